@@ -1,0 +1,50 @@
+"""specviz: speculative decoding made visible. What the rest of the world calls is named here.
+
+Importing the package imports neither torch nor transformers; the first use of a decoder or model does.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from specviz.errors import InputError
+from specviz.settings import DecodeSettings
+from specviz.trace import Trace, read_trace
+
+if TYPE_CHECKING:
+    from specviz.decoding import (
+        ModelDrafter,
+        PromptLookupDrafter,
+        autoregressive_decode,
+        iter_speculative_decode,
+        speculative_decode,
+    )
+    from specviz.models import load_model
+
+_LATER = {
+    "ModelDrafter": "specviz.decoding",
+    "PromptLookupDrafter": "specviz.decoding",
+    "autoregressive_decode": "specviz.decoding",
+    "iter_speculative_decode": "specviz.decoding",
+    "speculative_decode": "specviz.decoding",
+    "load_model": "specviz.models",
+}
+
+__all__ = [
+    "DecodeSettings",
+    "InputError",
+    "ModelDrafter",
+    "PromptLookupDrafter",
+    "Trace",
+    "autoregressive_decode",
+    "iter_speculative_decode",
+    "load_model",
+    "read_trace",
+    "speculative_decode",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs torch when it is first asked for."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 from specviz.errors import InputError
 from specviz.settings import DecodeSettings
 
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
+Status = Literal["accepted", "rejected", "discarded"]
+EmittedKind = Literal["correction", "bonus", "none"]
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_TOKENS = 65_536  # in a prompt or an output
 MAX_CANDIDATES = 64
@@ -34,7 +36,7 @@ class Candidate(NamedTuple):
     id: TokenId
     text: Piece
     p: Probability  # target
-    q: Probability  # draft
+    q: Probability | None  # draft; None at a bonus, where the draft proposed nothing
 
 
 class ResidualCandidate(NamedTuple):
@@ -51,7 +53,7 @@ class DraftedToken:
 
     id: TokenId
     text: Piece
-    status: Literal["accepted", "rejected", "discarded"]
+    status: Status
     target_prob: Probability | None = None  # None where recording was off
     draft_prob: Probability | None = None
     accept_prob: Probability | None = None  # None for a discarded token: it was never judged
@@ -63,7 +65,7 @@ class DraftedToken:
 class EmittedToken:
     """The token the target adds at the end of a round; none after an accepted end of text."""
 
-    kind: Literal["correction", "bonus", "none"]
+    kind: EmittedKind
     id: TokenId | None = None
     text: Piece = ""
     target_prob: Probability | None = None

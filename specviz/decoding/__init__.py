@@ -1,0 +1,21 @@
+"""Decoding: the plain loop, the speculative loop, the accept/reject rule, drafters, caches. No screens, no files."""
+
+from specviz.decoding.autoregressive import AutoregressiveRun, autoregressive_decode
+from specviz.decoding.drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter, Proposer
+from specviz.decoding.rules import AcceptanceRule, Judgement
+from specviz.decoding.speculative import SpeculativeRun, iter_speculative_decode, speculative_decode
+
+__all__ = [
+    "AcceptanceRule",
+    "AutoregressiveRun",
+    "Draft",
+    "Drafter",
+    "Judgement",
+    "ModelDrafter",
+    "PromptLookupDrafter",
+    "Proposer",
+    "SpeculativeRun",
+    "autoregressive_decode",
+    "iter_speculative_decode",
+    "speculative_decode",
+]

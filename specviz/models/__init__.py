@@ -1,0 +1,17 @@
+"""Models: what ships, how one is loaded, whether two fit, what they cost here. Importing it does not import torch."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from specviz.models.loading import LoadedModel, load_model
+
+__all__ = ["LoadedModel", "load_model"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import torch and transformers only when a model is wanted: the web server never wants one."""
+    if name in __all__:
+        from specviz.models import loading
+
+        return getattr(loading, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,86 @@
+"""The target alone: one forward pass a token. What speculative decoding has to match, and to beat."""
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+
+import torch
+
+from specviz.decoding.cached_model import CachedModel
+from specviz.decoding.constraints import LogitsConstraint, constrain
+from specviz.decoding.opening import Opening, open_run
+from specviz.decoding.sampler import Sampler, make_sampler
+from specviz.models.loading import LoadedModel
+from specviz.settings import DecodeSettings
+from specviz.trace import Autoregressive, PrefillSeconds, Trace
+
+
+def autoregressive_steps(
+    target: CachedModel, sampler: Sampler, text: list[int], opening: Opening, constraint: LogitsConstraint | None
+) -> Iterator[tuple[int, float]]:
+    """Append one token a step to `text` and yield it with the seconds it took."""
+    for _ in range(opening.settings.max_new_tokens):
+        began = perf_counter()
+        logits = target.read(text[-1:])
+        if constraint:
+            logits = constrain(logits, constraint, text, [])
+        token_id = sampler.choose(sampler.scores(logits)[0])
+        text.append(token_id)
+        yield token_id, perf_counter() - began
+        if token_id in opening.ends:
+            return
+
+
+class AutoregressiveRun:
+    """One plain run, step by step; `trace()` is the run so far.
+
+    Raises:
+        InputError: see `open_run`.
+    """
+
+    def __init__(
+        self,
+        target: LoadedModel,
+        prompt: str | Sequence[int],
+        settings: DecodeSettings,
+        *,
+        constraint: LogitsConstraint | None = None,
+    ) -> None:
+        self.opening = open_run(target, None, prompt, settings)
+        self._constraint = constraint
+        self._sampler = make_sampler(settings, torch.Generator().manual_seed(settings.seed))
+        self._text = list(self.opening.prompt.token_ids)
+        self._model = CachedModel(target, self.opening.vocabulary)
+        began = perf_counter()
+        self._model.prefill(self._text[:-1])
+        self._prefill_seconds = perf_counter() - began
+        self._steps: list[tuple[int, float]] = []
+
+    def steps(self) -> Iterator[tuple[int, float]]:
+        """Decode; yields each token id with the seconds it took."""
+        for step in autoregressive_steps(self._model, self._sampler, self._text, self.opening, self._constraint):
+            self._steps.append(step)
+            yield step
+
+    def trace(self) -> Trace:
+        """The run so far: no drafter, no rounds."""
+        written = [token_id for token_id, _ in self._steps]
+        plain = Autoregressive([seconds for _, seconds in self._steps], written)
+        return self.opening.trace(None, PrefillSeconds(self._prefill_seconds, 0.0), [], plain, written)
+
+
+def autoregressive_decode(
+    target: LoadedModel,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings | None = None,
+    *,
+    constraint: LogitsConstraint | None = None,
+) -> Trace:
+    """Decode with the target alone; the trace's `autoregressive` and `output` are filled.
+
+    Raises:
+        InputError: the prompt is empty or does not fit the context window.
+    """
+    run = AutoregressiveRun(target, prompt, settings or DecodeSettings(), constraint=constraint)
+    for _ in run.steps():
+        pass
+    return run.trace()

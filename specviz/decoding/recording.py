@@ -1,0 +1,127 @@
+"""Turn one round's tensors into the trace's plain values, outside the round's own clock."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specviz.decoding.drafters import Draft
+from specviz.decoding.rules import Judgement
+from specviz.decoding.sampler import Sampler
+from specviz.models.pieces import Pieces
+from specviz.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
+
+TOP = 5  # candidates kept from each model's distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """One round's clock."""
+
+    draft: float
+    verify: float
+    overhead: float
+
+
+class Recorder:
+    """Makes rounds for a trace; with `record` off, only ids, statuses and times."""
+
+    def __init__(self, pieces: Pieces, sampler: Sampler, record: bool) -> None:
+        self._pieces = pieces
+        self._sampler = sampler
+        self._record = record
+
+    def round(
+        self, index: int, seconds: Seconds, draft: Draft, target: Tensor, judgement: Judgement, emitted: list[int]
+    ) -> Round:
+        """One round; `emitted` is what it added to the text, cut after an end-of-text token."""
+        kept = min(judgement.accepted, len(emitted))
+        ended = len(emitted) <= judgement.accepted  # an accepted end of text: the target's token was never emitted
+        rows = self._rows(draft, target, judgement) if self._record else None
+        drafted = [self._drafted(i, draft, judgement, kept, ended, rows) for i in range(len(draft.token_ids))]
+        last = EmittedToken("none") if ended else self._emitted(draft, judgement, rows)
+        return Round(index, seconds.draft, seconds.verify, seconds.overhead, drafted, last)
+
+    def _drafted(
+        self, i: int, draft: Draft, judgement: Judgement, kept: int, ended: bool, rows: "_Rows | None"
+    ) -> DraftedToken:
+        token_id = draft.token_ids[i]
+        judged = i < kept or (i == kept and not ended)
+        status: Status = "accepted" if i < kept else "rejected" if judged else "discarded"
+        if rows is None:
+            return DraftedToken(token_id, self._pieces[token_id], status)
+        return DraftedToken(
+            token_id,
+            self._pieces[token_id],
+            status,
+            target_prob=rows.p_of_draft[i],
+            draft_prob=rows.q_of_draft[i],
+            accept_prob=judgement.accept_probs[i] if judged else None,
+            u=judgement.drawn[i] if judged and judgement.drawn is not None else None,
+            candidates=rows.candidates[i],
+        )
+
+    def _emitted(self, draft: Draft, judgement: Judgement, rows: "_Rows | None") -> EmittedToken:
+        kind: EmittedKind = "correction" if judgement.accepted < len(draft.token_ids) else "bonus"
+        token_id = judgement.token_id
+        if rows is None:
+            return EmittedToken(kind, token_id, self._pieces[token_id])
+        candidates = rows.candidates[judgement.accepted]
+        residual_top = self._residual_top(judgement) if kind == "correction" else []
+        return EmittedToken(kind, token_id, self._pieces[token_id], rows.p_of_emitted, candidates, residual_top)
+
+    def _residual_top(self, judgement: Judgement) -> list[ResidualCandidate]:
+        if judgement.residual is None:  # greedy: all of (p - q)+ lies on the target's likeliest token
+            return [ResidualCandidate(judgement.token_id, self._pieces[judgement.token_id], 1.0)]
+        top = judgement.residual.topk(min(TOP, len(judgement.residual)))
+        pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        return [ResidualCandidate(token_id, self._pieces[token_id], _probability(r)) for token_id, r in pairs if r > 0]
+
+    def _rows(self, draft: Draft, target: Tensor, judgement: Judgement) -> "_Rows":
+        """Probabilities of the tokens that matter, gathered for all positions at once."""
+        p = self._sampler.probabilities(target)  # (n + 1, vocabulary)
+        q = self._draft_probabilities(draft, p)  # (n + 1, vocabulary); its last row, the bonus's, is all zero
+        top = min(TOP, p.shape[-1])
+        guess = torch.tensor([*draft.token_ids, judgement.token_id])
+        chosen = guess.clone()
+        chosen[judgement.accepted] = judgement.token_id
+        ids = torch.cat([guess[:, None], chosen[:, None], p.topk(top).indices, q.topk(top).indices], dim=1)
+        rows = list(zip(ids.tolist(), p.gather(1, ids).tolist(), q.gather(1, ids).tolist(), strict=True))
+        count = len(draft.token_ids)
+        return _Rows(
+            p_of_draft=[_probability(row_p[0]) for _, row_p, _ in rows[:count]],
+            q_of_draft=[_probability(row_q[0]) for _, _, row_q in rows[:count]],
+            p_of_emitted=_probability(rows[judgement.accepted][1][1]),
+            candidates=[self._candidates(*row, top, bonus=i == count) for i, row in enumerate(rows)],
+        )
+
+    def _draft_probabilities(self, draft: Draft, p: Tensor) -> Tensor:
+        q = torch.zeros_like(p)
+        if draft.drawn_from is not None:
+            q[:-1] = self._sampler.probabilities(draft.drawn_from)
+        else:  # a point mass on each guess
+            q[torch.arange(len(draft.token_ids)), torch.tensor(draft.token_ids, dtype=torch.long)] = 1.0
+        return q
+
+    def _candidates(self, ids: list[int], p: list[float], q: list[float], top: int, bonus: bool) -> list[Candidate]:
+        """The tokens in play and the union of both sides' top few, the target's likeliest first."""
+        from_target = len(ids) - top  # where the draft's top few begin: of a point mass, all but one have no chance
+        seen = {ids[i]: (p[i], q[i]) for i in range(len(ids)) if (p[i] if i < from_target else q[i]) > 0 or i < 2}
+        ordered = sorted(seen.items(), key=lambda entry: (-entry[1][0], -entry[1][1]))
+        return [
+            Candidate(token_id, self._pieces[token_id], _probability(a), None if bonus else _probability(b))
+            for token_id, (a, b) in ordered
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    p_of_draft: list[float]
+    q_of_draft: list[float]
+    p_of_emitted: float
+    candidates: list[list[Candidate]]  # for each drafted position, then the bonus's
+
+
+def _probability(value: float) -> float:
+    """A softmax entry can exceed 1 by a rounding; a probability in a trace cannot."""
+    return min(1.0, value)

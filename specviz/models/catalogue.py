@@ -1,0 +1,55 @@
+"""What ships with specviz. Reads names, sizes and shapes from files; never imports torch."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+
+MODELS_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
+
+
+@dataclass(frozen=True, slots=True)
+class BundledModel:
+    """One model that ships with the app."""
+
+    name: str
+    parameters: int
+    layers: int
+    width: int
+    context: int  # most tokens it can read, prompt and output together
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return MODELS_FOLDER / self.name
+
+
+def bundled_names() -> list[str]:
+    """Names of the bundled models, largest first."""
+    return [model.name for model in bundled_models()]
+
+
+@cache
+def bundled_models() -> tuple[BundledModel, ...]:
+    """The bundled models, largest first."""
+    found = [_describe(config.parent) for config in MODELS_FOLDER.glob("*/config.json")]
+    return tuple(sorted(found, key=lambda model: -model.parameters))
+
+
+def _describe(folder: Path) -> BundledModel:
+    config = json.loads((folder / "config.json").read_text())
+    return BundledModel(
+        name=folder.name,
+        parameters=count_parameters(folder / "model.safetensors"),
+        layers=config["num_hidden_layers"],
+        width=config["hidden_size"],
+        context=config["max_position_embeddings"],
+    )
+
+
+def count_parameters(weights: Path) -> int:
+    """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON)."""
+    with weights.open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return sum(prod(entry["shape"]) for name, entry in header.items() if name != "__metadata__")

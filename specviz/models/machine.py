@@ -1,0 +1,31 @@
+"""Where this runs, for the traces it makes."""
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+import torch
+import transformers
+
+from specviz.trace import Machine
+
+
+def describe_machine() -> Machine:
+    """The machine, library versions, and torch's threads as they are set now."""
+    return Machine(_hardware(), torch.__version__, transformers.__version__, torch.get_num_threads())
+
+
+@cache
+def _hardware() -> str:
+    accelerator = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}{accelerator}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

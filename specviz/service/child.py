@@ -1,0 +1,94 @@
+"""The engine's process as the server sees it: lines in, lines out, and its end."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+ENGINE = (sys.executable, "-m", "specviz.service.engine")
+
+
+def any_model_allowed() -> bool:
+    """Whether visitors may name models that do not ship with the app (SPECVIZ_MODELS=any)."""
+    return os.environ.get("SPECVIZ_MODELS") == "any"
+
+
+class Child:
+    """A running engine process.
+
+    Args:
+        command: the program and its arguments.
+        on_line: called from a thread of its own with each line the engine writes.
+        on_end: called from that thread once the process has ended and is reaped, with its exit status.
+    """
+
+    def __init__(
+        self, command: Sequence[str], on_line: Callable[["Child", bytes], None], on_end: Callable[["Child", int], None]
+    ) -> None:
+        # its stderr is the server's own: tracebacks land in the server's log
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        self._on_line = on_line
+        self._on_end = on_end
+        self._reader = Thread(target=self._read, name="engine-reader", daemon=True)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def listen(self) -> None:
+        """Start reading what the engine writes (apart from `__init__`, so that the caller knows its child by then)."""
+        self._reader.start()
+
+    def send(self, line: bytes) -> None:
+        """Write a line to the engine; one that is gone is no error here: `on_end` tells of it."""
+        assert self._process.stdin
+        with suppress(OSError, ValueError):
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+
+    def close(self, patience: float = 2.0) -> None:
+        """Ask the process to go by closing its stdin, then make it, and wait until it has."""
+        self._close_stdin()
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        with self._process.stdout as lines:
+            for line in lines:
+                self._on_line(self, line)
+        status = self._process.wait()
+        self._close_stdin()
+        self._on_end(self, status)
+
+    def _close_stdin(self) -> None:
+        assert self._process.stdin
+        with suppress(OSError):
+            self._process.stdin.close()
+
+
+def _environment() -> dict[str, str]:
+    """The engine's environment: quiet, one thread, and off the network unless any model is allowed."""
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    offline = {} if any_model_allowed() else {"HF_HUB_OFFLINE": "1"}
+    return {
+        **os.environ,
+        **offline,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "TOKENIZERS_PARALLELISM": "false",
+        "OMP_NUM_THREADS": "1",
+    }

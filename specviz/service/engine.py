@@ -1,0 +1,132 @@
+"""The engine process: `python -m specviz.service.engine`. Reads commands from stdin, writes events to stdout.
+
+One thread works. A second one sleeps on stdin, so it costs the timings nothing, hears a Stop at any time, and ends
+the process as soon as the server is gone, whatever the first is doing.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, BinaryIO
+
+from specviz.errors import InputError
+from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
+from specviz.service.protocol import (
+    Calibrate,
+    Event,
+    Failed,
+    Ready,
+    Run,
+    Stop,
+    Stopped,
+    dump_event,
+    parse_command,
+)
+
+if TYPE_CHECKING:
+    from specviz.service.work import Work
+
+NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
+BROKE = "The run failed inside the engine, through no fault of yours; the server's log says more."
+
+Send = Callable[[Event], None]
+
+
+class Inbox:
+    """Commands from the server."""
+
+    def __init__(self, lines: BinaryIO) -> None:
+        self._jobs: SimpleQueue[Run | Calibrate] = SimpleQueue()
+        self._stopped = 0  # the job a Stop came for last
+        Thread(target=self._read, args=(lines,), daemon=True).start()
+
+    def next(self) -> Run | Calibrate:
+        """The next job; waits for it."""
+        return self._jobs.get()
+
+    def stopped(self, job: int) -> bool:
+        """Whether this job is no longer wanted."""
+        return self._stopped == job
+
+    def _read(self, lines: BinaryIO) -> None:
+        for line in lines:
+            try:
+                command = parse_command(line)
+            except ValueError:
+                traceback.print_exc()
+                continue
+            if isinstance(command, Stop):
+                self._stopped = command.job
+            else:
+                self._jobs.put(command)
+        os._exit(0)
+
+
+def main() -> None:
+    """Serve until stdin closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to the whole group; the server ends us its own way
+    send = _take_stdout()
+    inbox = Inbox(sys.stdin.buffer)
+    work = _open_workshop(send)
+    while True:
+        serve(inbox.next(), work, inbox, send)
+
+
+def serve(command: Run | Calibrate, work: "Work", inbox: Inbox, send: Send) -> None:
+    """Do one job; whatever goes wrong is that job's failure, not the engine's."""
+    job = command.job
+    try:
+        for event in work.steps(command, lambda: inbox.stopped(job)):
+            if inbox.stopped(job):
+                return send(Stopped(job))
+            if event:
+                send(event)
+    except InputError as error:
+        send(Failed(job, str(error)))
+    except MemoryError:
+        send(Failed(job, NO_MEMORY))
+    except Exception:
+        traceback.print_exc()
+        send(Failed(job, BROKE))
+
+
+def _take_stdout() -> Send:
+    """Keep stdout for events: what a library prints goes to stderr from now on."""
+    events = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    def send(event: Event) -> None:
+        try:
+            events.write(dump_event(event))
+            events.flush()
+        except OSError:  # the server is gone
+            os._exit(0)
+
+    return send
+
+
+def _open_workshop(send: Send) -> "Work":
+    """Import what decodes, load the default pair, and decode a little with it: the first visitor should not wait."""
+    import torch
+    import transformers
+
+    from specviz.service.work import Work
+
+    torch.set_num_threads(1)  # with other work on the cores, more threads are several times slower a step
+    work = Work()
+    first = Run(0, RunRequest("Once upon a time", DEFAULT_TARGET, DEFAULT_DRAFT))
+    try:
+        for _ in work.steps(first, lambda: False):
+            pass
+    except Exception:
+        traceback.print_exc()  # other models may still work
+    send(Ready({"torch": torch.__version__, "transformers": transformers.__version__}))
+    return work
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""One job: who asked for what, and what is known of it so far."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from specviz.metrics import Costs
+from specviz.service.protocol import (
+    Calibrated,
+    Comparing,
+    Done,
+    Failed,
+    JobEvent,
+    Loading,
+    Rounds,
+    Started,
+    Stopped,
+)
+from specviz.trace import Trace
+
+Kind = Literal["interactive", "background"]
+State = Literal["waiting", "loading", "running", "comparing", "done", "failed", "cancelled"]
+FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A snapshot of a job; nothing in it changes later."""
+
+    job: int
+    kind: Kind
+    state: State = "waiting"
+    place: int | None = None  # in the queue while waiting; 1 is next
+    model: str = ""  # the one being loaded
+    trace: Trace | None = None  # the run so far; `autoregressive` is filled when done
+    plain_tokens: int = 0  # tokens the target alone has written, while comparing
+    plain_text: str = ""  # what it wrote, when done
+    costs: Costs | None = None  # a calibration's result
+    message: str = ""  # one sentence for the visitor: why it failed, or why it has to wait for the engine
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state in FINISHED
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds so far."""
+        return len(self.trace.rounds) if self.trace else 0
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A job on its way through the queue; changed only under the service's lock."""
+
+    session: str
+    command: bytes  # the line that starts it in the engine
+    view: JobView
+    wanted: Literal["end", "stop", "give way"] = "end"  # what should become of it once the engine has it
+    stop_sent: bool = False
+    started: bool = False  # the engine is past what it cannot interrupt
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        return self.view.job
+
+    @property
+    def kind(self) -> Kind:
+        """Whether a visitor is watching (interactive) or not (background)."""
+        return self.view.kind
+
+
+def advance(view: JobView, event: JobEvent) -> JobView:
+    """The view after one more event; rounds and output accumulate in its trace."""
+    match event:
+        case Loading(model=model):
+            return replace(view, state="loading", model=model)
+        case Started(trace=trace):
+            return replace(view, state="running", model="", trace=trace)
+        case Rounds(rounds=rounds, output=output) if view.trace:
+            return replace(view, trace=replace(view.trace, rounds=[*view.trace.rounds, *rounds], output=output))
+        case Comparing(tokens=tokens):
+            return replace(view, state="comparing", plain_tokens=tokens)
+        case Done(autoregressive=plain, text=text) if view.trace:
+            trace = replace(view.trace, autoregressive=plain)
+            return replace(view, state="done", trace=trace, plain_tokens=len(plain.token_ids), plain_text=text)
+        case Calibrated(costs=costs):
+            return replace(view, state="done", costs=costs)
+        case Failed(message=message):
+            return replace(view, state="failed", message=message)
+        case Stopped():
+            return replace(view, state="cancelled")
+    return replace(view, state="failed", message="The engine sent what it should not have; run again.")

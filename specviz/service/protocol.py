@@ -1,0 +1,161 @@
+"""What the server and the engine say to each other: one JSON object a line, tagged with `type`.
+
+Commands go to the engine's stdin, events come from its stdout. A number names the job each is about. The server
+sends a job only when the engine is idle, so the engine has one at a time.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from specviz.metrics import Costs
+from specviz.request import RunRequest
+from specviz.trace import Autoregressive, Output, Round, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Decode speculatively, then with the target alone."""
+
+    job: int
+    request: RunRequest
+    type: Literal["run"] = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrate:
+    """Measure what a pair costs; of the request only the models and the precision matter."""
+
+    job: int
+    request: RunRequest
+    type: Literal["calibrate"] = "calibrate"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End this job; answered with Stopped, or with whatever else ended it first."""
+
+    job: int
+    type: Literal["stop"] = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The engine has imported what it needs and loaded the default pair."""
+
+    versions: dict[str, str]  # of torch and transformers
+    type: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A model this job needs is not in memory yet."""
+
+    job: int
+    model: str
+    type: Literal["loading"] = "loading"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Everything is loaded; a run has read its prompt, and `trace` is its trace before the first round."""
+
+    job: int
+    trace: Trace | None = None  # None for a calibration
+    type: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The rounds since the last message, and the whole output so far."""
+
+    job: int
+    rounds: list[Round]
+    output: Output
+    type: Literal["rounds"] = "rounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """The target alone has written this many tokens."""
+
+    job: int
+    tokens: int
+    type: Literal["comparing"] = "comparing"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The run is over; this is what the target alone did."""
+
+    job: int
+    autoregressive: Autoregressive
+    text: str  # what the target alone wrote
+    type: Literal["done"] = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """The calibration is over."""
+
+    job: int
+    costs: Costs
+    type: Literal["calibrated"] = "calibrated"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The job could not be done; one sentence for the visitor."""
+
+    job: int
+    message: str
+    type: Literal["failed"] = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The job was ended by a Stop."""
+
+    job: int
+    type: Literal["stopped"] = "stopped"
+
+
+Command = Run | Calibrate | Stop
+JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Failed | Stopped
+Event = Ready | JobEvent
+Final = Done | Calibrated | Failed | Stopped  # after one of these the engine is idle
+
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+
+
+def dump_command(command: Command) -> bytes:
+    """One line for the engine.
+
+    Raises:
+        ValueError: a text in it is no Unicode text (a lone surrogate).
+    """
+    return _COMMAND.dump_json(command) + b"\n"
+
+
+def parse_command(line: bytes) -> Command:
+    """What a line to the engine says.
+
+    Raises:
+        ValueError: it is no command.
+    """
+    return _COMMAND.validate_json(line)
+
+
+def dump_event(event: Event) -> bytes:
+    """One line for the server."""
+    return _EVENT.dump_json(event) + b"\n"
+
+
+def parse_event(line: bytes) -> Event | None:
+    """What a line from the engine says; None where it is no event."""
+    try:
+        return _EVENT.validate_json(line)
+    except ValidationError:
+        return None

@@ -1,0 +1,114 @@
+"""What the engine does for each command, as generators of events.
+
+They yield None where there is nothing to say but a chance to stop: after each round, and after each plain step.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator
+from time import monotonic
+
+from specviz.decoding import AutoregressiveRun, ModelDrafter, PromptLookupDrafter, SpeculativeRun
+from specviz.metrics import Costs
+from specviz.models.calibration import calibrate
+from specviz.models.loading import LoadedModel
+from specviz.request import PROMPT_LOOKUP, RunRequest
+from specviz.service.protocol import Calibrate, Calibrated, Comparing, Done, JobEvent, Loading, Rounds, Run, Started
+from specviz.service.shelf import Shelf
+from specviz.settings import DecodeSettings
+from specviz.trace import ModelInfo, Trace
+
+MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen shows no more
+PLAIN_RUNS_KEPT = 32
+
+Steps = Iterator[JobEvent | None]
+Pair = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: the drafter has no model
+
+
+class Work:
+    """Does jobs; keeps models, plain runs and costs for the ones to come."""
+
+    def __init__(self) -> None:
+        self._shelf = Shelf()
+        self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the one used last at the end
+        self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
+
+    def steps(self, command: Run | Calibrate, stopped: Callable[[], bool]) -> Steps:
+        """Do what the command says; `stopped` tells whether it is no longer wanted.
+
+        Raises:
+            InputError: it cannot be done; one sentence for the visitor.
+        """
+        target, draft = yield from self._load_pair(command.job, command.request)
+        if isinstance(command, Run):
+            yield from self._run(command.job, command.request, target, draft)
+        else:
+            yield from self._calibrate(command.job, target, draft, stopped)
+
+    def _load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
+        names = [request.target] if request.draft == PROMPT_LOOKUP else [request.target, request.draft]
+        models: list[LoadedModel] = []
+        for name in names:
+            if not self._shelf.holds(name, request.precision):
+                yield Loading(job, name)
+            models.append(self._shelf.get(name, request.precision))
+            yield None
+        return models[0], models[1] if len(models) == 2 else None
+
+    def _run(self, job: int, request: RunRequest, target: LoadedModel, draft: LoadedModel | None) -> Steps:
+        drafter = ModelDrafter(draft) if draft else PromptLookupDrafter()
+        run = SpeculativeRun(target, drafter, request.prompt, request.settings)
+        yield Started(job, run.trace())
+        yield from _decode(job, run)
+        plain = yield from self._plain_run(job, target, run.opening.prompt.token_ids, request.settings)
+        assert plain.autoregressive
+        yield Done(job, plain.autoregressive, plain.output.text)
+
+    def _plain_run(
+        self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
+    ) -> Generator[JobEvent | None, None, Trace]:
+        """The run of the target alone that this one is compared with: an earlier one, where only the draft differs."""
+        key = _plain_key(target, prompt, settings)
+        if key not in self._plain_runs:
+            run = AutoregressiveRun(target, prompt, settings)
+            said = 0.0
+            for tokens, _ in enumerate(run.steps(), start=1):
+                due = monotonic() - said >= MESSAGE_SECONDS
+                yield Comparing(job, tokens) if due else None
+                said = monotonic() if due else said
+            self._plain_runs[key] = run.trace()
+        self._plain_runs.move_to_end(key)
+        while len(self._plain_runs) > PLAIN_RUNS_KEPT:
+            self._plain_runs.popitem(last=False)
+        return self._plain_runs[key]
+
+    def _calibrate(
+        self, job: int, target: LoadedModel, draft: LoadedModel | None, stopped: Callable[[], bool]
+    ) -> Steps:
+        yield Started(job)
+        pair = target.info, draft.info if draft else None
+        if pair not in self._costs:
+            measured = calibrate(target, draft, stopped)
+            yield None  # a stopped calibration ends here: what it returned is incomplete
+            self._costs[pair] = Costs(
+                measured.step_seconds, measured.cost_ratio, measured.verification, measured.overhead
+            )
+        yield Calibrated(job, self._costs[pair])
+
+
+def _decode(job: int, run: SpeculativeRun) -> Steps:
+    fresh = []
+    said = 0.0
+    for round in run.rounds():
+        fresh.append(round)
+        if monotonic() - said >= MESSAGE_SECONDS:
+            yield Rounds(job, fresh, run.trace().output)
+            fresh, said = [], monotonic()
+        else:
+            yield None
+    yield Rounds(job, fresh, run.trace().output)
+
+
+def _plain_key(target: LoadedModel, prompt: list[int], settings: DecodeSettings) -> object:
+    """What a plain run depends on."""
+    sampling = None if settings.greedy else (settings.temperature, settings.top_k, settings.top_p, settings.seed)
+    return target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos, sampling
