@@ -1,0 +1,119 @@
+"""What decoding costs on this machine: one-token and k-token steps, timed in interleaved repeats, medians kept."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+from time import perf_counter
+
+import torch
+
+from specviz.models.loading import Dtype, LoadedModel, load_model
+from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+
+CONTEXT_TOKENS = 64  # read before timing: about where a short run is
+LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Costs of one pair here, in units of one single-token target step."""
+
+    target: str
+    target_dtype: str
+    draft: str | None  # None: prompt lookup, which costs next to nothing
+    draft_dtype: str | None
+    threads: int
+    step_seconds: float  # that unit
+    cost_ratio: float  # c: one draft step, choosing its token included
+    verification: dict[int, float]  # v(k): k tokens at once
+    overhead: float  # o: what a round takes beyond drafting and verifying
+
+
+class Stopped(Exception):
+    """Calibration was asked to stop before it had an answer."""
+
+
+def calibrate(
+    target: LoadedModel,
+    draft: LoadedModel | None,
+    should_stop: Callable[[], bool] = lambda: False,
+    repeats: int = 9,
+) -> Calibration:
+    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead.
+
+    Args:
+        target: the target model.
+        draft: the draft model; None for prompt lookup.
+        should_stop: asked between measurements; True raises `Stopped`.
+        repeats: interleaved repeats behind each median.
+    """
+    lengths = [k for k in range(1, LONGEST_PASS + 1) if CONTEXT_TOKENS + k <= target.context]
+    target_seconds = pass_seconds(target, lengths, repeats, should_stop)
+    step = target_seconds[1]
+    draft_seconds, overhead_seconds = _round_seconds(target, draft, should_stop)
+    return Calibration(
+        target=target.name,
+        target_dtype=target.info.dtype,
+        draft=draft.name if draft else None,
+        draft_dtype=draft.info.dtype if draft else None,
+        threads=torch.get_num_threads(),
+        step_seconds=step,
+        cost_ratio=draft_seconds / step,
+        verification={k: seconds / step for k, seconds in target_seconds.items()},
+        overhead=overhead_seconds / step,
+    )
+
+
+def pass_seconds(
+    loaded: LoadedModel, lengths: Iterable[int], repeats: int, should_stop: Callable[[], bool] = lambda: False
+) -> dict[int, float]:
+    """Median seconds of one forward pass over k new tokens, for each k, after `CONTEXT_TOKENS` in the cache."""
+    from specviz.decoding.cached_model import CachedModel
+
+    lengths = list(lengths)
+    vocabulary = int(loaded.model.config.get_text_config().vocab_size)
+    generator = torch.Generator().manual_seed(0)
+    tokens: list[int] = torch.randint(vocabulary, (CONTEXT_TOKENS + max(lengths),), generator=generator).tolist()
+    model = CachedModel(loaded, vocabulary)
+    model.prefill(tokens[:CONTEXT_TOKENS])
+    taken: dict[int, list[float]] = {k: [] for k in lengths}
+    for repeat in range(repeats + 2):
+        for k in lengths:
+            if should_stop():
+                raise Stopped
+            began = perf_counter()
+            model.read(tokens[CONTEXT_TOKENS : CONTEXT_TOKENS + k])
+            seconds = perf_counter() - began
+            model.crop(CONTEXT_TOKENS)
+            if repeat >= 2:  # the first two warm up
+                taken[k].append(seconds)
+    return {k: median(seconds) for k, seconds in taken.items()}
+
+
+def _round_seconds(
+    target: LoadedModel, draft: LoadedModel | None, should_stop: Callable[[], bool]
+) -> tuple[float, float]:
+    """Median seconds of one draft step and of a round's overhead, from a short greedy run."""
+    from specviz.decoding import ModelDrafter, PromptLookupDrafter, iter_speculative_decode
+
+    drafter = ModelDrafter(draft) if draft else PromptLookupDrafter()
+    prompt = target.tokenizer("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
+    settings = DecodeSettings(max_new_tokens=48, draft_length=4, stop_at_eos=False)
+    rounds = []
+    for round in iter_speculative_decode(target, drafter, list(prompt), settings, record=False):
+        if should_stop():
+            raise Stopped
+        rounds.append(round)
+    steps = [round.draft_seconds / len(round.drafted) for round in rounds if round.drafted]
+    return median(steps) if steps else 0.0, median(round.overhead_seconds for round in rounds)
+
+
+@cache
+def quicker_dtype(name: str) -> Dtype:
+    """The dtype with the smaller T(1) + T(5) on this machine, measured once for each model and process."""
+    total: dict[Dtype, float] = {}
+    dtypes: tuple[Dtype, ...] = ("float32", "bfloat16")
+    for dtype in dtypes:
+        total[dtype] = sum(pass_seconds(load_model(name, dtype), (1, 5), repeats=9).values())
+    return min(dtypes, key=lambda dtype: total[dtype])
