@@ -1,0 +1,185 @@
+"""How fast the decoder is, as ratios: against transformers, against its own model calls, against itself.
+
+    python -m benchmarks.decoding [--repeats 7] [--tokens 64] [--prompts 2] [--out FILE]
+
+Every figure is a median of ratios taken turn by turn in one process; one torch thread, greedy, always to the full
+length. Whole calls are timed, prompt included, except where a figure says "decode".
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from benchmarks.timing import ratio, report, take_turns
+from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
+from specviz.models import LoadedModel
+from specviz.models.machine import describe_machine
+from specviz.workloads import WORKLOADS
+
+KINDS = ("story", "code", "structured")
+GAMMAS = (2, 3, 4, 5, 7)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--prompts", type=int, default=2, help="prompts of each kind")
+    parser.add_argument("--draft", default="wren-nano")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    prompts = {w.name: [p.text for p in w.prompts[: options.prompts]] for w in WORKLOADS if w.name in KINDS}
+    every = [prompt for kind in KINDS for prompt in prompts[kind]]
+    target, draft = load_model("wren-base"), load_model(options.draft)
+    arguments = (target, draft, every, options.tokens, options.repeats)
+    report(
+        {
+            "machine": asdict(describe_machine()),
+            "options": vars(options),
+            "generate_seconds_over_plain_loop": over_prompts(generate_over_plain, *arguments),
+            "assisted_seconds_over_speculative_loop": {
+                gamma: over_prompts(assisted_over_speculative, *arguments, gamma) for gamma in GAMMAS
+            },
+            "decode_overhead_over_model_calls": over_prompts(overhead, *arguments),
+            "recorded_seconds_over_unrecorded": over_prompts(recorded_over_unrecorded, *arguments),
+            "greedy_speedup_decode": greedy_speedup(options.draft, prompts, options.tokens, options.repeats),
+        },
+        options.out,
+    )
+
+
+def over_prompts(
+    figure: Callable[..., float], target: LoadedModel, draft: LoadedModel, prompts: list[str], *rest: int
+) -> dict[str, Any]:
+    """A figure for each prompt, and their median."""
+    each = [round(figure(target, draft, prompt, *rest), 4) for prompt in prompts]
+    return {"median": round(median(each), 4), "each": each}
+
+
+def to_the_end(tokens: int, gamma: int = 4) -> DecodeSettings:
+    return DecodeSettings(max_new_tokens=tokens, draft_length=gamma, stop_at_eos=False)
+
+
+def generate_over_plain(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
+    """Above 1: the plain loop is faster than transformers' `generate`."""
+    seconds = take_turns(
+        {
+            "generate": lambda: generate(target, prompt, tokens),
+            "plain": lambda: autoregressive_decode(target, prompt, to_the_end(tokens)),
+        },
+        repeats,
+    )
+    return ratio(seconds, "generate", "plain")
+
+
+def assisted_over_speculative(
+    target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int, gamma: int
+) -> float:
+    """The speculative loop's tokens per second over transformers assisted generation's, same pair and gamma."""
+    drafter = ModelDrafter(draft)
+    # generate() reads these from the assistant only (transformers 5.23)
+    assistant = draft.model.generation_config
+    assert assistant is not None
+    assistant.num_assistant_tokens = gamma
+    assistant.num_assistant_tokens_schedule = "constant"
+    assistant.assistant_confidence_threshold = 0.0
+    seconds = take_turns(
+        {
+            "assisted": lambda: generate(target, prompt, tokens, assistant_model=draft.model),
+            "speculative": lambda: speculative_decode(target, drafter, prompt, to_the_end(tokens, gamma), record=False),
+        },
+        repeats,
+    )
+    return ratio(seconds, "assisted", "speculative")
+
+
+def generate(target: LoadedModel, prompt: str, tokens: int, **options: Any) -> None:
+    inputs = target.tokenizer(prompt, return_tensors="pt")
+    with torch.inference_mode():
+        written = target.model.generate(  # type: ignore[operator]
+            **inputs, max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False, **options
+        )
+    assert written.shape[1] == inputs["input_ids"].shape[1] + tokens
+
+
+def overhead(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
+    """(Decoding seconds - seconds inside the two models) / seconds inside the two models; prompt reading apart."""
+    drafter = ModelDrafter(draft)
+    shares = []
+    with timed_calls(target, draft) as calls:
+        for _ in range(repeats):
+            calls.clear()
+            trace = speculative_decode(target, drafter, prompt, to_the_end(tokens), record=False)
+            inside = sum(calls[2:])  # without the two prompts
+            shares.append(sum(round.seconds for round in trace.rounds) / inside - 1)
+    return median(shares)
+
+
+@contextmanager
+def timed_calls(*models: LoadedModel) -> Iterator[list[float]]:
+    """Seconds of every forward call while the block runs, by hooks."""
+    calls: list[float] = []
+    began: list[float] = []
+    hooks = []
+    for loaded in models:
+        hooks.append(loaded.model.register_forward_pre_hook(lambda *_: began.append(perf_counter())))
+        hooks.append(loaded.model.register_forward_hook(lambda *_: calls.append(perf_counter() - began.pop())))
+    try:
+        yield calls
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def recorded_over_unrecorded(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
+    """What recording probabilities and candidates costs a whole run: 1.05 is 5 %."""
+    drafter = ModelDrafter(draft)
+    seconds = take_turns(
+        {
+            "on": lambda: speculative_decode(target, drafter, prompt, to_the_end(tokens)),
+            "off": lambda: speculative_decode(target, drafter, prompt, to_the_end(tokens), record=False),
+        },
+        repeats,
+    )
+    return ratio(seconds, "on", "off")
+
+
+def greedy_speedup(
+    draft_name: str, prompts: dict[str, list[str]], tokens: int, repeats: int
+) -> dict[str, dict[str, Any]]:
+    """Plain seconds / speculative seconds while decoding, by dtypes, kind of prompt and draft length."""
+    table: dict[str, dict[str, Any]] = {}
+    for target_dtype in ("float32", "bfloat16"):
+        target, draft = load_model("wren-base", target_dtype), load_model(draft_name)
+        by_kind = table[f"target {target_dtype}, draft float32"] = {}
+        for kind, texts in prompts.items():
+            ratios = {
+                gamma: round(median(decode_ratio(target, draft, text, tokens, gamma, repeats) for text in texts), 3)
+                for gamma in GAMMAS
+            }
+            best = max(ratios, key=ratios.__getitem__)
+            by_kind[kind] = {"by_draft_length": ratios, "best": best, "speedup": ratios[best]}
+    return table
+
+
+def decode_ratio(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, gamma: int, repeats: int) -> float:
+    drafter, settings = ModelDrafter(draft), to_the_end(tokens, gamma)
+    ratios = []
+    for turn in range(repeats + 1):
+        plain = autoregressive_decode(target, prompt, settings)
+        speculative = speculative_decode(target, drafter, prompt, settings, record=False)
+        if turn and plain.autoregressive:
+            seconds = sum(round.seconds for round in speculative.rounds)
+            ratios.append(sum(plain.autoregressive.seconds_per_token) / seconds)
+    return median(ratios)
+
+
+if __name__ == "__main__":
+    main()
