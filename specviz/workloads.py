@@ -61,7 +61,7 @@ STRUCTURED = _workload(
     "structured",
     "Structured data",
     "JSON, configuration, logs and SQL: half of every line is punctuation that repeats.",
-    '{\n  "name": "garden",\n  "plants": [\n    {"id": 1, "kind": "rose"},\n    {"id": 2, "kind": "tulip"},\n    {"id": 3,',
+    '{\n  "name": "park",\n  "beds": [\n    {"id": 1, "kind": "rose"},\n    {"id": 2, "kind": "tulip"},\n    {"id": 3,',
     "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    app: web\nspec:\n  ports:\n  - port: 80",
     "[2026-03-01 09:14:02,118] INFO Starting worker 1 (pool.Worker)\n"
     "[2026-03-01 09:14:02,120] INFO Starting worker 2 (pool.Worker)\n"

@@ -1,10 +1,13 @@
 """What ships with specviz. Reads names, sizes and shapes from files; never imports torch."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
+
+from specviz.trace import Trace
 
 MODELS_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 
@@ -53,3 +56,26 @@ def count_parameters(weights: Path) -> int:
     with weights.open("rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     return sum(prod(entry["shape"]) for name, entry in header.items() if name != "__metadata__")
+
+
+@cache
+def weights_hash(folder: Path) -> str:
+    """First 16 hex digits of the SHA-256 of a folder's safetensors files, in the order of their names."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.safetensors")):
+        with file.open("rb") as content:
+            while block := content.read(2**20):
+                digest.update(block)
+    return digest.hexdigest()[:16]
+
+
+def changed_weights(trace: Trace) -> list[str]:
+    """A sentence for each model of the trace whose weights here are others than those it was recorded with."""
+    recorded = [(trace.target.name, trace.target.weights_hash)]
+    if trace.drafter and trace.drafter.kind == "model":
+        recorded.append((trace.drafter.name, trace.drafter.weights_hash or ""))
+    return [
+        f"{name} here has other weights than the {name} of this trace."
+        for name, digest in recorded
+        if name in bundled_names() and weights_hash(MODELS_FOLDER / name) != digest
+    ]

@@ -1,7 +1,5 @@
 """Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code."""
 
-import hashlib
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from huggingface_hub import HfApi, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
 from specviz.errors import InputError
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 from specviz.trace import ModelInfo
 
 Dtype = Literal["float32", "bfloat16", "auto"]
@@ -88,7 +87,18 @@ def _locate(name: str) -> tuple[str, bool]:
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name) or ".." in name:
         known = ", ".join(bundled_names())
         raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
-    return name, os.environ.get("HF_HUB_OFFLINE", "0") not in ("0", "")
+    return name, not _reachable(name)
+
+
+def _reachable(name: str) -> bool:
+    """Whether the Hub has the model and answers; asked once, before the libraries retry for a minute."""
+    try:
+        HfApi().model_info(name, timeout=10)
+        return True
+    except Exception as error:  # of every kind a network has
+        if isinstance(try_to_load_from_cache(name, "config.json"), str):
+            return False  # what was downloaded before still loads
+        raise InputError(f"{name} was not found on the Hub, or the Hub cannot be reached from here.") from error
 
 
 def _check_folder(folder: Path) -> None:
@@ -129,13 +139,7 @@ def _no_progress_bars() -> Iterator[None]:
 
 
 def _weights_hash(model: PreTrainedModel, place: str) -> str:
-    """First 16 hex digits of the SHA-256 of the weight files; of a Hub model, its commit."""
-    files = sorted(Path(place).glob("*.safetensors"))
-    if not files:
-        return str(getattr(model.config, "_commit_hash", None) or "unknown")[:16]
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as content:
-            for block in iter(lambda: content.read(2**20), b""):
-                digest.update(block)
-    return digest.hexdigest()[:16]
+    """The hash of the weight files; of a Hub model, its commit."""
+    if Path(place).is_dir():
+        return weights_hash(Path(place))
+    return str(getattr(model.config, "_commit_hash", None) or "unknown")[:16]

@@ -1,0 +1,325 @@
+"""The command line: `python -m specviz`. Parses, calls, prints; no arithmetic of its own.
+
+Exit status: 0 done, 2 bad usage or bad input (one line on standard error), 1 anything else.
+"""
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from specviz.cli_text import print_comparison, print_models, print_trace, table
+from specviz.errors import InputError
+from specviz.models.catalogue import bundled_models, changed_weights
+from specviz.prompts import prompt_problem
+from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.trace import dump_trace, read_trace
+from specviz.workloads import WORKLOADS, find_workload
+
+if TYPE_CHECKING:
+    from specviz.decoding import Drafter
+    from specviz.experiments import Comparison
+    from specviz.models import LoadedModel
+
+PROMPT_LOOKUP = "prompt-lookup"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    try:
+        options = _parser().parse_args(arguments)
+        options.command(options)
+        return 0
+    except InputError as error:
+        print(f"specviz: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (KeyboardInterrupt, MemoryError):
+        print("specviz: stopped before it was done.", file=sys.stderr)
+        return 1
+    except Exception as error:
+        logging.getLogger(__name__).debug("unexpected", exc_info=True)
+        print(f"specviz: unexpected {type(error).__name__}: {_one_line(error)}", file=sys.stderr)
+        return 1
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad usage is one line, like any other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} ({self.prog} --help tells more).")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="specviz", description="Speculative decoding with real models, measured.")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    models = commands.add_parser("models", help="the bundled models")
+    models.set_defaults(command=_models)
+
+    run = commands.add_parser("run", help="decode a prompt and show every token's fate")
+    _add_pair(run)
+    _add_prompt(run)
+    run.set_defaults(command=_run)
+
+    compare = commands.add_parser("compare", help="measure both decoders in turns")
+    _add_pair(compare)
+    _add_prompt(compare)
+    compare.add_argument("--repeats", type=int, default=5, metavar="R", help="interleaved repeats (5)")
+    compare.set_defaults(command=_compare)
+
+    sweep = commands.add_parser("sweep", help="measure workloads at several draft lengths")
+    _add_pair(sweep)
+    known = ", ".join(workload.name for workload in WORKLOADS)
+    sweep.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=f"of {known} (all)")
+    sweep.add_argument("--draft-lengths", default="1,2,4,8", metavar="G,G,...", help="draft lengths (1,2,4,8)")
+    sweep.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (all)")
+    sweep.add_argument("--csv", type=Path, metavar="PATH", help="write rows here; what it holds is not measured again")
+    sweep.set_defaults(command=_sweep)
+
+    show = commands.add_parser("show", help="check a saved trace and print it")
+    show.add_argument("trace", type=Path, metavar="TRACE.json")
+    show.set_defaults(command=_show)
+
+    calibrate = commands.add_parser("calibrate", help="measure c, v(k) and overhead on this machine")
+    _add_pair(calibrate)
+    calibrate.set_defaults(command=_calibrate)
+
+    for command in (models, run, compare, sweep, show, calibrate):
+        command.add_argument("--json", metavar="PATH", help="write the result as JSON; - is standard output")
+    return parser
+
+
+def _add_pair(parser: argparse.ArgumentParser) -> None:
+    dtypes = ("auto", "float32", "bfloat16")
+    default = DecodeSettings()
+    parser.add_argument("--target", required=True, metavar="T", help="bundled name, folder or Hub id")
+    parser.add_argument("--draft", required=True, metavar="D", help=f"the same, or {PROMPT_LOOKUP}")
+    parser.add_argument("--max-new-tokens", type=int, default=default.max_new_tokens, metavar="N")
+    parser.add_argument("--draft-length", type=int, default=default.draft_length, metavar="G")
+    parser.add_argument("--temperature", type=float, default=default.temperature, metavar="X", help="0 is greedy")
+    parser.add_argument("--top-k", type=int, metavar="K")
+    parser.add_argument("--top-p", type=float, metavar="P")
+    parser.add_argument("--seed", type=int, default=default.seed, metavar="S")
+    parser.add_argument("--ignore-eos", action="store_true", help="always write all new tokens")
+    parser.add_argument("--dtype", choices=dtypes, default="float32", help="of both models; float32 is exact")
+    parser.add_argument("--target-dtype", choices=dtypes)
+    parser.add_argument("--draft-dtype", choices=dtypes)
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="torch threads (1)")
+
+
+def _add_prompt(parser: argparse.ArgumentParser) -> None:
+    prompt = parser.add_mutually_exclusive_group(required=True)
+    prompt.add_argument("--prompt", metavar="TEXT")
+    prompt.add_argument("--prompt-file", type=Path, metavar="F")
+
+
+def _settings(options: argparse.Namespace) -> DecodeSettings:
+    return DecodeSettings(
+        max_new_tokens=options.max_new_tokens,
+        draft_length=options.draft_length,
+        temperature=options.temperature,
+        top_k=options.top_k,
+        top_p=options.top_p,
+        seed=options.seed,
+        stop_at_eos=not options.ignore_eos,
+    )
+
+
+def _prompt(options: argparse.Namespace) -> str:
+    text = options.prompt
+    if text is None:
+        try:
+            text = options.prompt_file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{options.prompt_file} is not UTF-8 text.") from error
+        except OSError as error:
+            raise InputError(f"{options.prompt_file} cannot be read: {error.strerror}.") from error
+    if problem := prompt_problem(text):
+        raise InputError(problem)
+    return str(text)
+
+
+def _pair(options: argparse.Namespace) -> "tuple[LoadedModel, Drafter]":
+    """Load target and drafter. torch is imported here, after everything cheap was checked."""
+    import torch
+
+    from specviz.decoding import ModelDrafter, PromptLookupDrafter
+    from specviz.models import load_model
+
+    if options.threads < 1:
+        raise InputError(f"--threads must be at least 1, not {options.threads}.")
+    torch.set_num_threads(options.threads)
+    _progress(f"loading {options.target}")
+    target = load_model(options.target, options.target_dtype or options.dtype)
+    if options.draft == PROMPT_LOOKUP:
+        return target, PromptLookupDrafter()
+    _progress(f"loading {options.draft}")
+    return target, ModelDrafter(load_model(options.draft, options.draft_dtype or options.dtype))
+
+
+def _progress(line: str) -> None:
+    """One line that overwrites itself, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{line}", end="" if line else "\r", file=sys.stderr, flush=True)
+
+
+def _write(options: argparse.Namespace, text: str) -> bool:
+    """Write JSON where --json says; False means standard output holds it and nothing else may be printed."""
+    if options.json is None:
+        return True
+    if options.json == "-":
+        print(text)
+        return False
+    try:
+        Path(options.json).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{options.json} cannot be written: {error.strerror}.") from error
+    return True
+
+
+def _models(options: argparse.Namespace) -> None:
+    models = bundled_models()
+    if _write(options, json.dumps({"bundled": [asdict(model) for model in models]}, indent=2)):
+        print_models(models)
+
+
+def _run(options: argparse.Namespace) -> None:
+    settings, prompt = _settings(options), _prompt(options)
+    target, drafter = _pair(options)
+    from specviz.experiments import run_both
+
+    _progress("decoding")
+    trace = run_both(target, drafter, prompt, settings)
+    _progress("")
+    if _write(options, dump_trace(trace)):
+        print_trace(trace)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    settings, prompt = _settings(options), _prompt(options)
+    target, drafter = _pair(options)
+    from specviz.experiments import compare
+
+    comparison = compare(target, drafter, prompt, settings, options.repeats, _progress)
+    _progress("")
+    result = comparison_json(comparison)
+    if _write(options, json.dumps(result, indent=2)):
+        print_comparison(result)
+
+
+def comparison_json(comparison: "Comparison") -> dict[str, Any]:
+    """`compare --json`: the shape others depend on."""
+    speculative, plain, counts = comparison.speculative, comparison.plain, comparison.counts
+    drafter, settings = speculative.drafter, speculative.settings
+    verdict = comparison.verdict
+    return {
+        "target": speculative.target.name,
+        "draft": drafter.name if drafter and drafter.kind == "model" else PROMPT_LOOKUP,
+        "draft_length": settings.draft_length,
+        "temperature": settings.temperature,
+        "seed": settings.seed,
+        "target_dtype": speculative.target.dtype,
+        "draft_dtype": drafter.dtype if drafter else None,
+        "threads": comparison.threads,
+        "prompt_tokens": len(speculative.prompt.token_ids),
+        "new_tokens": len(speculative.output.token_ids),
+        "autoregressive": {
+            "seconds": median(comparison.plain_seconds),
+            "seconds_all": comparison.plain_seconds,
+            "prefill_seconds": plain.prefill_seconds.target,
+            "token_ids": plain.output.token_ids,
+            "text": plain.output.text,
+        },
+        "speculative": {
+            "seconds": median(comparison.speculative_seconds),
+            "seconds_all": comparison.speculative_seconds,
+            "prefill_seconds": speculative.prefill_seconds.target + speculative.prefill_seconds.draft,
+            "token_ids": speculative.output.token_ids,
+            "text": speculative.output.text,
+            "rounds": counts.rounds,
+            "drafted": counts.drafted,
+            "accepted": counts.accepted,
+            "rejected": counts.rejected,
+            "discarded": counts.discarded,
+            "acceptance_rate": counts.acceptance_rate,
+            "per_judgement_rate": counts.per_judgement_rate,
+            "tokens_per_target_call": counts.tokens_per_target_call,
+            "draft_seconds": sum(round.draft_seconds for round in speculative.rounds),
+            "verify_seconds": sum(round.verify_seconds for round in speculative.rounds),
+            "overhead_seconds": sum(round.overhead_seconds for round in speculative.rounds),
+        },
+        "speedup": comparison.speedup,
+        "predicted_speedup": comparison.predicted_speedup,
+        "identical": comparison.identical,
+        "quality": comparison.quality,
+        "verdict": {"label": verdict.label, "reason": verdict.reason},
+    }
+
+
+def _sweep(options: argparse.Namespace) -> None:
+    settings, lengths = _settings(options), _draft_lengths(options.draft_lengths)
+    workloads = []
+    for name in options.workload or [workload.name for workload in WORKLOADS]:
+        workload = find_workload(name)
+        if workload is None:
+            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
+        workloads.append(workload)
+    target, drafter = _pair(options)
+    from specviz.experiments import SweepFile, sweep
+
+    file = SweepFile(options.csv) if options.csv else None
+    rows = []
+    done = file.done if file else frozenset()
+    for row in sweep(target, drafter, workloads, lengths, settings, done, options.prompts, _progress):
+        rows.append(asdict(row))
+        if file:
+            file.add(row)
+    _progress("")
+    if _write(options, json.dumps({"rows": rows}, indent=2)):
+        shown = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
+        table(shown, [[row[column] for column in shown] for row in rows])
+
+
+def _draft_lengths(text: str) -> list[int]:
+    try:
+        lengths = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--draft-lengths takes whole numbers with commas between, not {text!r}.") from None
+    if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
+        raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
+    return lengths
+
+
+def _show(options: argparse.Namespace) -> None:
+    trace = read_trace(options.trace)
+    if _write(options, dump_trace(trace)):
+        print_trace(trace)
+        for change in changed_weights(trace):
+            print(f"note: {change}")
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    target, drafter = _pair(options)
+    from specviz.models.calibration import calibrate
+
+    _progress("measuring")
+    result = asdict(calibrate(target, drafter.loaded))
+    _progress("")
+    if _write(options, json.dumps(result, indent=2)):
+        print(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
+        print(f"c                {result['cost_ratio']:.3f}   one draft step, in target steps")
+        print(f"overhead         {result['overhead']:.3f}   a round, in target steps")
+        table(("k", "v(k)"), [[k, v] for k, v in result["verification"].items()])
