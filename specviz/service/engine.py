@@ -4,6 +4,7 @@ One thread works. A second one sleeps on stdin, so it costs the timings nothing,
 the process as soon as the server is gone, whatever the first is doing.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -110,10 +111,12 @@ def _take_stdout() -> Send:
 
 
 def _open_workshop(send: Send) -> "Work":
-    """Import what decodes, load the default pair, and decode a little with it: the first visitor should not wait."""
+    """Import what decodes, load the default pair, and decode with it once: the first visitor should not wait."""
+    gc.disable()  # collecting while importing takes a sixth of the start
     import torch
     import transformers
 
+    from specviz.service.shelf import set_aside
     from specviz.service.work import Work
 
     torch.set_num_threads(1)  # with other work on the cores, more threads are several times slower a step
@@ -124,6 +127,8 @@ def _open_workshop(send: Send) -> "Work":
             pass
     except Exception:
         traceback.print_exc()  # other models may still work
+    gc.enable()
+    set_aside()
     send(Ready({"torch": torch.__version__, "transformers": transformers.__version__}))
     return work
 

@@ -53,8 +53,8 @@ class Job:
     """A job on its way through the queue; changed only under the service's lock."""
 
     session: str
-    command: bytes  # the line that starts it in the engine
     view: JobView
+    command: bytes = b""  # the line that starts it in the engine
     wanted: Literal["end", "stop", "give way"] = "end"  # what should become of it once the engine has it
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
@@ -68,6 +68,10 @@ class Job:
     def kind(self) -> Kind:
         """Whether a visitor is watching (interactive) or not (background)."""
         return self.view.kind
+
+    def fail(self, message: str) -> None:
+        """Nothing more will come; what there is stays."""
+        self.view = replace(self.view, state="failed", message=message)
 
 
 def advance(view: JobView, event: JobEvent) -> JobView:

@@ -6,7 +6,6 @@ the engine, writes to it, kills it when it hangs) and the reader of the engine's
 
 import atexit
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,9 +15,9 @@ from time import monotonic
 from typing import Literal
 
 from specviz.errors import InputError
-from specviz.models.catalogue import bundled_names
-from specviz.request import PROMPT_LOOKUP, RunRequest
-from specviz.service.child import ENGINE, Child, any_model_allowed
+from specviz.request import RunRequest
+from specviz.service.admission import admit
+from specviz.service.child import ENGINE, Child
 from specviz.service.fair_queue import FairQueue
 from specviz.service.job import Job, JobView, Kind, advance
 from specviz.service.limits import Limits
@@ -35,10 +34,11 @@ from specviz.service.protocol import (
     dump_command,
     parse_event,
 )
+from specviz.service.restarts import Restarts
 
 DIED = "The engine stopped while decoding and was restarted; run again."
 KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
-STARTING = "The engine is starting; this run is next when its models are loaded."
+STARTING = "The engine is starting and loading its models."
 NOT_KEPT = "This run is no longer kept."
 
 _log = logging.getLogger(__name__)
@@ -65,8 +65,7 @@ class EngineService:
         self._ready = False
         self._running: Job | None = None  # the one the engine has
         self._deadline: float | None = None  # the engine must have said something by then
-        self._deaths: deque[float] = deque(maxlen=self._limits.deaths)
-        self._rest_until: float | None = None  # the engine died too often; not None until a later submit
+        self._restarts = Restarts(self._limits)
 
     # ---- for pages
 
@@ -91,6 +90,7 @@ class EngineService:
     def view(self, job: int) -> JobView:
         """What is known of a job now; cheap."""
         with self._changed:
+            self._hear_from(job)
             return self._snapshot(job)
 
     def wait(self, job: int, rounds: int = 1, timeout: float = 0.5) -> JobView:
@@ -101,7 +101,9 @@ class EngineService:
             return view.rounds >= rounds or view.finished or view.state == "comparing"
 
         with self._changed:
+            self._hear_from(job, timeout)
             self._changed.wait_for(far_enough, timeout)
+            self._hear_from(job)
             return self._snapshot(job)
 
     def cancel(self, session: str, kind: Kind = "interactive") -> None:
@@ -126,7 +128,7 @@ class EngineService:
     def state(self) -> Literal["starting", "ready", "resting"]:
         """The engine's: resting is after it died too often."""
         with self._changed:
-            if self._rest_until is not None:
+            if self._restarts.resting:
                 return "resting"
             return "ready" if self._ready else "starting"
 
@@ -148,15 +150,15 @@ class EngineService:
     # ---- jobs; called with the lock held, but for _submit
 
     def _submit(self, session: str, kind: Kind, command: Run | Calibrate) -> int:
-        refusal, line = _prepare(command)
-        job = Job(session, line, JobView(command.job, kind))
+        job = Job(session, JobView(command.job, kind))
+        try:
+            job.command = admit(command)
+        except InputError as error:
+            job.fail(str(error))
         with self._changed:
             self._heard[session] = monotonic()
-            refusal = refusal or self._refusal_to_rest()
-            if refusal:
-                job.view = replace(job.view, state="failed", message=refusal)
-            else:
-                self._queue.put(job)  # in the place of the session's old one, where that waits
+            if not job.view.finished:
+                self._enqueue(job)
             for old in self._jobs_of(session, kind):
                 self._abandon(old)
                 del self._jobs[old.id]
@@ -164,24 +166,24 @@ class EngineService:
             self._changed.notify_all()
         return job.id
 
-    def _refusal_to_rest(self) -> str:
-        """Why no job is taken now; once the engine has rested, lets it be started again."""
-        if self._rest_until is None:
-            return ""
-        if monotonic() < self._rest_until:
-            return KEEPS_DYING
-        self._rest_until = None
-        self._deaths.clear()
-        return ""
+    def _enqueue(self, job: Job) -> None:
+        if self._restarts.ask(monotonic()):
+            self._queue.put(job)  # in the place of the session's old one, where that waits
+        else:
+            job.fail(KEEPS_DYING)
 
     def _snapshot(self, number: int) -> JobView:
         job = self._jobs.get(number)
         if job is None:
             return JobView(number, "interactive", state="cancelled", message=NOT_KEPT)
-        self._heard[job.session] = monotonic()
         if job.view.state != "waiting":
             return job.view
         return replace(job.view, place=self._queue.place(job), message="" if self._ready else STARTING)
+
+    def _hear_from(self, number: int, stays: float = 0.0) -> None:
+        """The session of this job is there, and will be for `stays` seconds."""
+        if job := self._jobs.get(number):
+            self._heard[job.session] = monotonic() + stays
 
     def _jobs_of(self, session: str, kind: Kind) -> list[Job]:
         return [job for job in self._jobs.values() if job.session == session and job.kind == kind]
@@ -220,7 +222,7 @@ class EngineService:
 
     def _find_step(self, now: float) -> Callable[[], None] | None:
         if self._child is None:
-            return self._start_engine if self._rest_until is None else None
+            return None if self._restarts.resting else self._start_engine
         if self._deadline is not None and now >= self._deadline:
             self._deadline = None
             return self._child.kill
@@ -262,12 +264,14 @@ class EngineService:
         with self._changed:
             self._child = child
             self._deadline = monotonic() + self._limits.start
+            self._changed.notify_all()
         child.listen()
 
     def _forget_absent(self, now: float) -> None:
         for session, heard in list(self._heard.items()):
             if now - heard >= self._limits.absence:
                 self._forget(session)
+                self._changed.notify_all()
 
     def _time_to_next(self, now: float) -> float | None:
         """Seconds until something is due; None when nothing is."""
@@ -292,6 +296,7 @@ class EngineService:
         job = self._running
         if isinstance(event, Ready):
             self._ready, self._deadline = True, None
+            _log.info("The engine is ready: %s", event.versions)
         elif job and job.id == event.job:
             self._hear_of(job, event)
 
@@ -328,43 +333,19 @@ class EngineService:
 
     def _lose(self, job: Job) -> None:
         """The engine died with this job in its hands."""
-        if job.wanted == "give way":
+        if job.view.finished:
+            return
+        if self._restarts.resting:
+            job.fail(KEEPS_DYING)
+        elif job.wanted == "give way":
             self._put_back(job)
-        elif not job.view.finished:
-            message = DIED if self._rest_until is None else KEEPS_DYING
-            job.view = replace(job.view, state="failed", message=message)
+        else:
+            job.fail(DIED)
 
     def _note_death(self) -> None:
-        """Count one more death; after too many in a short time, leave the engine alone for a while."""
-        now = monotonic()
-        self._deaths.append(now)
-        if len(self._deaths) < self._limits.deaths or now - self._deaths[0] > self._limits.deaths_window:
-            return
-        self._rest_until = now + self._limits.rest
-        for job in self._queue.jobs():
-            self._queue.remove(job)
-            job.view = replace(job.view, state="failed", message=KEEPS_DYING)
+        self._restarts.died(monotonic())
+        if self._restarts.resting:
+            for job in self._queue.jobs():
+                self._queue.remove(job)
+                job.fail(KEEPS_DYING)
         self._changed.notify_all()
-
-
-def _prepare(command: Run | Calibrate) -> tuple[str, bytes]:
-    """Why the request cannot be served, if so, and the line that asks the engine for it."""
-    try:
-        _check_models(command.request)
-        return "", dump_command(command)
-    except InputError as error:
-        return str(error), b""
-    except ValueError:
-        return "The prompt holds characters that are not text.", b""
-
-
-def _check_models(request: RunRequest) -> None:
-    """A visitor may name a bundled model only: a folder or a Hub id of theirs would be read by the server.
-
-    Raises:
-        InputError: it is none.
-    """
-    known = bundled_names()
-    for name in {request.target, request.draft} - {PROMPT_LOOKUP}:
-        if name not in known and not any_model_allowed():
-            raise InputError(f"There is no model named {name[:100]!r} here: use {', '.join(known)}.")

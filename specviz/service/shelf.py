@@ -2,16 +2,14 @@
 
 import gc
 import os
-from typing import Literal
 
 from specviz.decoding.cached_model import CachedModel
 from specviz.models.calibration import quicker_dtype
-from specviz.models.loading import LoadedModel, load_model
+from specviz.models.loading import Dtype, LoadedModel, load_model
 from specviz.models.pairing import shared_vocabulary
 from specviz.request import Precision
 from specviz.settings import MAX_DRAFT_LENGTH
 
-Dtype = Literal["float32", "bfloat16"]
 BUDGET_BYTES = int(os.environ.get("SPECVIZ_MODEL_MB", "400")) * 10**6
 
 
@@ -34,13 +32,13 @@ class Shelf:
         Raises:
             InputError: it cannot be loaded.
         """
-        held = self.holds(name, precision)
+        dtype = self._dtype(name, precision)
         model = self._models.pop(name, None)
-        if model is None or not held:
+        if model is None or model.info.dtype != dtype:
             model = None  # the old copy goes before the new one comes
-            collect_garbage()
-            model = load_model(name, self._dtype(name, precision))
+            model = load_model(name, dtype)
             warm_up(model)
+            set_aside()
         self._models[name] = model
         self._shrink()
         return model
@@ -55,19 +53,18 @@ class Shelf:
     def _shrink(self) -> None:
         while len(self._models) > 2 and sum(model.bytes for model in self._models.values()) > self._budget:
             del self._models[next(iter(self._models))]
-            collect_garbage()
 
 
 def warm_up(loaded: LoadedModel) -> None:
-    """Run each number of tokens a pass may have once: the first pass of a shape is slow."""
-    for count in range(MAX_DRAFT_LENGTH + 1, 0, -1):
-        model = CachedModel(loaded, shared_vocabulary(loaded))
-        model.prefill([0])
+    """Read each number of tokens a pass may have once: in bfloat16 the first pass of a size is slow."""
+    model = CachedModel(loaded, shared_vocabulary(loaded))
+    model.prefill([0])
+    for count in range(1, MAX_DRAFT_LENGTH + 2):
         model.read([0] * count)
+        model.crop(1)
 
 
-def collect_garbage() -> None:
-    """Free what is unused, and keep what is left out of later collections: one of those would spoil a timing."""
-    gc.unfreeze()
+def set_aside() -> None:
+    """Keep what is here now out of later garbage collections, which would spoil a timing; it is freed all the same."""
     gc.collect()
     gc.freeze()

@@ -9,7 +9,7 @@ from time import monotonic
 
 from specviz.decoding import AutoregressiveRun, ModelDrafter, PromptLookupDrafter, SpeculativeRun
 from specviz.metrics import Costs
-from specviz.models.calibration import calibrate
+from specviz.models import calibration
 from specviz.models.loading import LoadedModel
 from specviz.request import PROMPT_LOOKUP, RunRequest
 from specviz.service.protocol import Calibrate, Calibrated, Comparing, Done, JobEvent, Loading, Rounds, Run, Started
@@ -87,11 +87,12 @@ class Work:
         yield Started(job)
         pair = target.info, draft.info if draft else None
         if pair not in self._costs:
-            measured = calibrate(target, draft, stopped)
-            yield None  # a stopped calibration ends here: what it returned is incomplete
-            self._costs[pair] = Costs(
-                measured.step_seconds, measured.cost_ratio, measured.verification, measured.overhead
-            )
+            try:
+                cost = calibration.calibrate(target, draft, stopped)
+            except calibration.Stopped:
+                yield None
+                return
+            self._costs[pair] = Costs(cost.step_seconds, cost.cost_ratio, cost.verification, cost.overhead)
         yield Calibrated(job, self._costs[pair])
 
 

@@ -1,0 +1,241 @@
+"""The engine itself: how it takes a job's failure, which models it keeps, and whole runs of the bundled models."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from specviz.errors import InputError
+from specviz.models.catalogue import bundled_names
+from specviz.request import RunRequest
+from specviz.service import EngineService, JobView, Limits
+from specviz.service.engine import BROKE, NO_MEMORY, Inbox, serve
+from specviz.service.protocol import Comparing, Event, Failed, Ready, Run, Stopped, parse_event
+from specviz.settings import DecodeSettings
+from specviz.trace import dump_trace, parse_trace
+
+PATIENCE = 120.0  # seconds: the engine may share the machine with anything
+STORY = "Once upon a time, there was a little girl named Lily."
+
+
+# ---- one job, without models
+
+
+class Script:
+    """Stands in for Work and Inbox: some steps, then an error; a Stop comes before step `stop_at`."""
+
+    def __init__(self, steps: int, error: BaseException | None = None, stop_at: int | None = None) -> None:
+        self.steps_to_do, self.error, self.stop_at = steps, error, stop_at
+        self.done = 0
+
+    def steps(self, command: Run, stopped: Callable[[], bool]) -> Iterator[Event | None]:
+        for number in range(1, self.steps_to_do + 1):
+            self.done = number
+            yield Comparing(command.job, number) if number % 2 else None
+        if self.error:
+            raise self.error
+
+    def stopped(self, job: int) -> bool:
+        return self.stop_at is not None and self.done >= self.stop_at
+
+
+def serve_script(script: Script) -> list[Event]:
+    sent: list[Event] = []
+    serve(Run(5, RunRequest("")), cast(Any, script), cast(Inbox, script), sent.append)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(InputError("Too long."), "Too long."), (MemoryError(), NO_MEMORY), (RuntimeError("secret"), BROKE)],
+)
+def test_a_jobs_failure_is_one_sentence(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert serve_script(Script(1, error)) == [Comparing(5, 1), Failed(5, message)]
+    assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
+
+
+def test_a_stop_ends_a_job_at_its_next_step() -> None:
+    script = Script(10, stop_at=4)
+    assert serve_script(script) == [Comparing(5, 1), Comparing(5, 3), Stopped(5)]
+    assert script.done == 4
+
+
+def test_what_a_library_prints_is_no_event() -> None:
+    script = (
+        "import os\n"
+        "from specviz.service.engine import _take_stdout\n"
+        "from specviz.service.protocol import Ready\n"
+        "send = _take_stdout()\n"
+        "print('Downloading', flush=True); os.write(1, b'raw'); send(Ready({}))"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert parse_event(result.stdout) == Ready({})
+    assert result.stderr == b"Downloading\nraw"
+
+
+# ---- the shelf
+
+
+class Library:
+    """Loads models that are only a name, a dtype and a size; remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.loaded: list[tuple[str, str]] = []
+
+    def load(self, name: str, dtype: str) -> SimpleNamespace:
+        self.loaded.append((name, dtype))
+        return SimpleNamespace(name=name, info=SimpleNamespace(dtype=dtype), bytes=100)
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Library:
+    from specviz.service import shelf
+
+    library = Library()
+    monkeypatch.setattr(shelf, "load_model", library.load)
+    monkeypatch.setattr(shelf, "warm_up", lambda model: None)
+    monkeypatch.setattr(shelf, "set_aside", lambda: None)
+    monkeypatch.setattr(shelf, "quicker_dtype", lambda name: "bfloat16" if name == "big" else "float32")
+    return library
+
+
+def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Library) -> None:
+    from specviz.service.shelf import Shelf
+
+    shelf = Shelf(budget=1000)
+    assert shelf.get("big", "exact") is shelf.get("big", "exact")
+    assert shelf.get("small", "exact") is shelf.get("small", "fast")  # float32 is the quicker one
+    shelf.get("big", "fast")
+    assert not shelf.holds("big", "exact")
+    assert shelf.holds("big", "fast")
+    assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
+
+
+def test_the_longest_unused_models_go_beyond_the_budget_but_never_the_pair(library: Library) -> None:
+    from specviz.service.shelf import Shelf
+
+    shelf = Shelf(budget=250)
+    for name in ("a", "b", "a", "c"):
+        shelf.get(name, "exact")
+    assert [name for name in "abc" if shelf.holds(name, "exact")] == ["a", "c"]
+    tight = Shelf(budget=1)
+    for name in "abc":
+        tight.get(name, "exact")
+    assert [name for name in "abc" if tight.holds(name, "exact")] == ["b", "c"]
+
+
+# ---- real runs
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[EngineService]:
+    service = EngineService(limits=Limits(absence=3600))
+    service.start()
+    yield service
+    service.close()
+
+
+def finish(service: EngineService, job: int) -> JobView:
+    with service._changed:
+        assert service._changed.wait_for(lambda: service.view(job).finished, PATIENCE)
+    return service.view(job)
+
+
+def run(service: EngineService, request: RunRequest) -> JobView:
+    return finish(service, service.submit("ada", request))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup"])
+def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
+    view = run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24)))
+    assert view.trace, view.message
+    assert parse_trace(dump_trace(view.trace)) == view.trace
+    assert view.trace.autoregressive
+    assert view.trace.autoregressive.token_ids == view.trace.output.token_ids
+    assert view.plain_text == view.trace.output.text
+
+
+@pytest.mark.slow
+def test_only_what_the_plain_run_depends_on_repeats_it(service: EngineService) -> None:
+    first = RunRequest(STORY, settings=DecodeSettings(max_new_tokens=16, draft_length=2))
+    longer_draft = replace(first, settings=replace(first.settings, draft_length=6, seed=3, top_k=5))
+    longer = replace(first, settings=replace(first.settings, max_new_tokens=17))
+    plain = []
+    for request in (first, longer_draft, longer):
+        trace = run(service, request).trace
+        assert trace
+        assert trace.autoregressive
+        plain.append(trace.autoregressive.seconds_per_token)
+    assert plain[0] == plain[1]
+    assert plain[0] != plain[2][:16]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("request_", "sentence"),
+    [
+        (RunRequest(STORY, settings=DecodeSettings(max_new_tokens=100_000)), "context window"),
+        (RunRequest(""), "The prompt is empty"),
+    ],
+)
+def test_bad_input_comes_back_as_its_sentence(service: EngineService, request_: RunRequest, sentence: str) -> None:
+    view = run(service, request_)
+    assert view.state == "failed"
+    assert sentence in view.message
+
+
+@pytest.mark.slow
+def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
+    settings = DecodeSettings(max_new_tokens=450, draft_length=1, stop_at_eos=False)
+    job = service.submit("ada", RunRequest(STORY, settings=settings))
+    assert service.wait(job, rounds=1, timeout=PATIENCE).rounds
+    engine = service.engine_pid
+    service.cancel("ada")
+    view = service.view(job)
+    assert view.state == "cancelled"
+    assert view.trace
+    assert len(view.trace.output.token_ids) < 450
+    assert run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=4))).state == "done"
+    assert service.engine_pid == engine
+
+
+@pytest.mark.slow
+def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:
+    settings = DecodeSettings(max_new_tokens=4)
+    fast = run(service, RunRequest(STORY, precision="fast", settings=settings)).trace
+    exact = run(service, RunRequest(STORY, settings=settings)).trace
+    assert fast
+    assert exact
+    assert exact.drafter
+    assert fast.target.dtype in ("float32", "bfloat16")
+    assert (exact.target.dtype, exact.drafter.dtype) == ("float32", "float32")
+
+
+@pytest.mark.slow
+def test_a_pairs_costs_are_measured_in_the_background(service: EngineService) -> None:
+    view = finish(service, service.submit_background("ada", RunRequest("")))
+    assert view.costs, view.message
+    assert view.costs.verification[1] == 1
+    assert view.costs.cost_ratio > 0
+    again = finish(service, service.submit_background("bob", RunRequest("")))
+    assert again.costs == view.costs  # measured once
+
+
+@pytest.mark.slow
+def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
+    script = (
+        "import os, signal\n"
+        "from specviz.service import EngineService\n"
+        "service = EngineService(); service.start()\n"
+        "with service._changed: service._changed.wait_for(lambda: service._child, 60)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    # the engine holds the server's stderr: it reaches its end only when both are gone
+    _, errors = server.communicate(timeout=PATIENCE)
+    assert errors == b""
