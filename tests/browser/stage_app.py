@@ -1,4 +1,4 @@
-"""A bare page with the stage on it, for test_stage.py. The address chooses the run; buttons let it grow or start anew."""
+"""A bare page with the stage on it, for test_stage.py: the address chooses the run, buttons change it."""
 
 import sys
 from pathlib import Path
@@ -8,11 +8,10 @@ import streamlit as st
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from tests.fake_traces import cut, fake_trace  # noqa: E402
-
 from specviz.views.plotly_static import publish_plotly  # noqa: E402
 from specviz.views.stage import stage  # noqa: E402
 from specviz.views.stage_data import stage_data  # noqa: E402
+from tests.fake_traces import cut, fake_trace  # noqa: E402
 
 st.set_page_config(layout="wide")
 publish_plotly(HERE / "static")

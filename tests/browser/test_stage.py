@@ -36,8 +36,9 @@ def address() -> Iterator[str]:
         "server.enableStaticServing": "true",
         "browser.gatherUsageStats": "false",
     }
-    command = [sys.executable, "-m", "streamlit", "run", str(APP), *(f"--{name}={value}" for name, value in options.items())]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "streamlit", "run", str(APP)]
+    flags = [f"--{name}={value}" for name, value in options.items()]
+    server = subprocess.Popen(command + flags, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
         yield f"http://localhost:{port}/"
@@ -78,7 +79,7 @@ def round_number(page: Page) -> Locator:
     return page.locator(".stage .round-number")
 
 
-def test_it_plays_by_itself_with_the_words_accepted_and_rejected_on_screen(context: BrowserContext, address: str) -> None:
+def test_it_plays_by_itself_and_says_accepted_and_rejected(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address, "sharpness=6")
     expect(round_number(page)).to_have_text("Round 2 of 21", timeout=10_000)
     for word in ("accepted", "rejected"):
@@ -182,7 +183,7 @@ def test_an_unjudged_token_keeps_its_secret(context: BrowserContext, address: st
 
 def test_greedy_and_unrecorded_runs_explain_themselves(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address, "greedy&step=99")
-    expect(page.locator(".inspector")).to_contain_text("greedy: kept only if it is the target’s top token: target’s top is “")
+    expect(page.locator(".inspector")).to_contain_text("kept only if it is the target’s top token: target’s top is “")
     page = open_stage(context, address, "unrecorded&step=99")
     expect(page.locator(".inspector")).to_contain_text("This run kept no probabilities")
 

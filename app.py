@@ -1,0 +1,12 @@
+"""The app: one title, one look, one page after another. No logic."""
+
+import streamlit as st
+
+from specviz.views.live import start_engine_soon
+from specviz.views.look import apply_look
+
+st.set_page_config(page_title="specviz: speculative decoding, token by token", page_icon="🐦", layout="wide")
+page = st.navigation([st.Page("pages/watch.py", title="Watch", url_path="watch", default=True)], position="top")
+apply_look()
+page.run()
+start_engine_soon()

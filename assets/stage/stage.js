@@ -1,0 +1,208 @@
+// The component: one Stage a mount, kept between data changes. It hands the playhead's place to every part.
+
+class Stage {
+  constructor(root) {
+    this.root = root;
+    this.node = root.querySelector(".stage");
+    this.queue = new FrameQueue();
+    this.playhead = new Playhead(() => this.show(), () => this.#report());
+    this.strip = new Strip(this.node.querySelector(".strip"), (place) => this.#choose(place));
+    this.transport = new Transport(this.node, this.playhead);
+    this.figures = new Figures(this.node, this.queue);
+    this.timeline = new Timeline(this.node, this.queue, this.playhead);
+    this.inspector = new Inspector(this.node.querySelector(".inspector"), () => this.#choose(null));
+    this.pinned = null;
+    this.Plotly = null;
+    this.sizes = new ResizeObserver(() => this.#restyle());
+    this.sizes.observe(this.node);
+  }
+
+  /** Called by Streamlit for every change of data or theme. */
+  load(component) {
+    const { data, setStateValue } = component;
+    this.setStateValue = setStateValue;
+    const fresh = data.run_id !== this.data?.run_id;
+    this.data = data;
+    if (fresh) this.pinned = null;
+    this.#readStyle();
+    this.lastRejected = lastRejected(data.rounds);
+    this.transport.link = data.link;
+    for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
+    this.strip.load(data, fresh);
+    if (fresh) this.strip.show(-1, null, true);
+    this.#showSource();
+    this.playhead.load(data);
+    this.#fetchPlotly();
+  }
+
+  show() {
+    if (!this.data) return;
+    const { round, phase, playing } = this.playhead;
+    const done = phase === "judge" ? round + 1 : Math.max(round, 0);
+    this.#showSentence();
+    this.strip.show(round, phase, !playing || this.playhead.speed > 1 || prefersStillness());
+    this.transport.show();
+    this.#inspect();
+    this.figures.show(done, this.style, this.Plotly);
+    this.timeline.show(this.style, this.Plotly);
+  }
+
+  #showSentence() {
+    const { round, phase, playing, waiting } = this.playhead;
+    const started = round >= 0 && this.data.rounds.length > 0;
+    const [number, sentence] = this.node.querySelectorAll(".round-number, .sentence");
+    const of = this.data.more ? "…" : this.data.rounds.length;
+    number.textContent = started ? `Round ${round + 1} of ${of}` : "";
+    sentence.textContent = started ? this.data.rounds[round].sentences[PHASES.indexOf(phase)] : this.data.idle;
+    this.node.classList.toggle("waiting", waiting);
+    if (!playing) this.#say(`${number.textContent}. ${sentence.textContent}`);
+  }
+
+  #showSource() {
+    const badge = this.node.querySelector(".badge");
+    badge.textContent = badge.title = this.data.badge;
+    const started = this.data.rounds.length > 0;
+    this.node.querySelector(".notice").textContent = started ? (this.data.notice ?? "") : "";
+    for (const label of this.node.querySelectorAll(".measured")) label.title = this.data.measured;
+  }
+
+  /** For screen readers; silent while playing. */
+  #say(text) {
+    const spoken = this.node.querySelector(".spoken");
+    if (spoken.textContent !== text) spoken.textContent = text;
+  }
+
+  #choose(place) {
+    this.pinned = place;
+    this.#inspect();
+    if (place && !this.playhead.playing) this.#say(this.inspector.text);
+  }
+
+  /** The visitor's token, else the last rejected one, else the last judged one. */
+  #inspect() {
+    const { round, phase } = this.playhead;
+    const done = phase === "judge" ? round + 1 : Math.max(round, 0);
+    const visiblePin = this.pinned && (this.pinned.round < done || (this.pinned.round === round && this.#isDrafted(this.pinned)));
+    const place = visiblePin ? this.pinned : this.#instructive(done);
+    this.strip.select(place);
+    this.inspector.show(place, place !== null && place.round < done, Boolean(visiblePin));
+  }
+
+  #isDrafted({ round, index }) {
+    return !["correction", "bonus"].includes(this.data.rounds[round].chips[index].status);
+  }
+
+  #instructive(done) {
+    if (!done) return null;
+    return this.lastRejected[done - 1] ?? { round: done - 1, index: 0 };
+  }
+
+  #readStyle() {
+    this.style = readStyle(this.node);
+    this.node.dataset.scheme = this.style.scheme;
+    this.style = readStyle(this.node); // the scheme decides the other colours
+  }
+
+  #restyle() {
+    if (!this.data) return;
+    this.#readStyle();
+    this.strip.top = null; // the lines are cut anew
+    this.show();
+  }
+
+  async #fetchPlotly() {
+    if (this.Plotly || this.fetching) return;
+    this.fetching = true;
+    const message = this.node.querySelector(".no-figures");
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    try {
+      this.Plotly = await loadPlotly();
+      adoptPlotlyStyles(this.root);
+      message.hidden = true;
+      this.show();
+    } catch {
+      message.hidden = false;
+    }
+    this.node.classList.toggle("without-figures", !this.Plotly);
+    this.fetching = false;
+  }
+
+  /** Tell the server where the visitor stopped: a rerun, so only when they did and only if it is news. */
+  #report() {
+    clearTimeout(this.reporting);
+    this.reporting = setTimeout(() => {
+      if (this.playhead.playing || this.playhead.step < 0 || this.reported === this.playhead.step) return;
+      this.reported = this.playhead.step;
+      this.setStateValue("step", this.playhead.step);
+    }, 350);
+  }
+
+  stop() {
+    clearTimeout(this.reporting);
+    this.playhead.stop();
+    this.transport.stop();
+    this.queue.stop();
+    this.sizes.disconnect();
+    if (this.Plotly) for (const plot of this.node.querySelectorAll(".plot")) this.Plotly.purge(plot);
+  }
+}
+
+/** For each round, where the last rejected token up to and including it stands. */
+function lastRejected(rounds) {
+  let last = null;
+  return rounds.map((round, i) => {
+    const index = round.chips.findIndex((chip) => chip.status === "rejected");
+    if (index >= 0) last = { round: i, index };
+    return last;
+  });
+}
+
+/** Colours and font from the theme and the style sheet, as Plotly needs them; `key` changes when a redraw is due. */
+function readStyle(node) {
+  const computed = getComputedStyle(node);
+  const read = (name) => computed.getPropertyValue(name).trim();
+  const background = computed.backgroundColor;
+  const style = {
+    background,
+    scheme: luminance(background) < 0.2 ? "dark" : "light",
+    ink: computed.color,
+    font: computed.fontFamily,
+    mute: read("--mute"),
+    line: read("--line"),
+    soft: read("--soft"),
+    accepted: read("--accepted"),
+    rejected: read("--rejected"),
+    corrected: read("--corrected"),
+    narrow: node.clientWidth < 560,
+  };
+  return { ...style, key: `${Object.values(style)} ${node.clientWidth}` };
+}
+
+/** Relative luminance (WCAG) of a computed colour, "rgb(r, g, b)". */
+function luminance(colour) {
+  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number).map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+const STAGES = new WeakMap();
+
+export default function (component) {
+  const root = component.parentElement;
+  const node = root.querySelector(".stage");
+  let stage = STAGES.get(root);
+  if (stage?.node !== node) {
+    stage?.stop();
+    stage = new Stage(root);
+    STAGES.set(root, stage);
+  }
+  if (component.data) stage.load(component);
+  // Streamlit may also call this for an overtaken update of a component that stays: then there is nothing to end.
+  return () => {
+    if (root.isConnected && node.isConnected) return;
+    stage.stop();
+    STAGES.delete(root);
+  };
+}

@@ -1,0 +1,196 @@
+// The token strip: the prompt, then a group of chips a round. A step only changes the phase of the rounds it passes;
+// what a chip looks like in a phase is the style sheet's business.
+
+const STATUS_WORDS = {
+  accepted: "accepted",
+  rejected: "rejected",
+  discarded: "discarded, never judged",
+  correction: "correction by the target",
+  bonus: "bonus token of the target",
+};
+
+class Strip {
+  /** `chosen(place)` with {round, index} when a visitor picks a token, null when they let go. */
+  constructor(box, chosen) {
+    this.box = box;
+    this.tokens = box.querySelector(".tokens");
+    this.chosen = chosen;
+    this.clear();
+    box.addEventListener("click", (event) => this.#pick(event.target.closest?.(".chip")));
+    box.addEventListener("keydown", (event) => this.#key(event));
+    box.addEventListener("focusin", (event) => this.#focused(event.target));
+  }
+
+  clear() {
+    this.tokens.replaceChildren();
+    this.rounds = []; // {node, chips, data}
+    this.round = -1;
+    this.phase = null;
+    this.selected = null;
+    this.reachable = null; // the one chip in the tab order
+  }
+
+  /** Rounds already drawn are never drawn again. */
+  load(data, fresh) {
+    if (fresh) {
+      this.clear();
+      this.tokens.append(promptTokens(data.prompt));
+    }
+    const added = document.createDocumentFragment();
+    for (const round of data.rounds.slice(this.rounds.length)) {
+      const drawn = drawRound(round, this.rounds.length);
+      this.rounds.push(drawn);
+      added.append(drawn.node, " ");
+    }
+    this.tokens.append(added);
+  }
+
+  /** Show the run up to a phase of a round. */
+  show(round, phase, still) {
+    if (round === this.round && phase === this.phase) return this.follow(true);
+    const from = Math.max(0, Math.min(round, this.round));
+    const to = Math.max(round, this.round);
+    for (let i = from; i <= to; i++) this.#paint(i, i < round ? "judge" : i === round ? phase : null, i === round);
+    this.round = round;
+    this.phase = phase;
+    this.#keepReachable();
+    this.follow(still);
+  }
+
+  #paint(index, phase, current) {
+    const round = this.rounds[index];
+    if (!round) return;
+    round.node.classList.toggle("current", current);
+    if (round.phase === phase) return;
+    round.phase = phase;
+    round.node.dataset.phase = phase ?? "";
+    for (const [i, chip] of round.chips.entries()) chip.setAttribute("aria-label", chipLabel(round.data, index, i, phase));
+  }
+
+  /** Scroll the strip itself, never the page, by whole lines, so that the current round is in sight. */
+  follow(still) {
+    const round = this.rounds[this.round];
+    const chips = round?.chips.filter((chip) => isShown(chip, round)) ?? [];
+    const line = parseFloat(getComputedStyle(this.tokens).lineHeight);
+    const lineOf = (chip) => Math.floor((chip.offsetTop + chip.offsetHeight / 2) / line);
+    const atEnd = chips.length ? (lineOf(chips.at(-1)) + 1) * line - this.box.clientHeight : 0;
+    const top = chips.length ? Math.max(0, Math.min(atEnd, lineOf(chips[0]) * line)) : 0;
+    if (top === this.top) return;
+    this.top = top;
+    this.box.scrollTo({ top, behavior: still ? "instant" : "smooth" });
+  }
+
+  /** Mark the token the inspector explains. */
+  select(place) {
+    this.selected?.classList.remove("selected");
+    this.selected = place ? this.rounds[place.round]?.chips[place.index] : null;
+    this.selected?.classList.add("selected");
+  }
+
+  #shown() {
+    return this.rounds.filter((round) => round.phase).flatMap((round) => round.chips.filter((chip) => isShown(chip, round)));
+  }
+
+  #keepReachable() {
+    const round = this.rounds[this.round];
+    if (this.reachable && this.reachable.round <= this.round) return;
+    if (round) this.#reach(round.chips[0]);
+  }
+
+  #reach(chip) {
+    if (this.reachable) this.reachable.chip.tabIndex = -1;
+    this.reachable = { chip, round: Number(chip.dataset.round) };
+    chip.tabIndex = 0;
+  }
+
+  #focused(target) {
+    if (!target.matches(".chip")) return;
+    this.#reach(target);
+    if (target.matches(":focus-visible")) this.#pick(target);
+  }
+
+  #pick(chip) {
+    if (chip) this.chosen({ round: Number(chip.dataset.round), index: Number(chip.dataset.index) });
+  }
+
+  #key(event) {
+    const chip = event.target.closest(".chip");
+    if (!chip || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter" || event.key === " ") this.#pick(chip);
+    else if (event.key === "Escape") this.chosen(null);
+    else if (!this.#moveFocus(chip, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #moveFocus(chip, key) {
+    const chips = this.#shown();
+    const at = chips.indexOf(chip);
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: chips.length - 1 }[key] ?? otherLine(chips, at, key);
+    if (to === undefined) return false;
+    chips[Math.max(0, Math.min(to, chips.length - 1))].focus();
+    return true;
+  }
+}
+
+function isShown(chip, round) {
+  return round.phase === "judge" || chip.classList.contains("drafted");
+}
+
+/** The nearest chip on the line above or below. */
+function otherLine(chips, at, key) {
+  const down = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (!down) return undefined;
+  const here = chips[at].getBoundingClientRect();
+  const distance = (box) => Math.abs(box.top - here.top) * 100 + Math.abs(box.left - here.left);
+  const beyond = chips
+    .map((chip, i) => ({ i, box: chip.getBoundingClientRect() }))
+    .filter(({ box }) => (box.top - here.top) * down > here.height / 2);
+  return beyond.reduce((best, one) => (!best || distance(one.box) < distance(best.box) ? one : best), null)?.i ?? at;
+}
+
+function promptTokens(prompt) {
+  const node = element("span", "prompt");
+  node.title = "The prompt, cut into tokens";
+  if (prompt.hidden) node.append(element("span", "more", `… ${prompt.hidden} tokens before`));
+  for (const text of prompt.tokens) {
+    node.append(element("span", "piece", /^ ?[^\s\x00-\x1f]+$/.test(text) ? text : visible(text)));
+    if (text.includes("\n")) node.append(element("br"));
+  }
+  return node;
+}
+
+function drawRound(data, index) {
+  const node = element("span", "round");
+  node.setAttribute("role", "group");
+  node.setAttribute("aria-label", `Round ${index + 1}`);
+  const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
+  if (!chips[0]?.classList.contains("drafted")) node.append(element("span", "no-draft", "no draft"));
+  for (const [i, chip] of chips.entries()) {
+    node.append(chip);
+    if (breaksLine(data.chips[i])) node.append(element("br"));
+  }
+  return { node, chips, data, phase: null };
+}
+
+function breaksLine(chip) {
+  return chip.text.includes("\n") && chip.status !== "rejected" && chip.status !== "discarded";
+}
+
+function drawChip(data, round, index) {
+  const drafted = data.status !== "correction" && data.status !== "bonus";
+  const chip = element("span", `chip ${data.status} ${drafted ? "drafted" : "emitted"}`);
+  chip.append(element("bdi", "", shorten(visible(data.text), 32)));
+  chip.setAttribute("role", "button");
+  chip.tabIndex = -1;
+  chip.dataset.round = round;
+  chip.dataset.index = index;
+  chip.style.setProperty("--i", index);
+  return chip;
+}
+
+function chipLabel(round, roundIndex, index, phase) {
+  const chip = round.chips[index];
+  const fate = phase === "judge" ? STATUS_WORDS[chip.status] : phase === "check" ? "being checked" : "proposed";
+  return `${visible(chip.text)}, ${fate}, round ${roundIndex + 1}`;
+}

@@ -1,0 +1,164 @@
+"""How the app feels, measured in headless Chromium on this machine: first content, reaction, frames, memory.
+
+    python -m benchmarks.app [--repeats 5] [--out FILE]
+
+Needs the development requirements and a Chromium (CHROMIUM= names one).
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.timing import report
+
+ROOT = Path(__file__).resolve().parent.parent
+FRAMES = """seconds => new Promise(done => {
+    const times = []; let last = performance.now(); const end = last + 1000 * seconds;
+    const tick = now => { times.push(now - last); last = now; now < end ? requestAnimationFrame(tick) : done(times); };
+    requestAnimationFrame(tick);
+})"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    with sync_playwright() as playwright:
+        path = os.environ.get("CHROMIUM") or find_chromium()
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        first = [first_content(browser) for _ in range(options.repeats)]
+        with served() as (url, pid):
+            page = open_app(browser, url)
+            wait_for_engine(page)
+            reaction = [change_draft_length(page, up=turn % 2 == 0) for turn in range(2 * options.repeats)]
+            memory = {"server_mb": resident_mb(pid), "engine_mb": sum(map(resident_mb, children(pid)))}
+            frames = play_many_tokens(browser, url)
+        browser.close()
+    report(
+        {
+            "first_content_seconds": summary([one["text"] for one in first]),
+            "first_tokens_seconds": summary([one["tokens"] for one in first]),
+            "first_round_after_change_seconds": summary([one["first_round"] for one in reaction]),
+            "whole_64_token_run_after_change_seconds": summary([one["done"] for one in reaction]),
+            "frame_ms_playing_256_tokens_at_4x": frames,
+            "memory": memory | {"together_mb": memory["server_mb"] + memory["engine_mb"]},
+        },
+        options.out,
+    )
+
+
+def summary(values: list[float]) -> dict[str, float]:
+    return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
+
+
+def find_chromium() -> str:
+    found = subprocess.run([sys.executable, "scripts/find_chromium.py"], cwd=ROOT, capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, int]]:
+    """A fresh server, ready to be opened."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    options = ["--server.fileWatcherType", "none", "--server.address", "127.0.0.1", "--server.port", str(port)]
+    server = subprocess.Popen([*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            try:
+                urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
+                break
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        yield url, server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def open_app(browser: Browser, url: str, query: str = "") -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(f"{url}/{query}", wait_until="commit")
+    page.wait_for_selector(".stage .round .chip")
+    return page
+
+
+def first_content(browser: Browser) -> dict[str, float]:
+    """Seconds from opening a fresh server to the first sentence and the first tokens on screen."""
+    with served() as (url, _):
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        began = time.perf_counter()
+        page.goto(url, wait_until="commit")
+        page.wait_for_selector("[data-testid=stMarkdown]")
+        text = time.perf_counter() - began
+        page.wait_for_selector(".stage .round .chip")
+        tokens = time.perf_counter() - began
+        page.close()
+    return {"text": text, "tokens": tokens}
+
+
+def wait_for_engine(page: Page) -> None:
+    """One run to the end, so that models are loaded and warm."""
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_selector(".stage[data-run^=live][data-done]", timeout=60_000)
+    time.sleep(6)  # the costs are being measured behind it
+
+
+def change_draft_length(page: Page, up: bool) -> dict[str, float]:
+    """Seconds from a key on the slider to the new run's first round in the page, and to both runs' end."""
+    before = page.locator(".stage").get_attribute("data-run")
+    page.get_by_role("slider", name="Draft length").focus()
+    began = time.perf_counter()
+    page.keyboard.press("ArrowRight" if up else "ArrowLeft")
+    page.wait_for_selector(f".stage:not([data-run='{before}']):not([data-rounds='0'])")
+    first_round = time.perf_counter() - began
+    page.wait_for_selector(f".stage:not([data-run='{before}'])[data-done]")
+    done = time.perf_counter() - began
+    time.sleep(0.5)
+    return {"first_round": first_round, "done": done}
+
+
+def play_many_tokens(browser: Browser, url: str) -> dict[str, float]:
+    """Frame times while the stage plays a run of 256 tokens at its highest speed."""
+    page = open_app(browser, url, "?preset=story-1&tokens=256&gamma=4")
+    page.wait_for_selector(".stage[data-run^=live][data-done]", timeout=60_000)
+    time.sleep(6)
+    page.locator(".stage .speed").select_option("4")
+    page.get_by_role("button", name="First step").click()
+    page.get_by_role("button", name="Play", exact=True).click()
+    frames: list[float] = page.evaluate(FRAMES, 12)
+    page.close()
+    over = sum(frame > 100 for frame in frames)
+    return summary(frames) | {"frames": len(frames), "over_100_ms": over}
+
+
+def resident_mb(pid: int) -> float:
+    """Resident memory of one process."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return round(next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024, 1)
+
+
+def children(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""The controls of a run: widgets in, a RunRequest out, with an undo."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, link_of, request_from_link
+from specviz.models.catalogue import bundled_models, bundled_names
+from specviz.prompts import prompt_problem
+from specviz.request import PROMPT_LOOKUP, RunRequest
+from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.workloads import WORKLOADS, find_preset, workload_of
+
+OWN_TEXT = "own"  # the prompt menu's entry for text that is no preset
+UNDO_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the visitor asks for in this run of the script."""
+
+    request: RunRequest
+    preset: str | None
+    problem: str | None  # why the request cannot be run
+    acted: bool  # the visitor did something, or came by a link: from here on runs are live
+    again: bool  # run the same once more
+
+
+def lead() -> None:
+    """One sentence that says what is on screen."""
+    st.markdown(
+        "##### :primary[spec]viz&emsp;A **small model drafts** a few tokens. The **big model checks them all in one "
+        "pass**, keeps the right start and fixes the first mistake."
+    )
+
+
+def controls() -> Asked:
+    """Draw the controls and read them."""
+    _take_link_once()
+    prompt, models, draft, sliders = st.columns([3, 1.5, 1.5, 2.4], gap="medium")
+    with prompt:
+        _prompt_controls()
+    with models:
+        st.selectbox("Target", bundled_names(), key="target", format_func=_model_label, help=TARGET_HELP)
+        pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
+    with draft:
+        drafts = [*bundled_names(), PROMPT_LOOKUP]
+        st.selectbox("Draft", drafts, key="draft", format_func=_model_label, help=DRAFT_HELP)
+        nothing = not st.session_state.past
+        st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
+    with sliders:
+        length, temperature = st.columns(2, gap="medium")
+        length.slider("Draft length", 1, MAX_DRAFT_LENGTH, key="gamma", help=LENGTH_HELP)
+        temperature.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
+        with st.popover("More settings", icon=":material/tune:", width="stretch"):
+            _more_controls()
+    return _read(pressed)
+
+
+def _prompt_controls() -> None:
+    menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
+    st.selectbox("Prompt", menu, key="preset", format_func=_preset_label, on_change=_fill_in_preset)
+    st.text_area(
+        "Prompt text",
+        key="prompt",
+        height=68,
+        label_visibility="collapsed",
+        placeholder="Write a few words for the models to continue.",
+        on_change=_note_own_text,
+    )
+
+
+def _more_controls() -> None:
+    st.number_input("Top-k (0 keeps every token)", 0, MAX_TOP_K, key="top_k", help="Draw only from the k likeliest.")
+    st.slider("Top-p (1 keeps every token)", 0.01, 1.0, step=0.01, key="top_p", help=TOP_P_HELP)
+    st.slider("New tokens", 1, MAX_NEW_TOKENS, key="tokens")
+    st.number_input("Seed", 0, MAX_SEED, key="seed", help="The same seed and settings give the same run.")
+    labels = PRECISION_LABELS
+    st.radio("Number format", list(labels), key="precision", format_func=labels.__getitem__, help=PRECISION_HELP)
+
+
+TARGET_HELP = "The model whose text is wanted. It judges every drafted token and has the last word."
+DRAFT_HELP = "The cheap proposer. Prompt lookup needs no model: it copies what followed the same words earlier."
+LENGTH_HELP = "γ: how many tokens the draft proposes before the target checks them."
+TOP_P_HELP = "Draw from the likeliest tokens that have this much probability together."
+TEMPERATURE_HELP = "0 always takes the likeliest token. Above 0, tokens are drawn at random."
+PRECISION_HELP = (
+    "float32 is exact. bfloat16 can be quicker, but then one pass over many tokens rounds differently from a pass "
+    "over one, and near-ties may fall the other way."
+)
+PRECISION_LABELS = {"exact": "Exact: float32", "fast": "Fast: whichever is quicker on this machine"}
+
+
+def _model_label(name: str) -> str:
+    if name == PROMPT_LOOKUP:
+        return "prompt lookup · no model"
+    size = next((model.parameters for model in bundled_models() if model.name == name), 0)
+    return f"{name} · {size / 1e6:.1f} M"
+
+
+def _preset_label(name: str) -> str:
+    preset, workload = find_preset(name), workload_of(name)
+    if preset is None or workload is None:
+        return "Your own text"
+    first = " ".join(preset.text.split())
+    return f"{workload.title} · {first[:70]}{'…' if len(first) > 70 else ''}"
+
+
+# ---- state: the widgets' keys, a past to go back to, and whether the visitor has acted
+
+
+def _take_link_once() -> None:
+    state = st.session_state
+    if "past" in state:
+        return
+    given = {key: st.query_params.get_all(key) for key in st.query_params}
+    linked = request_from_link(given, bundled_names())
+    state.past, state.notes, state.step = [], linked.problems, linked.step
+    state.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
+    state.current = (linked.request, linked.preset)
+    _fill_in(*state.current)
+
+
+def _fill_in(request: RunRequest, preset: str | None) -> None:
+    settings = request.settings
+    values: dict[str, Any] = {
+        "preset": preset or OWN_TEXT,
+        "prompt": request.prompt,
+        "target": request.target,
+        "draft": request.draft,
+        "gamma": settings.draft_length,
+        "temperature": settings.temperature,
+        "top_k": settings.top_k or 0,
+        "top_p": settings.top_p or 1.0,
+        "tokens": settings.max_new_tokens,
+        "seed": settings.seed,
+        "precision": request.precision,
+    }
+    st.session_state.update(values)
+
+
+def _fill_in_preset() -> None:
+    if preset := find_preset(st.session_state.preset):
+        st.session_state.prompt = preset.text
+
+
+def _note_own_text() -> None:
+    preset = find_preset(st.session_state.preset)
+    if preset is None or preset.text != st.session_state.prompt:
+        st.session_state.preset = OWN_TEXT
+
+
+def _undo() -> None:
+    if st.session_state.past:
+        st.session_state.current = st.session_state.past.pop()
+        _fill_in(*st.session_state.current)
+
+
+def _read(again: bool) -> Asked:
+    state = st.session_state
+    problem = prompt_problem(state.prompt)
+    preset = None if state.preset == OWN_TEXT else state.preset
+    request = RunRequest(
+        prompt=state.prompt,
+        target=state.target,
+        draft=state.draft,
+        precision=state.precision,
+        settings=DecodeSettings(
+            max_new_tokens=state.tokens,
+            draft_length=state.gamma,
+            temperature=round(state.temperature, 4),
+            top_k=state.top_k or None,
+            top_p=None if state.top_p == 1 else round(state.top_p, 4),
+            seed=state.seed,
+        ),
+    )
+    changed = request != state.current[0]
+    if changed and not problem:
+        state.past = [*state.past[-UNDO_STEPS:], state.current]
+        state.current = (request, preset)
+        state.notes = []
+    state.acted = state.acted or changed or again
+    return Asked(request, preset, problem, state.acted, again)

@@ -1,0 +1,43 @@
+"""The one engine behind all visitors, and who this visitor is to it."""
+
+from dataclasses import dataclass
+from threading import Timer
+from uuid import uuid4
+
+import streamlit as st
+
+from specviz.service import EngineService
+
+
+HEAD_START_SECONDS = 1.0  # importing torch takes a whole core for seconds, and small machines have two
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """One browser session, as the engine's queue knows it."""
+
+    id: str
+
+
+@st.cache_resource(show_spinner=False)
+def engine() -> EngineService:
+    """The server's one engine; whoever wants it running says `start()`, which returns at once."""
+    return EngineService()
+
+
+def start_engine_soon() -> None:
+    """Start the engine once the first page has had the processor to itself for a moment."""
+    _starting()
+
+
+@st.cache_resource(show_spinner=False)
+def _starting() -> None:
+    timer = Timer(HEAD_START_SECONDS, engine().start)
+    timer.daemon = True
+    timer.start()
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=lambda visitor: engine().leave(visitor.id))
+def visitor() -> Visitor:
+    """This visitor; when the session ends, what it asked for is ended too."""
+    return Visitor(uuid4().hex)

@@ -1,0 +1,51 @@
+"""The stage: the one moving component of the Watch page. Its HTML, CSS and JavaScript live in assets/stage/."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets" / "stage"
+SCRIPTS = (  # joined into one module, in this order
+    "dom.js",
+    "playhead.js",
+    "strip.js",
+    "transport.js",
+    "figures.js",
+    "timeline.js",
+    "inspector.js",
+    "stage.js",
+)
+MAX_STEP = 3 * 65_536
+
+
+def stage(data: dict[str, Any], key: str = "stage") -> int | None:
+    """Mount the stage with what `stage_data` made.
+
+    Returns:
+        The sub-step the visitor last stopped at, None before that. Reported on pause, at the end of a scrub and on a
+        click, never while playing.
+    """
+    result = _component()(key=key, data=data, on_step_change=_ignore)
+    step = result.get("step")
+    return step if type(step) is int and 0 <= step < MAX_STEP else None
+
+
+def stage_script() -> str:
+    """The component's JavaScript module."""
+    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "specviz_stage",
+        html=(ASSETS / "stage.html").read_text(encoding="utf-8"),
+        css=(ASSETS / "stage.css").read_text(encoding="utf-8"),
+        js=stage_script(),
+    )
+
+
+def _ignore() -> None:
+    """Streamlit keeps a component's state only where a callback is given."""

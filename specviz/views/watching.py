@@ -1,0 +1,191 @@
+"""Which run is on screen, how it got there, and everything drawn from it."""
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from specviz.errors import InputError
+from specviz.links import link_of
+from specviz.metrics import Costs
+from specviz.models.catalogue import changed_weights
+from specviz.request import RunRequest
+from specviz.service.job import JobView
+from specviz.trace import Trace, parse_trace
+from specviz.views.controls import Asked
+from specviz.views.live import engine, visitor
+from specviz.views.outcome import show_files, show_outputs, show_speedups, show_verdict
+from specviz.views.recorded import first_trace
+from specviz.views.stage import stage
+from specviz.views.stage_data import Source, stage_data
+
+FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
+POLL_RUNNING, POLL_WAITING = 0.4, 1.5  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The run on screen."""
+
+    trace: Trace
+    run_id: str
+    source: Source
+    plain_text: str | None  # what the target alone wrote; None where it is not kept
+
+
+@dataclass(slots=True)
+class Watching:
+    """What one visitor is watching; lives in the session."""
+
+    shown: Shown | None = None
+    request: RunRequest | None = None  # the one last submitted
+    job: int | None = None  # its run, until it is over
+    message: str = ""  # why the last run failed
+    finished: list[Shown] = field(default_factory=list)  # measured here in this session
+    costing: int | None = None  # the calibration under way
+    costs: dict[tuple[str, str, str], Costs] = field(default_factory=dict)  # by pair and number format
+
+
+def watch(asked: Asked) -> Watching:
+    """Submit what was asked for, unless it is what runs already; nothing runs live before the visitor acts."""
+    watching: Watching = st.session_state.setdefault("watching", Watching())
+    if watching.shown is None and (recorded := first_trace()):
+        watching.shown = recorded_run(recorded, "first")
+    engine().heartbeat(visitor().id)
+    if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
+        _submit(watching, asked)
+    for line in [*st.session_state.notes, *([asked.problem] if asked.problem else [])]:
+        st.warning(line, icon=":material/info:")
+    return watching
+
+
+def recorded_run(trace: Trace, run_id: str) -> Shown:
+    """A trace from a file. It keeps the target's own ids, and its text only where that is the output's."""
+    same = trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
+    return Shown(trace, run_id, "recorded", trace.output.text if same else None)
+
+
+def _submit(watching: Watching, asked: Asked) -> None:
+    if watching.request is not None:
+        st.session_state.step = None  # a link's playhead belongs to the link's run
+    watching.request, watching.message = asked.request, ""
+    engine().start()
+    watching.job = engine().submit(visitor().id, asked.request)
+    _take(watching, engine().wait(watching.job, rounds=1, timeout=FIRST_ROUNDS_SECONDS))
+    st.query_params.from_dict(link_of(asked.request, st.session_state.step, asked.preset))
+
+
+def _take(watching: Watching, view: JobView) -> None:
+    """Bring what is shown up to date with the job's view. Until its first round, the previous run stays on screen."""
+    if view.trace and view.trace.rounds:
+        watching.shown = Shown(view.trace, f"live-{view.job}", "live", view.plain_text or None)
+    if view.finished:
+        watching.job, watching.message = None, view.message
+    if view.state == "done" and watching.shown:
+        watching.finished.append(watching.shown)
+
+
+def show_run(watching: Watching) -> None:
+    """Draw the run; while something is under way the drawing repeats by itself."""
+    every = _poll_seconds(watching)
+
+    @st.fragment(run_every=every)
+    def drawing() -> None:
+        notice = _refresh(watching)
+        _draw(watching, notice)
+        if _poll_seconds(watching) != every:
+            st.rerun()
+
+    drawing()
+
+
+def _poll_seconds(watching: Watching) -> float | None:
+    if watching.job is not None:
+        return POLL_RUNNING if engine().view(watching.job).trace else POLL_WAITING / 3
+    return POLL_WAITING if watching.costing is not None else None
+
+
+def _refresh(watching: Watching) -> str | None:
+    """Ask the engine how far it is; returns a line for what is being waited for."""
+    notice = None
+    if watching.job is not None:
+        view = engine().view(watching.job)
+        notice = _notice(view)
+        _take(watching, view)
+    if watching.job is None and watching.request is not None:
+        _measure_costs(watching, watching.request)
+    return notice
+
+
+def _notice(view: JobView) -> str | None:
+    if view.state == "waiting":
+        return view.message or f"waiting: place {view.place} in the queue"
+    if view.state == "loading":
+        return f"loading {view.model}" if view.model else "starting"
+    if view.state == "comparing":
+        return f"now the target alone: {view.plain_tokens} tokens"
+    return None
+
+
+def _measure_costs(watching: Watching, request: RunRequest) -> None:
+    """Have the pair's costs measured once, when nothing else of this visitor's is under way."""
+    if watching.costing is not None:
+        view = engine().view(watching.costing)
+        if view.finished:
+            watching.costing = None
+            if view.costs:
+                watching.costs[pair_key(request)] = view.costs
+    elif pair_key(request) not in watching.costs and not watching.message:
+        watching.costing = engine().submit_background(visitor().id, request)
+
+
+def pair_key(request: RunRequest) -> tuple[str, str, str]:
+    """What the costs of a run depend on."""
+    return request.target, request.draft, request.precision
+
+
+def _draw(watching: Watching, notice: str | None) -> None:
+    if watching.message:
+        st.error(watching.message, icon=":material/error:")
+    shown = watching.shown
+    if shown is None:
+        st.info(notice or "Change a setting, or press Run again, to see the first run.")
+        return
+    request = watching.request
+    data = stage_data(
+        shown.trace,
+        run_id=shown.run_id,
+        source=shown.source,
+        running=watching.job is not None and shown.run_id == f"live-{watching.job}",
+        notice=notice,
+        link=link_of(request) if request else link_of(st.session_state.current[0], preset=st.session_state.current[1]),
+        playhead=st.session_state.step,
+    )
+    step = stage(data)
+    if step is not None:
+        st.session_state.step = step
+    show_verdict(shown.trace, shown.source)
+    show_outputs(shown.trace, shown.plain_text)
+    costs = watching.costs.get(pair_key(request)) if request else None
+    show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs)
+    show_files(shown.trace, _open_file)
+    for change in changed_weights(shown.trace):
+        st.caption(change)
+
+
+def _open_file() -> None:
+    """Show the trace file the visitor picked; one that cannot be read changes nothing but a message."""
+    watching: Watching = st.session_state.watching
+    file = st.session_state.trace_file
+    if file is None:
+        return
+    try:
+        trace = parse_trace(file.getvalue())
+    except InputError as error:
+        watching.message = f"That file cannot be shown. {error}"
+        return
+    if watching.job is not None:
+        engine().cancel(visitor().id)
+        watching.job = None
+    watching.message = ""
+    watching.shown = recorded_run(trace, f"file-{file.file_id}")
+    st.session_state.step = None

@@ -1,0 +1,139 @@
+"""The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.views.live import engine
+from specviz.views.recorded import first_trace
+
+SECONDS = 60  # for a loaded machine; the engine needs five to start
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended_engine() -> Iterator[None]:
+    yield
+    engine().close()
+    engine.clear()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return AppTest.from_file("../app.py", default_timeout=SECONDS).run()
+
+
+def stage_of(page: AppTest) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.get_by_key("stage").proto.json)
+    return data
+
+
+def until_done(page: AppTest) -> dict[str, Any]:
+    """Run the script until the live run on the stage is over, as the page's own polling would."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        page.run()
+        data = stage_of(page)
+        if data["run_id"].startswith("live") and not data["running"]:
+            return data
+        time.sleep(0.1)
+    raise AssertionError("the run did not end")
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning])
+
+
+def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(page: AppTest) -> None:
+    assert not page.exception
+    data = stage_of(page)
+    recorded = first_trace()
+    assert recorded is not None
+    assert data["run_id"] == "first"
+    assert data["badge"].startswith("recorded on")
+    assert len(data["rounds"]) == len(recorded.rounds)
+    assert "small model drafts" in texts(page)
+    assert page.query_params == {}
+    # the controls show the recorded run's own settings
+    assert page.text_area(key="prompt").value == recorded.prompt.text
+    assert page.slider(key="gamma").value == recorded.settings.draft_length
+
+
+def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
+    page.slider(key="gamma").set_value(6).run()
+    data = until_done(page)
+    assert data["draft_length"] == 6
+    assert "live" in data["badge"]
+    assert page.query_params["gamma"] == "6"
+    assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
+    assert "Identical: both wrote the same 64 tokens." in texts(page)
+    assert any(word in texts(page) for word in ("Looks like it helps", "Looks neutral", "Looks like it hurts"))
+    assert page.code[0].value == page.code[1].value
+
+
+def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
+    page.button(key="again").click().run()
+    first = until_done(page)["run_id"]
+    page.button(key="again").click().run()
+    assert until_done(page)["run_id"] != first
+    page.selectbox(key="draft").set_value("lookup").run()
+    assert until_done(page)["lookup"]
+    page.button(key="undo").click().run()
+    assert page.selectbox(key="draft").value == "wren-nano"
+    assert not until_done(page)["lookup"]
+
+
+def test_a_link_reproduces_a_run() -> None:
+    page = AppTest.from_file("../app.py", default_timeout=SECONDS)
+    for name, value in {"preset": "code-1", "draft": "lookup", "gamma": "3", "tokens": "20", "step": "4"}.items():
+        page.query_params[name] = value
+    page.run()
+    data = until_done(page)
+    assert (data["draft_length"], data["lookup"], data["playhead"]) == (3, True, 4)
+    assert page.selectbox(key="preset").value == "code-1"
+
+
+def test_a_broken_link_falls_back_and_says_so() -> None:
+    page = AppTest.from_file("../app.py", default_timeout=SECONDS)
+    page.query_params["gamma"] = "99"
+    page.query_params["target"] = "../../etc/passwd"
+    page.run()
+    assert not page.exception
+    assert page.slider(key="gamma").value == 4
+    said = "\n".join(element.value for element in page.warning)
+    assert "gamma=99" in said
+    assert "target" in said
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [("", "prompt is empty"), ("\x00\x07\x1b", "control characters"), ("a" * 1_000_000, "1,000,000 characters")],
+)
+def test_a_prompt_that_cannot_be_used_gets_a_sentence_and_nothing_is_lost(
+    page: AppTest, prompt: str, sentence: str
+) -> None:
+    before = stage_of(page)["run_id"]
+    page.text_area(key="prompt").set_value(prompt).run()
+    assert not page.exception
+    assert sentence in texts(page)
+    assert stage_of(page)["run_id"] == before
+
+
+def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTest) -> None:
+    page.text_area(key="prompt").set_value("word " * 600).run()
+    end = time.monotonic() + SECONDS
+    while not page.error and time.monotonic() < end:
+        time.sleep(0.2)
+        page.run()
+    assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
+    assert stage_of(page)["run_id"] == "first", "what was on screen stays"
+
+
+def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) -> None:
+    page.slider(key="temperature").set_value(1.0).run()
+    until_done(page)
+    assert "two different draws from the same distribution" in texts(page)
+    assert "Identical" not in texts(page)
