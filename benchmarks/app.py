@@ -36,8 +36,7 @@ def main() -> None:
     parser.add_argument("--out")
     options = parser.parse_args()
     with sync_playwright() as playwright:
-        path = os.environ.get("CHROMIUM") or find_chromium()
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         first = [first_content(browser) for _ in range(options.repeats)]
         with served() as (url, pid):
             page = open_app(browser, url)
@@ -63,9 +62,10 @@ def summary(values: list[float]) -> dict[str, float]:
     return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
 
 
-def find_chromium() -> str:
-    found = subprocess.run([sys.executable, "scripts/find_chromium.py"], cwd=ROOT, capture_output=True, text=True)
-    return found.stdout.strip()
+def chromium() -> str:
+    """The Chromium that CHROMIUM names, or one found on this machine."""
+    command = [sys.executable, "scripts/find_chromium.py"]
+    return os.environ.get("CHROMIUM") or subprocess.check_output(command, cwd=ROOT, text=True).strip()
 
 
 @contextmanager
