@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from specviz.cli_text import print_comparison, print_models, print_trace, table
+from specviz.cli_text import print_comparison, print_models, print_trace, safe, table
 from specviz.errors import InputError
 from specviz.models.catalogue import bundled_models, changed_weights
 from specviz.prompts import prompt_problem
@@ -34,10 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
         options = _parser().parse_args(arguments)
+        if options.json != "-" and isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a terminal that has no such glyph shows a question mark
         options.command(options)
+        sys.stdout.flush()  # here, where a reader that has left is met below
         return 0
     except InputError as error:
-        print(f"specviz: {error}", file=sys.stderr)
+        print(f"specviz: {_one_line(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of our output left, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+    """Of our own sentences nothing is cut; a name in them may hold anything."""
+    return safe(" ".join(str(error).split()))[:1000]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -277,6 +282,8 @@ def _sweep(options: argparse.Namespace) -> None:
         if workload is None:
             raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
         workloads.append(workload)
+    if options.prompts is not None and options.prompts < 1:
+        raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
     target, drafter = _pair(options)
     from specviz.experiments import SweepFile, sweep
 
@@ -290,6 +297,9 @@ def _sweep(options: argparse.Namespace) -> None:
     _progress("")
     if _write(options, json.dumps({"rows": rows}, indent=2)):
         shown = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
+        if not rows:
+            print(f"Nothing left to measure: {safe(str(options.csv))} holds it all.")
+            return
         table(shown, [[row[column] for column in shown] for row in rows])
 
 

@@ -181,13 +181,19 @@ class SweepRow:
     """One prompt at one draft length, measured once: a pair of runs, neighbours in time."""
 
     target: str
+    target_dtype: str
     draft: str
+    draft_dtype: str | None
+    threads: int
     workload: str
     preset: str
     draft_length: int
     temperature: float
+    top_k: int | None
+    top_p: float | None
     seed: int
     max_new_tokens: int
+    stop_at_eos: bool
     new_tokens: int
     rounds: int
     drafted: int
@@ -229,8 +235,20 @@ def sweep(
 
 def sweep_key(target: LoadedModel, drafter: Drafter, preset: Preset, settings: DecodeSettings) -> tuple[str, ...]:
     """What tells this measurement's row from others, as text so that it matches a row read from CSV."""
-    values = (target.name, drafter.info.name, preset.name, settings.draft_length, settings.temperature)
-    return tuple(map(str, (*values, settings.seed, settings.max_new_tokens)))
+    made_by = (target.name, target.info.dtype, drafter.info.name, drafter.info.dtype, torch.get_num_threads())
+    values = (*made_by, preset.name, *(getattr(settings, field.name) for field in fields(DecodeSettings)))
+    return tuple("" if value is None else str(value) for value in values)
+
+
+_KEY = (
+    "target",
+    "target_dtype",
+    "draft",
+    "draft_dtype",
+    "threads",
+    "preset",
+    *(f.name for f in fields(DecodeSettings)),
+)
 
 
 def _sweep_row(workload: Workload, preset: Preset, speculative: Trace, plain: Trace) -> SweepRow:
@@ -242,13 +260,13 @@ def _sweep_row(workload: Workload, preset: Preset, speculative: Trace, plain: Tr
     longer = len(speculative.output.token_ids) / len(plain.output.token_ids)
     return SweepRow(
         target=speculative.target.name,
+        target_dtype=speculative.target.dtype,
         draft=speculative.drafter.name,
+        draft_dtype=speculative.drafter.dtype,
+        threads=speculative.recorded_on.threads,
         workload=workload.name,
         preset=preset.name,
-        draft_length=settings.draft_length,
-        temperature=settings.temperature,
-        seed=settings.seed,
-        max_new_tokens=settings.max_new_tokens,
+        **asdict(settings),
         new_tokens=counts.emitted,
         rounds=counts.rounds,
         drafted=counts.drafted,
@@ -276,23 +294,22 @@ class SweepFile:
         self._path = path
         self._columns = [field.name for field in fields(SweepRow)]
         try:
-            self.done = frozenset(self._keys())
-            if not self.done:
-                path.write_text(",".join(self._columns) + "\n")
+            content = self._whole_rows()
+            path.write_text(content, encoding="utf-8", newline="")
+            rows = csv.DictReader(content.splitlines())
+            self.done = frozenset(tuple(row[name] for name in _KEY) for row in rows)
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
 
     def add(self, row: SweepRow) -> None:
         """Append one row."""
-        with self._path.open("a", newline="") as file:
+        with self._path.open("a", encoding="utf-8", newline="") as file:
             csv.DictWriter(file, self._columns).writerow(asdict(row))
 
-    def _keys(self) -> Iterator[tuple[str, ...]]:
-        if not self._path.exists() or not self._path.stat().st_size:
-            return
-        with self._path.open(newline="") as file:
-            reader = csv.DictReader(file)
-            if reader.fieldnames != self._columns:
-                raise InputError(f"{self._path} is not a sweep of this version: its columns are others.")
-            names = ("target", "draft", "preset", "draft_length", "temperature", "seed", "max_new_tokens")
-            yield from (tuple(row[name] for name in names) for row in reader)
+    def _whole_rows(self) -> str:
+        """What the file holds, but for the half a row that a sweep leaves when it is killed; at least the header."""
+        header = ",".join(self._columns)
+        content = self._path.read_bytes().decode() if self._path.exists() else ""
+        if content and content.splitlines()[0] != header:
+            raise InputError(f"{self._path} is not a sweep of this version: its columns are others.")
+        return content[: content.rfind("\n") + 1] or header + "\n"

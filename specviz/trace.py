@@ -220,9 +220,8 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     """
     file = Path(path)
     try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise InputError(f"{file.name} is larger than {MAX_FILE_BYTES // 2**20} MB: no trace is.")
-        content = file.read_bytes()
+        with file.open("rb") as opened:
+            content = opened.read(MAX_FILE_BYTES + 1)  # no more, whatever size the file claims or hides
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
     return parse_trace(content)
@@ -250,7 +249,8 @@ def _first_problem(error: ValidationError) -> str:
     where = ".".join(str(part) for part in first["loc"]) or "the file"
     if first["loc"][:1] == ("schema",):
         return f"The trace's schema is {str(first['input'])[:40]!r}; this version reads schema {SCHEMA}."
-    return f"The trace is not valid at {where[:120]}: {first['msg'][:200]}."
+    what = first["msg"].removeprefix("Value error, ").rstrip(".")
+    return f"The trace is not valid at {where[:120]}: {what[:200]}."
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Shared fixtures: the app served as a visitor meets it, and a real Chromium to visit it with."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -24,6 +25,16 @@ class AppServer:
     url: str  # without a slash at the end
     pid: int
     log: Path  # what the server printed
+
+    def engine_pids(self) -> list[int]:
+        """The engine processes the server has started and that still run."""
+        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+    def kill(self, pid: int) -> None:
+        """End one of them without asking."""
+        assert pid in self.engine_pids()
+        os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

@@ -77,7 +77,7 @@ class Figures {
   show(done, style, Plotly) {
     this.#showValues(done);
     const state = `${done} ${Boolean(Plotly)} ${style.key}`;
-    if (!Plotly || this.shown === state) return;
+    if (!Plotly || this.shown === state || !this.plots.speedup.clientWidth) return;
     this.shown = state;
     const draw = { acceptance: acceptanceFigure, positions: positionsFigure, speedup: speedupFigure };
     for (const [name, figure] of Object.entries(draw)) {

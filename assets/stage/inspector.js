@@ -40,7 +40,7 @@ class Inspector {
 
   /** The same as text, for the live region. */
   get text() {
-    return [...this.panel.querySelectorAll("h4, .rule")].map((node) => node.textContent).join(". ");
+    return [...this.panel.querySelectorAll(".title, .rule")].map((node) => node.textContent).join(". ");
   }
 }
 
@@ -73,7 +73,7 @@ function greedyRule(chip) {
 }
 
 function sourceOfReplacement(chip, greedy) {
-  return greedy ? `${quoted(chip.text)}, the target’s top token, takes its place.` : `${quoted(chip.text)} is drawn from what p has over q.`;
+  return `${quoted(chip.text)} ${greedy ? "takes its place" : "is drawn from what p has over q"}.`;
 }
 
 function discardedToken({ chip, round }) {
@@ -123,7 +123,7 @@ function theRule(greedy) {
 
 function heading(title, pinned) {
   const head = element("div", "head");
-  head.append(element("h4", "", title));
+  head.append(element("div", "title", title));
   if (!pinned) return head;
   const close = element("button", "unpin", "×");
   close.type = "button";

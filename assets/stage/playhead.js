@@ -14,7 +14,7 @@ class Playhead {
     this.speed = 1;
     this.wanted = null; // a place to return to as soon as the run reaches it
     this.runId = null;
-    this.timer = 0;
+    this.timer = 0; // of the next step; 0 while none is due
   }
 
   get round() {
@@ -37,7 +37,7 @@ class Playhead {
     if (this.wanted !== null) this.step = Math.min(this.wanted, this.last);
     else this.step = Math.min(Math.max(this.step, 0), this.last);
     if (!this.more && this.step >= this.last && this.last >= 0) this.playing = false;
-    this.#schedule();
+    if (!this.timer || !this.playing) this.#schedule(); // rounds arriving must not hold up the step that is due
     this.moved();
   }
 
@@ -53,6 +53,7 @@ class Playhead {
   }
 
   #restart() {
+    this.stop();
     this.wanted = null;
     this.step = 0;
     this.playing = true;
@@ -109,10 +110,11 @@ class Playhead {
 
   stop() {
     clearTimeout(this.timer);
+    this.timer = 0;
   }
 
   #schedule() {
-    clearTimeout(this.timer);
+    this.stop();
     if (!this.playing || this.step >= this.last) return;
     const dwell = DWELL[Math.max(this.step, 0) % SUBSTEPS] / this.speed;
     this.timer = setTimeout(() => this.#advance(), dwell);

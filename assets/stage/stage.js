@@ -54,11 +54,14 @@ class Stage {
     const of = this.data.more ? "…" : this.data.rounds.length;
     number.textContent = started ? `Round ${round + 1} of ${of}` : "";
     sentence.textContent = started ? this.data.rounds[round].sentences[PHASES.indexOf(phase)] : this.data.idle;
-    this.node.classList.toggle("waiting", waiting);
+    this.node.classList.toggle("waiting", waiting && started);
     if (!playing) this.#say(`${number.textContent}. ${sentence.textContent}`);
   }
 
   #showSource() {
+    // What a test, or a script that drives the page, can wait for.
+    Object.assign(this.node.dataset, { run: this.data.run_id, rounds: this.data.rounds.length });
+    this.node.toggleAttribute("data-done", !this.data.running);
     const badge = this.node.querySelector(".badge");
     badge.textContent = badge.title = this.data.badge;
     const started = this.data.rounds.length > 0;

@@ -28,6 +28,7 @@ class Strip {
     this.phase = null;
     this.selected = null;
     this.reachable = null; // the one chip in the tab order
+    this.newline = false; // whether the text so far ends a line
   }
 
   /** Rounds already drawn are never drawn again. */
@@ -35,14 +36,27 @@ class Strip {
     if (fresh) {
       this.clear();
       this.tokens.append(promptTokens(data.prompt));
+      this.newline = data.prompt.tokens.at(-1)?.endsWith("\n") ?? false;
     }
     const added = document.createDocumentFragment();
     for (const round of data.rounds.slice(this.rounds.length)) {
       const drawn = drawRound(round, this.rounds.length);
+      this.#breakLines(drawn);
       this.rounds.push(drawn);
       added.append(drawn.node, " ");
     }
     this.tokens.append(added);
+  }
+
+  /** A real line break wherever the text has one: after the last of several newlines, before whatever follows it. */
+  #breakLines({ chips, data }) {
+    for (const [i, { text, status }] of data.chips.entries()) {
+      if (this.newline && !/^\n+$/.test(text)) {
+        chips[i].before(element("br", chips[i].classList.contains("emitted") ? "for-emitted" : ""));
+        this.newline = false;
+      }
+      if (text.includes("\n") && status !== "rejected" && status !== "discarded") this.newline = true;
+    }
   }
 
   /** Show the run up to a phase of a round. */
@@ -153,9 +167,12 @@ function promptTokens(prompt) {
   const node = element("span", "prompt");
   node.title = "The prompt, cut into tokens";
   if (prompt.hidden) node.append(element("span", "more", `… ${prompt.hidden} tokens before`));
+  let newline = false;
   for (const text of prompt.tokens) {
-    node.append(element("span", "piece", /^ ?[^\s\x00-\x1f]+$/.test(text) ? text : visible(text)));
-    if (text.includes("\n")) node.append(element("br"));
+    if (newline && !/^\n+$/.test(text)) node.append(element("br"));
+    newline = text.includes("\n");
+    const special = /^<.+>$/.test(text); // a marker, no part of the text a person wrote
+    node.append(element("span", special ? "piece special" : "piece", text.startsWith(" ") ? ` ${visible(text.slice(1))}` : visible(text)));
   }
   return node;
 }
@@ -166,15 +183,8 @@ function drawRound(data, index) {
   node.setAttribute("aria-label", `Round ${index + 1}`);
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
   if (!chips[0]?.classList.contains("drafted")) node.append(element("span", "no-draft", "no draft"));
-  for (const [i, chip] of chips.entries()) {
-    node.append(chip);
-    if (breaksLine(data.chips[i])) node.append(element("br"));
-  }
+  node.append(...chips);
   return { node, chips, data, phase: null };
-}
-
-function breaksLine(chip) {
-  return chip.text.includes("\n") && chip.status !== "rejected" && chip.status !== "discarded";
 }
 
 function drawChip(data, round, index) {

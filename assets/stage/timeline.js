@@ -62,7 +62,7 @@ class Timeline {
 
   #draw(style, Plotly) {
     const wanted = `${this.window} ${this.rounds.length} ${this.data.plain?.length} ${style.key} ${this.plot.clientWidth}`;
-    if (!Plotly || wanted === this.drawn) return;
+    if (!Plotly || wanted === this.drawn || !this.plot.clientWidth) return;
     this.drawn = wanted;
     this.queue.put("timeline", () => {
       const { traces, layout } = timelineFigure(this.data, this.window, this.margin, style, this.plot);
@@ -154,10 +154,11 @@ function draftBlocks(rounds) {
 }
 
 /** Words on the blocks that are wide enough, for those on screen. */
-function labels(intervals, words, y, colour, [from, to], pixelsPerMs, room) {
+function labels(intervals, words, y, colour, [from, to], room) {
+  const typical = intervals.reduce((sum, [start, end]) => sum + end - start, 0) / intervals.length;
   const fitting = intervals
     .map(([start, end], i) => ({ start, end, word: words(i) }))
-    .filter(({ start, end }) => start >= from && end <= to && (end - start) * pixelsPerMs > room);
+    .filter(({ start, end }) => start >= from && end <= to && Math.min(end - start, typical) > room);
   const x = fitting.map(({ start, end }) => (start + end) / 2);
   const text = fitting.map(({ word }) => word);
   return { x, y: x.map(() => y), text, type: "scatter", mode: "text", textfont: { color: colour, size: 12 }, hoverinfo: "skip" };
@@ -179,8 +180,8 @@ function timelineFigure(data, window, margin, style, plot) {
     { ...boxes(kept, LANES.speculative, gap), fillcolor: style.accepted, line: thin(style.accepted) },
     { ...boxes(wasted, LANES.speculative, gap), fillpattern: hatch, line: thin(style.accepted) },
     { ...boxes(verify, LANES.speculative, gap), fillcolor: style.ink, line: thin(style.ink) },
-    labels(alone, (i) => String(i + 1), 1.5, style.mute, window, pixelsPerMs, 26),
-    labels(verify, () => "verify", 0.5, style.background, window, pixelsPerMs, 46),
+    labels(alone, (i) => String(i + 1), 1.5, style.mute, window, 26 / pixelsPerMs),
+    labels(verify, () => "verify", 0.5, style.background, window, 46 / pixelsPerMs),
   ];
   const names = style.narrow ? ["draft +<br>verify", "target<br>alone"] : ["speculative", "target alone"];
   const layout = {

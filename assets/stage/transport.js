@@ -24,6 +24,7 @@ class Transport {
     this.scrubber.addEventListener("input", () => playhead.seek(Number(this.scrubber.value)));
     this.scrubber.addEventListener("change", () => playhead.rested());
     stage.querySelector(".copy-link").addEventListener("click", () => this.#copy());
+    stage.querySelector(".copy-field").addEventListener("blur", (event) => (event.target.hidden = true));
     this.onKey = (event) => this.#key(event);
     document.addEventListener("keydown", this.onKey);
   }

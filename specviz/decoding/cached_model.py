@@ -14,11 +14,13 @@ class CachedModel:
     """One model reading one text.
 
     Raises:
-        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be forgotten.
+        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be forgotten; or, at
+            the first pass, it turns out not to use the cache at all.
     """
 
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         self._model = loaded.model
+        self._name = loaded.name
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
         self._device = loaded.model.device
         self._cache = DynamicCache(config=loaded.model.config)
@@ -53,5 +55,7 @@ class CachedModel:
         ids = torch.tensor([tokens], device=self._device)
         result = self._model(input_ids=ids, past_key_values=self._cache, use_cache=True, logits_to_keep=logits_to_keep)
         self.length += len(tokens)
+        if self._cache.get_seq_length() != self.length:  # it took the cache and ignored it: every pass would start anew
+            raise InputError(f"{self._name} does not use a key-value cache, which decoding here relies on.")
         logits: Tensor = result.logits[0]
         return logits

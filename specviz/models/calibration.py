@@ -48,7 +48,7 @@ def calibrate(
         should_stop: asked between measurements; True raises `Stopped`.
         repeats: interleaved repeats behind each median.
     """
-    lengths = [k for k in range(1, LONGEST_PASS + 1) if CONTEXT_TOKENS + k <= target.context]
+    lengths = range(1, min(LONGEST_PASS, target.context - 1) + 1)
     target_seconds = pass_seconds(target, lengths, repeats, should_stop)
     step = target_seconds[1]
     draft_seconds, overhead_seconds = _round_seconds(target, draft, should_stop)
@@ -68,24 +68,25 @@ def calibrate(
 def pass_seconds(
     loaded: LoadedModel, lengths: Iterable[int], repeats: int, should_stop: Callable[[], bool] = lambda: False
 ) -> dict[int, float]:
-    """Median seconds of one forward pass over k new tokens, for each k, after `CONTEXT_TOKENS` in the cache."""
+    """Median seconds of one forward pass over k new tokens, for each k, after up to `CONTEXT_TOKENS` in the cache."""
     from specviz.decoding.cached_model import CachedModel
 
     lengths = list(lengths)
     vocabulary = int(loaded.model.config.get_text_config().vocab_size)
     generator = torch.Generator().manual_seed(0)
-    tokens: list[int] = torch.randint(vocabulary, (CONTEXT_TOKENS + max(lengths),), generator=generator).tolist()
+    read = min(CONTEXT_TOKENS, loaded.context - max(lengths))
+    tokens: list[int] = torch.randint(vocabulary, (read + max(lengths),), generator=generator).tolist()
     model = CachedModel(loaded, vocabulary)
-    model.prefill(tokens[:CONTEXT_TOKENS])
+    model.prefill(tokens[:read])
     taken: dict[int, list[float]] = {k: [] for k in lengths}
     for repeat in range(repeats + 2):
         for k in lengths:
             if should_stop():
                 raise Stopped
             began = perf_counter()
-            model.read(tokens[CONTEXT_TOKENS : CONTEXT_TOKENS + k])
+            model.read(tokens[read : read + k])
             seconds = perf_counter() - began
-            model.crop(CONTEXT_TOKENS)
+            model.crop(read)
             if repeat >= 2:  # the first two warm up
                 taken[k].append(seconds)
     return {k: median(seconds) for k, seconds in taken.items()}
@@ -99,9 +100,11 @@ def _round_seconds(
 
     drafter = ModelDrafter(draft) if draft else PromptLookupDrafter()
     prompt = target.tokenizer("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
-    settings = DecodeSettings(max_new_tokens=48, draft_length=4, stop_at_eos=False)
+    window = min(loaded.context for loaded in (target, draft) if loaded)
+    settings = DecodeSettings(max_new_tokens=min(48, window // 2), draft_length=4, stop_at_eos=False)
+    prompt = list(prompt)[: window - settings.max_new_tokens]
     rounds = []
-    for round in iter_speculative_decode(target, drafter, list(prompt), settings, record=False):
+    for round in iter_speculative_decode(target, drafter, prompt, settings, record=False):
         if should_stop():
             raise Stopped
         rounds.append(round)

@@ -1,15 +1,18 @@
 """Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code."""
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal
 
 import torch
 from huggingface_hub import HfApi, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils._validators import validate_repo_id
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
@@ -34,7 +37,8 @@ class LoadedModel:
     def context(self) -> int:
         """Most tokens it can read, prompt and output together."""
         # transformers maps other names for it (n_positions, ...) to this one
-        return int(getattr(self.model.config.get_text_config(), "max_position_embeddings", 2**31))
+        limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        return int(limit) if limit and limit > 0 else 2**31  # some have none, and say so with -1
 
     @property
     def bytes(self) -> int:
@@ -66,11 +70,15 @@ def load_model(name: str, dtype: Dtype = "float32") -> LoadedModel:
     if dtype not in DTYPES:
         raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
     place, offline = _locate(name)
-    with _one_sentence(name), _no_progress_bars():
+    with _one_sentence(name), _quiet():
         options: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
         tokenizer = AutoTokenizer.from_pretrained(place, **options)
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=DTYPES[dtype], use_safetensors=True, **options)
-    model.eval()  # type: ignore[no-untyped-call]
+        options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
+        both: Any = AutoModelForCausalLM.from_pretrained(place, **options)
+        model, report = both
+        if missing := sorted(report["missing_keys"]):  # they would be filled with random numbers
+            raise InputError(f"{name} is incomplete: its config.json asks for {missing[0]}, and no weights have it.")
+    model.eval()
     model.requires_grad_(False)
     info = ModelInfo(name, model.num_parameters(), dtype, _weights_hash(model, place))
     return LoadedModel(model, tokenizer, name, info)
@@ -80,14 +88,29 @@ def _locate(name: str) -> tuple[str, bool]:
     """Where to load from, and whether the network is out of bounds."""
     if name in bundled_names():
         return str(MODELS_FOLDER / name), True
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    if folder := _folder(name):
         _check_folder(folder)
         return str(folder), True
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name) or ".." in name:
+    if not _is_hub_id(name):
         known = ", ".join(bundled_names())
         raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
     return name, not _reachable(name)
+
+
+def _folder(name: str) -> Path | None:
+    try:
+        folder = Path(name).expanduser()
+        return folder if name and folder.is_dir() else None
+    except (OSError, RuntimeError):  # a name too long for a file, a home that is not there
+        return None
+
+
+def _is_hub_id(name: str) -> bool:
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return False
+    return re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
 
 
 def _reachable(name: str) -> bool:
@@ -116,25 +139,32 @@ def _one_sentence(name: str) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, HFValidationError) as error:
-        if (Path(name)).is_dir() or name in bundled_names():
-            raise InputError(f"{name} cannot be loaded: {_first_line(error)}") from error
+        if _folder(name) or name in bundled_names():
+            raise InputError(f"{name} cannot be loaded: {_in_short(error)}") from error
         raise InputError(f"{name} was not found on the Hub, or the Hub cannot be reached from here.") from error
-    except (ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
-        raise InputError(f"{name} is not a causal language model that can be loaded: {_first_line(error)}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # of every kind that a broken file can provoke in four libraries
+        if "ignore_mismatched_sizes" in str(error):
+            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
+        raise InputError(f"{name} is not a causal language model that can be loaded: {_in_short(error)}") from error
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+def _in_short(error: Exception) -> str:
+    return shorten(str(error) or type(error).__name__, 200, placeholder=" …")
 
 
 @contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    shown = transformers_logging.is_progress_bar_enabled()
+def _quiet() -> Iterator[None]:
+    """No progress bars, and no report on the standard error: what is wrong with a model is told in one sentence."""
+    bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.set_verbosity(logging.CRITICAL)
     try:
         yield
     finally:
-        if shown:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 

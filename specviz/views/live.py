@@ -8,7 +8,6 @@ import streamlit as st
 
 from specviz.service import EngineService
 
-
 HEAD_START_SECONDS = 1.0  # importing torch takes a whole core for seconds, and small machines have two
 
 

@@ -38,6 +38,7 @@ class Watching:
 
     shown: Shown | None = None
     request: RunRequest | None = None  # the one last submitted
+    preset: str | None = None  # where its prompt came from
     job: int | None = None  # its run, until it is over
     message: str = ""  # why the last run failed
     finished: list[Shown] = field(default_factory=list)  # measured here in this session
@@ -67,7 +68,7 @@ def recorded_run(trace: Trace, run_id: str) -> Shown:
 def _submit(watching: Watching, asked: Asked) -> None:
     if watching.request is not None:
         st.session_state.step = None  # a link's playhead belongs to the link's run
-    watching.request, watching.message = asked.request, ""
+    watching.request, watching.preset, watching.message = asked.request, asked.preset, ""
     engine().start()
     watching.job = engine().submit(visitor().id, asked.request)
     _take(watching, engine().wait(watching.job, rounds=1, timeout=FIRST_ROUNDS_SECONDS))
@@ -157,7 +158,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
         source=shown.source,
         running=watching.job is not None and shown.run_id == f"live-{watching.job}",
         notice=notice,
-        link=link_of(request) if request else link_of(st.session_state.current[0], preset=st.session_state.current[1]),
+        link=_link(watching),
         playhead=st.session_state.step,
     )
     step = stage(data)
@@ -170,6 +171,14 @@ def _draw(watching: Watching, notice: str | None) -> None:
     show_files(shown.trace, _open_file)
     for change in changed_weights(shown.trace):
         st.caption(change)
+
+
+def _link(watching: Watching) -> dict[str, str]:
+    """What reproduces the run; before the first live one, the recorded run's settings, which the controls show."""
+    if watching.request:
+        return link_of(watching.request, preset=watching.preset)
+    request, preset = st.session_state.current
+    return link_of(request, preset=preset)
 
 
 def _open_file() -> None:

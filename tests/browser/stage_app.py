@@ -34,7 +34,15 @@ if left.button("more rounds"):
     growing = st.session_state.rounds = growing + 2
 if middle.button("new run"):
     st.session_state.run = st.session_state.get("run", 0) + 1
-if not right.checkbox("elsewhere"):
+elsewhere = right.checkbox("elsewhere")
+
+
+@st.fragment(run_every=float(asked["every"]) if "every" in asked else None)
+def show() -> None:
+    """The stage; with `every`, one more round each time that many seconds have passed."""
+    if "every" in asked:
+        st.session_state.rounds = min(st.session_state.rounds + 1, len(trace.rounds))
+    growing = st.session_state.rounds
     place = st.session_state.get("place", int(asked["step"]) if "step" in asked else None)
     reported = stage(
         stage_data(
@@ -48,3 +56,7 @@ if not right.checkbox("elsewhere"):
     )
     st.session_state.place = reported if reported is not None else place
     st.text(f"reported {reported}")
+
+
+if not elsewhere:
+    show()

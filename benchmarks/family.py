@@ -1,0 +1,201 @@
+"""What the bundled family shows: losses on held-out text, then agreement, costs and speedup of each pair.
+
+    python -m benchmarks.family CORPUS [--models FOLDER] [--out benchmarks/family.json]
+
+CORPUS is the folder the family was trained on; its last documents were held out, and their beginnings are the prompts
+here, beside the workloads of the app. Rates are pooled over prompts. A speedup is the median over prompts of the median
+of ratios taken turn by turn (the target alone, then each draft length), decoding only, one torch thread.
+"""
+
+import argparse
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from benchmarks.timing import report
+from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
+from specviz.metrics import Counts, count
+from specviz.models import LoadedModel
+from specviz.models.calibration import calibrate
+from specviz.models.catalogue import MODELS_FOLDER
+from specviz.models.loading import Dtype
+from specviz.models.machine import describe_machine
+from specviz.training.data import held_out_count, read_corpus, read_documents
+from specviz.training.report import held_out_losses
+from specviz.training.shapes import load_llama
+from specviz.workloads import find_workload
+
+DOMAINS = {"story": "tinystories", "code": "python", "structured": "structured", "prose": "prose"}
+MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
+PAIRS = ("wren-base:wren-nano", "wren-base:wren-mini", "wren-base:wren-small", "wren-small:wren-mini")
+TEMPERATURES = {"greedy": 0.0, "temperature 1": 1.0}
+PROMPT_TOKENS = 40
+GAMMA = 4  # the draft length at which agreement is compared
+
+
+def main() -> None:
+    options = _options()
+    torch.set_num_threads(1)
+    prompts = find_prompts(options.corpus, options.models / MODELS[0], options.prompts)
+    result: dict[str, Any] = {
+        "machine": asdict(describe_machine()),
+        "options": {k: str(v) for k, v in vars(options).items()},
+    }
+    result["losses"] = {} if options.skip_losses else losses(options.corpus, options.models, options.cache)
+    result["pairs"] = [
+        measure_pair(options, pair, dtype, prompts) for pair in options.pairs for dtype in options.dtypes
+    ]
+    report(result, options.out)
+    print(markdown(result))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--models", type=Path, default=MODELS_FOLDER, help="folder with the four models")
+    parser.add_argument("--cache", type=Path, help="file that keeps the corpus as ids")
+    parser.add_argument("--pairs", nargs="*", default=PAIRS, help="target:draft")
+    parser.add_argument(
+        "--dtypes", nargs="+", default=["float32", "bfloat16"], help="of the target; drafts run in float32"
+    )
+    parser.add_argument("--prompts", type=int, default=8, help="of each kind, for the rates")
+    parser.add_argument("--timed", type=int, default=2, help="of each kind, for the speedups")
+    parser.add_argument("--gammas", type=int, nargs="+", default=[3, 4, 6])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--skip-losses", action="store_true")
+    parser.add_argument("--out")
+    return parser.parse_args()
+
+
+def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str, list[list[int]]]:
+    """Token ids for each kind: workload prompts and beginnings of held-out documents, in turns."""
+    tokenizer = Tokenizer.from_file(str(tokenizer_folder / "tokenizer.json"))
+    documents = read_documents(corpus)
+    prompts: dict[str, list[list[int]]] = {}
+    for kind, domain in DOMAINS.items():
+        workload = find_workload(kind)
+        assert workload is not None
+        ours = [tokenizer.encode(preset.text).ids for preset in workload.prompts]
+        held_out = documents[domain][-held_out_count(len(documents[domain])) :]
+        begun = [tokenizer.encode(text[:1000]).ids[:PROMPT_TOKENS] for text in held_out]
+        prompts[kind] = [ids for both in zip(ours, begun, strict=False) for ids in both][:wanted]
+        prompts[kind] += begun[len(ours) : len(ours) + wanted - len(prompts[kind])]
+    return prompts
+
+
+def losses(corpus: Path, models: Path, cache: Path | None) -> dict[str, dict[str, float]]:
+    """Held-out nats a token, by model and domain."""
+    tokenizer = Tokenizer.from_file(str(models / MODELS[0] / "tokenizer.json"))
+    domains = read_corpus(corpus, tokenizer, cache)
+    return {name: held_out_losses(load_llama(models / name), domains) for name in MODELS}
+
+
+def measure_pair(
+    options: argparse.Namespace, names: str, dtype: Dtype, prompts: Mapping[str, list[list[int]]]
+) -> dict[str, Any]:
+    """Costs of a pair, and its rates and speedups by kind of prompt and temperature."""
+    target_name, draft_name = names.split(":")
+    pair = Pair(load_model(str(options.models / target_name), dtype), load_model(str(options.models / draft_name)))
+    costs = calibrate(pair.target, pair.draft)
+    kinds = {
+        kind: {
+            name: {
+                **rates(pair, texts, settings(options.tokens, GAMMA, temperature)),
+                **speedups(pair, texts[: options.timed], options, temperature),
+            }
+            for name, temperature in TEMPERATURES.items()
+        }
+        for kind, texts in prompts.items()
+    }
+    return {
+        "target": target_name,
+        "draft": draft_name,
+        "target_dtype": dtype,
+        "step_ms": round(costs.step_seconds * 1000, 2),
+        "c": round(costs.cost_ratio, 3),
+        "v5": round(costs.verification[5], 3),
+        "overhead": round(costs.overhead, 3),
+        "kinds": kinds,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and its draft."""
+
+    target: LoadedModel
+    draft: LoadedModel
+
+
+def settings(tokens: int, gamma: int, temperature: float) -> DecodeSettings:
+    return DecodeSettings(max_new_tokens=tokens, draft_length=gamma, temperature=temperature, stop_at_eos=False)
+
+
+def rates(pair: Pair, prompts: Iterable[list[int]], how: DecodeSettings) -> dict[str, float | None]:
+    """Per-judgement and acceptance rate over all prompts."""
+    total, drafter = Counts(), ModelDrafter(pair.draft)
+    for prompt in prompts:
+        for round in speculative_decode(pair.target, drafter, prompt, how, record=False).rounds:
+            total = total.plus(round)
+    return {"per_judgement_rate": rounded(total.per_judgement_rate), "acceptance_rate": rounded(total.acceptance_rate)}
+
+
+def speedups(pair: Pair, prompts: list[list[int]], options: argparse.Namespace, temperature: float) -> dict[str, Any]:
+    """Median speedup at each draft length, and the best of them."""
+    each = [speedup_by_gamma(pair, prompt, options, temperature) for prompt in prompts]
+    by_gamma = {gamma: rounded(median(one[gamma] for one in each)) for gamma in options.gammas}
+    best = max(options.gammas, key=lambda gamma: by_gamma[gamma] or 0.0)
+    return {"speedup_by_gamma": by_gamma, "best_gamma": best, "speedup": by_gamma[best]}
+
+
+def speedup_by_gamma(
+    pair: Pair, prompt: list[int], options: argparse.Namespace, temperature: float
+) -> dict[int, float]:
+    """Plain over speculative seconds on one prompt: the median of the turns, the first of which only warms up."""
+    ratios: dict[int, list[float]] = {gamma: [] for gamma in options.gammas}
+    drafter = ModelDrafter(pair.draft)
+    for _ in range(options.repeats + 1):
+        plain = autoregressive_decode(pair.target, prompt, settings(options.tokens, GAMMA, temperature)).autoregressive
+        assert plain is not None
+        for gamma, found in ratios.items():
+            how = settings(options.tokens, gamma, temperature)
+            trace = speculative_decode(pair.target, drafter, prompt, how, record=False)
+            assert count(trace.rounds).emitted == options.tokens
+            found.append(sum(plain.seconds_per_token) / sum(round.seconds for round in trace.rounds))
+    return {gamma: median(found[1:]) for gamma, found in ratios.items()}
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def markdown(result: Mapping[str, Any]) -> str:
+    """The tables of the model cards."""
+    lines = ["| held-out loss | stories | Python | structured | prose |", "| --- | --- | --- | --- | --- |"]
+    for name, by_domain in result["losses"].items():
+        lines.append(" | ".join([f"| {name}", *(f"{by_domain[domain]:.2f}" for domain in DOMAINS.values())]) + " |")
+    lines += [
+        "",
+        "| pair | text | decoding | per judgement | accepted / drafted | speedup, γ |",
+        "| --- |" + " --- |" * 5,
+    ]
+    for pair in result["pairs"]:
+        name = f"{pair['target']} ({pair['target_dtype']}), {pair['draft']}: c {pair['c']}, v(5) {pair['v5']}"
+        for kind, ways in pair["kinds"].items():
+            for way, found in ways.items():
+                figures = (found["per_judgement_rate"], found["acceptance_rate"])
+                lines.append(
+                    f"| {name} | {kind} | {way} | {figures[0]:.2f} | {figures[1]:.2f} "
+                    f"| {found['speedup']:.2f}, {found['best_gamma']} |"
+                )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""`python -m specviz.training`: train a tokenizer, a target, and drafts for it. specviz/training/README.md explains."""
+
+import argparse
+import os
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from specviz.errors import InputError
+from specviz.training.data import Domain, Mixture, read_corpus, read_documents
+from specviz.training.lessons import corpus_rows, load_lessons, read_with, written_rows
+from specviz.training.loop import Objective, Plan, distil, next_token, train
+from specviz.training.optimizers import Rates
+from specviz.training.report import describe_run, held_out_losses, save_model
+from specviz.training.shapes import load_llama, new_model, with_layers
+from specviz.training.tokenizers import train_tokenizer
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 done, 2 bad input (one sentence on standard error)."""
+    options = _parser().parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    try:
+        options.command(options)
+        return 0
+    except InputError as error:
+        print(f"specviz.training: {error}", file=sys.stderr)
+        return 2
+
+
+def _say(line: str) -> None:
+    print(time.strftime("%H:%M:%S"), line, flush=True)
+
+
+def _tokenizer(options: argparse.Namespace) -> None:
+    documents = read_documents(options.corpus)
+    texts = (text for found in documents.values() for text in found)
+    train_tokenizer(texts, options.vocabulary, options.out)
+
+
+def _target(options: argparse.Namespace) -> None:
+    domains = _domains(options)
+    mixture = Mixture({domain.name: domain.training for domain in domains}, _mix(options.mix), options.seed)
+    if options.start:
+        source = load_llama(options.start)
+        layers = range(source.config.num_hidden_layers)
+        model = with_layers(source, options.layers or [layer for layer in layers for _ in range(options.times)])
+    else:
+        vocabulary = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json")).get_vocab_size()
+        model = new_model(options.depth, options.width, vocabulary, seed=options.seed)
+    objective = next_token(mixture, options.rows, options.length)
+    about = {"objective": "next token", "mix": _mix(options.mix), "grown_from": str(options.start or "random weights")}
+    _run(model, objective, domains, options, options.rows * options.length, about)
+
+
+def _lessons(options: argparse.Namespace) -> None:
+    mixture = Mixture({d.name: d.training for d in _domains(options)}, _mix(options.mix), options.seed)
+    teacher = load_llama(options.teacher)
+    written = round(options.rows * options.written)
+    parts = [corpus_rows(mixture, options.rows - written, options.length)] if written < options.rows else []
+    if written:
+        parts.append(written_rows(teacher, mixture, written, options.length, options.seed, _say))
+    read_with(teacher, torch.cat(parts), _say).save(options.out)
+
+
+def _draft(options: argparse.Namespace) -> None:
+    domains, lessons = _domains(options), load_lessons(options.lessons)
+    source = load_llama(options.start)
+    model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
+    about = {"objective": "KL from the target", "started_from": str(options.start), "layers": options.layers}
+    about |= {"lesson_tokens": lessons.ids.numel()}
+    objective = distil(lessons, options.rows, options.seed)
+    _run(model, objective, domains, options, options.rows * lessons.ids.shape[1], about)
+
+
+def _run(
+    model: Any,
+    objective: Objective,
+    domains: list[Domain],
+    options: argparse.Namespace,
+    tokens_a_step: int,
+    about: dict[str, Any],
+) -> None:
+    rates = Rates(options.muon, options.adam, warmup=options.warmup, hold=options.hold)
+    plan = Plan(options.steps, rates, until=_until(options.until), save_every=options.save_every)
+    progress = train(model, objective, plan, options.out / "checkpoint.pt", _say)
+    losses = held_out_losses(model, domains)
+    _say(f"held-out losses {losses}")
+    log = describe_run(plan, progress, tokens_a_step, **about, seed=options.seed, held_out_loss=losses)
+    save_model(model, options.tokenizer, options.out, log)
+
+
+def _domains(options: argparse.Namespace) -> list[Domain]:
+    file = options.tokenizer / "tokenizer.json"
+    if not file.is_file():
+        raise InputError(f"There is no tokenizer at {file}.")
+    return read_corpus(options.corpus, Tokenizer.from_file(str(file)), options.cache)
+
+
+def _mix(text: str) -> dict[str, float]:
+    try:
+        return {name: float(share) for name, share in (part.split("=") for part in text.split(","))}
+    except ValueError as error:
+        raise InputError(f"The mix reads like tinystories=4,python=3, not {text!r}.") from error
+
+
+def _until(text: str | None) -> float | None:
+    if not text:
+        return None
+    try:
+        hour = datetime.strptime(text, "%H:%M").time()
+    except ValueError as error:
+        raise InputError(f"--until is a time of today such as 12:40, not {text!r}.") from error
+    return datetime.combine(datetime.now().date(), hour).timestamp()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m specviz.training", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    _add_tokenizer(commands)
+    _add_target(commands)
+    _add_lessons(commands)
+    _add_draft(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, about: str, run: Any) -> Any:
+    command = commands.add_parser(name, help=about, description=about)
+    command.set_defaults(command=run)
+    command.add_argument("corpus", type=Path, help="folder of .txt files, a kind of text each")
+    command.add_argument("out", type=Path)
+    command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    command.add_argument("--seed", type=int, default=0)
+    if name != "tokenizer":
+        command.add_argument("--tokenizer", type=Path, required=True, help="folder with tokenizer.json")
+        command.add_argument("--cache", type=Path, help="file that keeps the corpus as ids")
+    return command
+
+
+def _add_tokenizer(commands: Any) -> None:
+    command = _command(commands, "tokenizer", "a byte-level BPE over the corpus", _tokenizer)
+    command.add_argument("--vocabulary", type=int, default=4096)
+
+
+def _add_target(commands: Any) -> None:
+    command = _command(commands, "target", "a target, from random weights or grown from another", _target)
+    _add_course(command, Rates(), rows=16)
+    _add_mix(command, length=256)
+    command.add_argument("--start", type=Path, help="model to grow; otherwise --depth and --width from random weights")
+    command.add_argument("--times", type=int, default=2, help="copies of each layer; all but the first begin silent")
+    command.add_argument("--layers", type=int, nargs="+", help="instead of --times: layers of the start, in order")
+    command.add_argument("--depth", type=int, default=8)
+    command.add_argument("--width", type=int, default=256)
+
+
+def _add_lessons(commands: Any) -> None:
+    command = _command(commands, "lessons", "texts with a target's last states, for drafts to learn from", _lessons)
+    _add_mix(command, length=256)
+    command.add_argument("--teacher", type=Path, required=True)
+    command.add_argument("--rows", type=int, default=4000)
+    command.add_argument("--written", type=float, default=0.0, help="share of rows the target writes itself, 0 to 1")
+
+
+def _add_draft(commands: Any) -> None:
+    command = _command(commands, "draft", "a draft from layers of a target, distilled on lessons", _draft)
+    _add_course(command, Rates(muon=0.015, adam=2e-3), rows=16)
+    command.add_argument("--lessons", type=Path, nargs="+", required=True)
+    command.add_argument("--start", type=Path, required=True, help="the target, or a draft to go on with")
+    command.add_argument("--layers", type=int, nargs="+", help="layers of the start, in order; all without")
+
+
+def _add_mix(command: Any, length: int) -> None:
+    command.add_argument("--mix", default="tinystories=4,python=3,structured=1.5,prose=1.5")
+    command.add_argument("--length", type=int, default=length, help="tokens a row")
+
+
+def _add_course(command: Any, rates: Rates, rows: int) -> None:
+    command.add_argument("--steps", type=int, default=2000)
+    command.add_argument("--until", help="time of day (12:40) at which the run and its schedule end at the latest")
+    command.add_argument("--rows", type=int, default=rows, help="rows of a batch")
+    command.add_argument("--muon", type=float, default=rates.muon, help="peak learning rate of the matrices")
+    command.add_argument("--adam", type=float, default=rates.adam, help="of embeddings and norms")
+    command.add_argument("--warmup", type=int, default=rates.warmup)
+    command.add_argument("--hold", type=float, default=rates.hold, help="share of the run at the peak")
+    command.add_argument("--save-every", type=int, default=100, help="steps between checkpoints")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

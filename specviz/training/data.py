@@ -1,0 +1,104 @@
+"""The corpus as token ids: read once, split into training and held-out parts, drawn from at random places."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from specviz.errors import InputError
+
+SEPARATOR = "<|endoftext|>"  # a line of its own between documents
+HELD_OUT = 0.02  # the last documents of each file
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """One kind of text. Each document is followed by the separator's id."""
+
+    name: str
+    training: Tensor  # (tokens,), int32
+    held_out: Tensor  # (tokens,), int32
+
+
+def read_documents(folder: Path) -> dict[str, list[str]]:
+    """Documents of each `*.txt` in the folder, by the file's name without its ending.
+
+    Raises:
+        InputError: there is no such folder, no text in it, or a file that is not UTF-8.
+    """
+    if not folder.is_dir():
+        raise InputError(f"There is no corpus folder {folder}.")
+    try:
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.txt"))}
+    except UnicodeDecodeError as error:
+        raise InputError(f"A file in {folder} is not UTF-8 text.") from error
+    documents = {name: _split(text) for name, text in texts.items()}
+    if empty := [name for name, found in documents.items() if len(found) < 2]:
+        raise InputError(f"{folder / empty[0]}.txt holds fewer than two documents; a line {SEPARATOR} divides them.")
+    if not documents:
+        raise InputError(f"{folder} holds no .txt files to train on.")
+    return documents
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip("\n") for part in f"\n{text}\n".split(f"\n{SEPARATOR}\n") if part.strip()]
+
+
+def held_out_count(documents: int) -> int:
+    """How many of a file's last documents are kept out of training."""
+    return max(1, round(documents * HELD_OUT))
+
+
+def read_corpus(folder: Path, tokenizer: Tokenizer, cache: Path | None = None) -> list[Domain]:
+    """Every file of the folder as ids; `cache` is a file that keeps them for the next run.
+
+    Raises:
+        InputError: see `read_documents`.
+    """
+    if cache and cache.is_file():
+        return [Domain(*values) for values in torch.load(cache, weights_only=True)]
+    domains = []
+    for name, documents in read_documents(folder).items():
+        kept = held_out_count(len(documents))
+        domains.append(Domain(name, _ids(documents[:-kept], tokenizer), _ids(documents[-kept:], tokenizer)))
+    if cache:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        torch.save([(domain.name, domain.training, domain.held_out) for domain in domains], cache)
+    return domains
+
+
+def _ids(documents: list[str], tokenizer: Tokenizer) -> Tensor:
+    end = tokenizer.token_to_id(SEPARATOR)
+    encoded = tokenizer.encode_batch(documents, add_special_tokens=False)
+    return torch.tensor([token for document in encoded for token in (*document.ids, end)], dtype=torch.int32)
+
+
+class Mixture:
+    """Draws batches. A batch is a function of the seed and the step alone, so a resumed run sees the same ones."""
+
+    def __init__(self, texts: Mapping[str, Tensor], shares: Mapping[str, float], seed: int) -> None:
+        if unknown := sorted(set(shares) - set(texts)):
+            raise InputError(f"The mix names {unknown[0]}, and the corpus has only {', '.join(sorted(texts))}.")
+        if not shares or min(shares.values()) < 0 or not sum(shares.values()):
+            raise InputError("The mix needs shares of at least 0, and one above it.")
+        self._texts = [texts[name] for name in shares]
+        self._weights = torch.tensor(list(shares.values()), dtype=torch.float64)
+        self._seed = seed
+
+    def batch(self, step: int, rows: int, length: int) -> Tensor:
+        """Rows of `length` + 1 ids from random places, (rows, length + 1); the last id is only a label."""
+        if (shortest := min(map(len, self._texts))) <= length:
+            raise InputError(f"Rows of {length} tokens do not fit: a part of the corpus has only {shortest}.")
+        generator = torch.Generator().manual_seed(self._seed * 1_000_003 + step)
+        kinds = torch.multinomial(self._weights, rows, replacement=True, generator=generator).tolist()
+        places = torch.rand(rows, generator=generator, dtype=torch.float64).tolist()
+        drawn = [self._row(self._texts[kind], place, length) for kind, place in zip(kinds, places, strict=True)]
+        return torch.stack(drawn).long()
+
+    @staticmethod
+    def _row(text: Tensor, place: float, length: int) -> Tensor:
+        start = int(place * (len(text) - length))
+        return text[start : start + length + 1]

@@ -1,0 +1,117 @@
+"""What drafts learn from: rows of text, some of it written by the target, with the target's last states on them.
+
+The states are kept, not the distributions: times the target's output embedding they give the whole distribution back,
+and 256 numbers a token are a sixteenth of 4,096. Reading a text with the target is most of the work of distilling;
+kept, it is done once for every draft and every pass.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import LlamaForCausalLM
+
+from specviz.errors import InputError
+from specviz.training.data import Mixture
+
+PROMPT_TOKENS = 24  # of the corpus, before the target goes on by itself
+TEMPERATURES = (0.0, 0.7, 1.0)  # of the target's own texts, in turns: visitors decode with all of these
+AT_ONCE = 16  # rows
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """Rows of ids and what the target makes of them."""
+
+    ids: Tensor  # (rows, length), int32
+    states: Tensor  # (rows, length, width), bfloat16
+    weight: Tensor  # the target's output embedding, (vocabulary, width)
+
+    def batch(self, step: int, rows: int, seed: int) -> tuple[Tensor, Tensor]:
+        """Ids and states of `rows` rows; every row comes once before any comes again, in an order of the seed's."""
+        total = len(self.ids)
+        rows = min(rows, total)
+        turns = total // rows
+        order = torch.randperm(total, generator=torch.Generator().manual_seed(seed * 1_000_003 + step // turns))
+        chosen = order[step % turns * rows :][:rows]
+        return self.ids[chosen].long(), self.states[chosen]
+
+    def save(self, path: Path) -> None:
+        """Write to a file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.save([self.ids, self.states, self.weight], path)
+
+
+def load_lessons(paths: Sequence[Path]) -> Lessons:
+    """Lessons of one target, from one file or several.
+
+    Raises:
+        InputError: a file is not there, or they are not of one target.
+    """
+    if missing := [path for path in paths if not path.is_file()]:
+        raise InputError(f"There are no lessons at {missing[0]}.")
+    parts = [Lessons(*torch.load(path, weights_only=True)) for path in paths]
+    if not all(torch.equal(part.weight, parts[0].weight) for part in parts):
+        raise InputError("These lessons come from different targets.")
+    return Lessons(torch.cat([p.ids for p in parts]), torch.cat([p.states for p in parts]), parts[0].weight)
+
+
+def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
+    """Last states after each token, (rows x length, width), in float32; the matrices run in bfloat16."""
+    with torch.autocast("cpu", torch.bfloat16):
+        hidden: Tensor = model.model(input_ids=ids, use_cache=False).last_hidden_state
+    return hidden.float().flatten(0, 1)
+
+
+def read_with(teacher: LlamaForCausalLM, ids: Tensor, say: Callable[[str], None] = lambda line: None) -> Lessons:
+    """The target's states on these rows, (rows, length)."""
+    taught = []
+    with torch.no_grad():
+        for start in range(0, len(ids), AT_ONCE):
+            rows = ids[start : start + AT_ONCE].long()
+            taught.append(states(teacher, rows).bfloat16().view(*rows.shape, -1))
+            if start // AT_ONCE % 10 == 0:
+                say(f"read {start} of {len(ids)} rows")
+    return Lessons(ids.int(), torch.cat(taught), teacher.lm_head.weight.detach().clone())
+
+
+def corpus_rows(mixture: Mixture, rows: int, length: int) -> Tensor:
+    """Rows of the corpus, (rows, length)."""
+    return mixture.batch(0, rows, length)[:, :-1]
+
+
+def written_rows(
+    teacher: LlamaForCausalLM,
+    mixture: Mixture,
+    rows: int,
+    length: int,
+    seed: int,
+    say: Callable[[str], None] = lambda line: None,
+) -> Tensor:
+    """Rows that begin with a piece of the corpus and go on as the target would, (rows, length)."""
+    torch.manual_seed(seed)
+    prompts = mixture.batch(1, rows, PROMPT_TOKENS)[:, :-1]
+    written: list[Tensor] = []
+    for number, part in enumerate(torch.split(prompts, 4 * AT_ONCE)):
+        say(f"written {number * 4 * AT_ONCE} of {rows} rows")
+        written.append(_go_on(teacher, part, length, TEMPERATURES[number % len(TEMPERATURES)]))
+    return torch.cat(written)
+
+
+def _go_on(teacher: Any, prompts: Tensor, length: int, temperature: float) -> Tensor:
+    how: dict[str, Any] = {"do_sample": False}
+    if temperature:
+        how = {"do_sample": True, "temperature": temperature, "top_k": 0}
+    with torch.no_grad():
+        ids: Tensor = teacher.generate(
+            prompts,
+            attention_mask=torch.ones_like(prompts),
+            max_length=length,
+            eos_token_id=-1,  # go on after the end of a text, as the corpus does
+            pad_token_id=0,
+            **how,
+        )
+    return ids

@@ -1,0 +1,71 @@
+"""Losses on the output distribution, without ever holding all of it.
+
+For both losses the gradient with respect to the logits is simply q - p (q the model's distribution, p the wanted
+one), so it is worked out in slices while going forward: a batch of 4,096 tokens over 4,096 words would otherwise be
+written and read many times over, and that, not arithmetic, is what costs time on a CPU.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SLICE = 256  # rows at once: their logits stay in the processor's cache
+
+Wanted = Callable[[int, int], tuple[Tensor, Tensor]]  # rows from, to -> (p, its entropy), (rows, vocabulary), (rows,)
+
+
+class _HeadLoss(torch.autograd.Function):
+    """Mean over rows of -sum p log q, less p's entropy, with q = softmax(hidden @ weight.T)."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, wanted: Wanted) -> Tensor:
+        work = weight.bfloat16()
+        into_hidden, into_weight = torch.empty_like(hidden), torch.zeros_like(weight)
+        total = torch.zeros((), dtype=torch.float32)
+        for start in range(0, len(hidden), SLICE):
+            rows = hidden[start : start + SLICE].bfloat16()
+            log_q = (rows @ work.T).float().log_softmax(-1)
+            p, entropy = wanted(start, start + len(rows))
+            total += -(p * log_q).sum() - entropy.sum()
+            gradient = (log_q.exp_() - p).bfloat16()
+            into_hidden[start : start + SLICE] = gradient @ work
+            into_weight += gradient.T @ rows
+        ctx.save_for_backward(into_hidden.div_(len(hidden)), into_weight.div_(len(hidden)))
+        return total / len(hidden)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        into_hidden, into_weight = ctx.saved_tensors
+        return into_hidden * gradients[0], into_weight * gradients[0], None
+
+
+def next_token_loss(hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy in nats a token.
+
+    Args:
+        hidden: the model's last states, (rows, width).
+        weight: its output embedding, (vocabulary, width).
+        labels: the tokens that follow, (rows,).
+    """
+
+    def wanted(start: int, stop: int) -> tuple[Tensor, Tensor]:
+        ones = torch.nn.functional.one_hot(labels[start:stop], len(weight)).float()
+        return ones, torch.zeros(())
+
+    loss: Tensor = _HeadLoss.apply(hidden, weight, wanted)  # type: ignore[no-untyped-call]
+    return loss
+
+
+def distillation_loss(hidden: Tensor, weight: Tensor, teacher_hidden: Tensor, teacher_weight: Tensor) -> Tensor:
+    """KL(teacher || model) in nats a token, over the whole vocabulary; shapes as `next_token_loss`, rows alike."""
+    work = teacher_weight.bfloat16()
+
+    def wanted(start: int, stop: int) -> tuple[Tensor, Tensor]:
+        log_p = (teacher_hidden[start:stop].bfloat16() @ work.T).float().log_softmax(-1)
+        p = log_p.exp()
+        return p, -(p * log_p).sum(-1)
+
+    loss: Tensor = _HeadLoss.apply(hidden, weight, wanted)  # type: ignore[no-untyped-call]
+    return loss

@@ -1,0 +1,62 @@
+"""What a run leaves beside its model: weights in bfloat16, the tokenizer, training.json with how it came about."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import LlamaForCausalLM
+
+from specviz.models.machine import describe_machine
+from specviz.training.data import Domain
+from specviz.training.loop import Plan, Progress
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+JUDGED_TOKENS = 32_768  # of each domain's held-out text, at most
+ROW = 512
+
+
+def save_model(model: LlamaForCausalLM, tokenizer_folder: Path, folder: Path, log: Mapping[str, Any]) -> None:
+    """Write a folder that `specviz.load_model` and plain transformers load, with its training.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cast: Any = model  # `to` is untyped
+    cast.to(torch.bfloat16).save_pretrained(folder)
+    for name in TOKENIZER_FILES:
+        if (tokenizer_folder / name).resolve() != (folder / name).resolve():
+            shutil.copyfile(tokenizer_folder / name, folder / name)
+    (folder / "training.json").write_text(json.dumps(log, indent=2) + "\n")
+
+
+def describe_run(plan: Plan, progress: Progress, tokens_a_step: int, **more: Any) -> dict[str, Any]:
+    """The part of training.json every run has."""
+    last = progress.losses[-50:]
+    return more | {
+        "plan": asdict(plan),
+        "optimizer": "Muon for the matrices, AdamW for embeddings and norms, bfloat16 autocast",
+        "steps": progress.step,
+        "tokens_seen": progress.step * tokens_a_step,
+        "minutes": round(progress.seconds / 60, 1),
+        "machine": asdict(describe_machine()),
+        "last_training_loss": round(sum(last) / len(last), 4) if last else None,
+        "losses_every_10_steps": progress.losses[::10],
+    }
+
+
+def held_out_losses(model: LlamaForCausalLM, domains: Sequence[Domain]) -> dict[str, float]:
+    """Nats a token on each domain's held-out text, in rows of 512 tokens, all in float32."""
+    return {domain.name: round(_loss(model, domain.held_out), 4) for domain in domains}
+
+
+@torch.no_grad()
+def _loss(model: LlamaForCausalLM, text: Tensor) -> float:
+    row = min(ROW, len(text) - 1)
+    rows = text[: min(len(text), JUDGED_TOKENS) // (row + 1) * (row + 1)].long().view(-1, row + 1)
+    total = 0.0
+    for part in torch.split(rows, 8):
+        logits = model(input_ids=part[:, :-1], use_cache=False).logits
+        total += torch.nn.functional.cross_entropy(logits.flatten(0, 1), part[:, 1:].flatten(), reduction="sum").item()
+    return total / rows[:, 1:].numel()

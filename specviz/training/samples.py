@@ -1,0 +1,33 @@
+"""Samples for a model card: what a model writes after fixed beginnings, unpicked, with the seeds to repeat them."""
+
+from pathlib import Path
+
+from specviz.decoding import autoregressive_decode
+from specviz.models import load_model
+from specviz.settings import DecodeSettings
+from specviz.workloads import find_workload
+
+KINDS = ("story", "code", "structured", "prose")
+SEEDS = (1, 2, 3)
+TEMPERATURE = 0.8
+TOKENS = 80
+
+
+def samples(folder: Path) -> str:
+    """Markdown: for each kind of text its first three presets, each continued with its own seed."""
+    loaded = load_model(str(folder))
+    lines = []
+    for kind in KINDS:
+        workload = find_workload(kind)
+        assert workload is not None
+        lines += [f"### {workload.title}", ""]
+        for preset, seed in zip(workload.prompts, SEEDS, strict=False):
+            settings = DecodeSettings(max_new_tokens=TOKENS, temperature=TEMPERATURE, seed=seed)
+            text = autoregressive_decode(loaded, preset.text, settings).output.text
+            lines += [f"`{preset.name}`, seed {seed}:", "", *_quoted(f"{preset.text}⟨…⟩{text}"), ""]
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> list[str]:
+    """As a block of code, indented so that nothing in the text can end it."""
+    return ["    " + line for line in text.replace("<|endoftext|>", "").splitlines()]

@@ -1,0 +1,81 @@
+"""Making a model out of layers of another: growing a target, and cutting a draft out of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from specviz.errors import InputError
+
+_LAYER = "model.layers."
+_OUTPUTS = ("self_attn.o_proj.weight", "mlp.down_proj.weight")  # what a layer adds to the stream
+
+
+def new_model(
+    layers: int, width: int, vocabulary: int, heads: int = 4, context: int = 512, seed: int = 0
+) -> LlamaForCausalLM:
+    """A Llama with random weights; its feed-forward is 2.75 widths."""
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=width,
+        intermediate_size=width * 11 // 4,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        max_position_embeddings=context,
+        tie_word_embeddings=True,
+        bos_token_id=0,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    return LlamaForCausalLM(config)
+
+
+def load_llama(folder: Path) -> LlamaForCausalLM:
+    """A Llama from a folder, in float32.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{folder} is no model: it has no config.json.")
+    model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+    assert isinstance(model, LlamaForCausalLM)  # in eval mode, as from_pretrained leaves it
+    return model
+
+
+def with_layers(source: LlamaForCausalLM, order: Sequence[int]) -> LlamaForCausalLM:
+    """A model of the source's layers in this order, with its embedding and last norm.
+
+    A layer named again right after itself adds nothing at first (its two output matrices are zero), so a model grown
+    with 0 0 1 1 2 2 ... says exactly what its source says until training finds a use for the new layers.
+
+    Raises:
+        InputError: the source has no such layer.
+    """
+    count = source.config.num_hidden_layers
+    if not order or not all(0 <= layer < count for layer in order):
+        raise InputError(f"Layers must be from 0 to {count - 1}, and at least one.")
+    weights = source.state_dict()
+    taken = {name: value for name, value in weights.items() if not name.startswith(_LAYER)}
+    for place, layer in enumerate(order):
+        silent = place > 0 and order[place - 1] == layer
+        taken |= _layer(weights, layer, place, silent)
+    config = LlamaConfig.from_dict(source.config.to_dict() | {"num_hidden_layers": len(order)})
+    model = LlamaForCausalLM(config)
+    model.load_state_dict(taken)
+    return model
+
+
+def _layer(weights: dict[str, Tensor], layer: int, place: int, silent: bool) -> dict[str, Tensor]:
+    prefix = f"{_LAYER}{layer}."
+    names = [name.removeprefix(prefix) for name in weights if name.startswith(prefix)]
+    return {
+        f"{_LAYER}{place}.{name}": torch.zeros_like(weights[prefix + name])
+        if silent and name in _OUTPUTS
+        else weights[prefix + name].clone()
+        for name in names
+    }

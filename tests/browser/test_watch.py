@@ -1,0 +1,210 @@
+"""The whole app in a real Chromium, engine and all: what a visitor does on the Watch page."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from specviz.trace import dump_trace, parse_trace
+from tests.conftest import AppServer
+
+pytestmark = pytest.mark.browser
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+LONG = 60_000  # ms, for a loaded machine
+TRACES = Path(__file__).parents[2] / "assets" / "traces"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 720}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    context.set_default_timeout(LONG)
+    yield context
+    context.close()
+
+
+def open_app(context: BrowserContext, server: AppServer, query: str = "") -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/{query}")
+    page.wait_for_selector(".stage .round .chip", timeout=LONG)
+    return page
+
+
+def stage(page: Page) -> Locator:
+    return page.locator(".stage")
+
+
+def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
+    """Wait until a live run, and the plain run after it, are over; returns its id."""
+    but = f":not([data-run='{other_than}'])" if other_than else ""
+    page.wait_for_selector(f".stage[data-run^='live']{but}[data-done]", timeout=LONG)
+    return str(stage(page).get_attribute("data-run"))
+
+
+def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is_asked(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_app(context, app_server)
+    expect(page.get_by_text("small model drafts")).to_be_visible()
+    expect(stage(page).locator(".badge")).to_contain_text("recorded on")
+    expect(stage(page).locator(".legend .accepted")).to_be_visible()
+    expect(stage(page).locator(".legend .rejected")).to_be_visible()
+    expect(stage(page).locator(".round .chip.accepted").first).to_be_visible(timeout=LONG)
+    assert page.url == f"{app_server.url}/"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = stage(page).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 720, "the stage is cut off on a projector"
+
+
+def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_app(context, app_server)
+    page.get_by_role("slider", name="Draft length").focus()
+    page.keyboard.press("ArrowRight")
+    wait_for_live_run(page)
+    expect(stage(page).locator(".badge")).to_have_text("live · this machine")
+    expect(page.get_by_text("Identical: both wrote the same 64 tokens.")).to_be_visible(timeout=LONG)
+    assert "gamma=5" in page.url
+
+    page.get_by_role("button", name="First step").click()
+    page.get_by_role("button", name="Forward one round").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    wanted = {"preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype", "step"}
+    assert wanted <= set(re.findall(r"[?&](\w+)=", link))
+    strip = stage(page).locator(".round").first.inner_text()
+
+    other = open_app(context, app_server, link.removeprefix(f"{app_server.url}/"))
+    wait_for_live_run(other)
+    assert other.get_by_role("slider", name="Draft length").get_attribute("aria-valuenow") == "5"
+    assert stage(other).locator(".round").first.inner_text() == strip
+    at = re.search(r"[?&]step=(\d+)", link)
+    assert at is not None
+    expect(stage(other).locator(".scrubber")).to_have_value(at[1])
+
+
+def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_app(context, app_server)
+    prompt = page.get_by_role("textbox", name="Prompt text")
+    prompt.fill("The dog saw a cat and")
+    prompt.press("Control+Enter")
+    first = wait_for_live_run(page)
+    expect(page.get_by_text("Your own text")).to_be_visible()
+    expect(stage(page).locator(".strip")).to_contain_text("dog")
+    prompt.press("Control+Enter")
+    wait_for_live_run(page, other_than=first)
+
+
+def test_stepping_scrubbing_and_the_inspector_on_a_live_sampled_run(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_app(context, app_server, "?preset=story-2&temperature=1&tokens=32&seed=3")
+    wait_for_live_run(page)
+    page.get_by_role("button", name="Last step").click()
+    rejected = stage(page).locator(".round .chip.rejected").first
+    rejected.click()
+    inspector = stage(page).locator(".inspector")
+    expect(inspector).to_contain_text("was rejected")
+    expect(inspector).to_contain_text("min(1, p/q)")
+    correction = stage(page).locator(".round .chip.correction").first
+    correction.click()
+    expect(inspector).to_contain_text("(p − q)")
+    scrubber = stage(page).locator(".scrubber")
+    scrubber.focus()
+    page.keyboard.press("Home")
+    expect(stage(page).locator(".round-number")).to_contain_text("Round 1 of")
+    expect(page.get_by_text("two different draws from the same distribution")).to_be_visible()
+
+
+def test_reloading_in_the_middle_of_a_run_brings_it_back(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_app(context, app_server, "?preset=prose-1&tokens=256&gamma=2")
+    page.reload()
+    page.wait_for_selector(".stage .round .chip", timeout=LONG)
+    wait_for_live_run(page)
+    assert "tokens=256" in page.url
+
+
+def test_bad_prompts_get_a_sentence_and_the_run_stays(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_app(context, app_server)
+    prompt = page.get_by_role("textbox", name="Prompt text")
+    for text, sentence in {
+        "": "The prompt is empty",
+        "\u0007\u001b": "only control characters",
+        "word " * 700: "do not fit wren-base's context window",
+    }.items():
+        prompt.fill(text)
+        prompt.press("Control+Enter")
+        expect(page.get_by_text(sentence)).to_be_visible(timeout=LONG)
+        expect(stage(page).locator(".round .chip").first).to_be_visible()
+    assert stage(page).get_attribute("data-run") == "first"
+    prompt.fill("<img src=x onerror=document.title='hacked'><b>bold</b>")
+    prompt.press("Control+Enter")
+    wait_for_live_run(page)
+    assert page.title() != "hacked"
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_a_trace_file_can_be_kept_opened_and_a_hostile_one_does_nothing(
+    context: BrowserContext, app_server: AppServer, tmp_path: Path
+) -> None:
+    page = open_app(context, app_server)
+    page.get_by_text("Keep this run, or open one").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this run as a trace file").click()
+    saved = download.value.path().read_bytes()
+    assert parse_trace(saved) == parse_trace((TRACES / "first.json").read_bytes())
+
+    hostile = tmp_path / "hostile.json"
+    evil = "<script>document.title='hacked'</script><img src=x onerror=document.title='hacked'>"
+    hostile.write_text(dump_trace(parse_trace(saved)).replace('" Lily"', f'"{evil}"'))
+    assert evil in hostile.read_text()
+    upload = page.locator("input[type=file]")
+    upload.set_input_files(hostile)
+    page.wait_for_selector(".stage[data-run^='file']", timeout=LONG)
+    page.get_by_role("button", name="Last step").click()
+    expect(stage(page).locator(".strip")).to_contain_text("<script>")
+    assert page.title() != "hacked"
+    shown = stage(page).get_attribute("data-run")
+
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"schema": 99}')
+    upload.set_input_files(broken)
+    expect(page.get_by_text("That file cannot be shown.")).to_be_visible(timeout=LONG)
+    assert stage(page).get_attribute("data-run") == shown
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, width: int, height: int) -> None:
+    """Nothing sticks out sideways and the scheme is the visitor's; the picture is kept to be looked at."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = open_app(context, app_server)
+    page.wait_for_selector(".stage .js-plotly-plot", timeout=LONG)
+    assert stage(page).get_attribute("data-scheme") == scheme
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    SHOTS.mkdir(exist_ok=True)
+    page.wait_for_timeout(3000)
+    page.screenshot(path=SHOTS / f"watch-{scheme}-{width}.png")
+    context.close()
+
+
+def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_app(context, app_server, "?preset=story-1&tokens=256&gamma=1&temperature=1")
+    wait_for_live_run(page)
+    engines = app_server.engine_pids()
+    assert len(engines) == 1
+    page.get_by_role("button", name="Run again").click()
+    app_server.kill(engines[0])
+    expect(page.get_by_text("The engine stopped while decoding and was restarted; run again.")).to_be_visible(
+        timeout=LONG
+    )
+    before = stage(page).get_attribute("data-run")
+    page.get_by_role("button", name="Run again").click()
+    wait_for_live_run(page, other_than=before)

@@ -1,0 +1,506 @@
+"""The command line as a person and a script meet it: what is printed, in which shape, with which exit status."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+import torch
+
+from specviz import cli, experiments
+from specviz.cli import main
+from specviz.cli_text import chip, safe, visible
+from specviz.models.catalogue import bundled_models
+from specviz.settings import DecodeSettings
+from specviz.trace import Trace, dump_trace, parse_trace, read_trace
+from tests.fake_traces import fake_trace
+from tests.tiny import save, tiny_model
+
+ROOT = Path(__file__).parent.parent
+PAIR = ["--target", "wren-base", "--draft", "wren-nano"]
+SHORT = [*PAIR, "--max-new-tokens", "8"]
+LOOKUP = ["--target", "wren-nano", "--draft", "prompt-lookup", "--max-new-tokens", "4"]
+PROMPT = ["--prompt", "Once upon a time"]
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    """The command line sets torch's threads."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run one command here; returns its status, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def ok(run: Cli) -> Callable[..., str]:
+    """The standard output of a command that succeeds and says nothing on standard error."""
+
+    def call(*arguments: object) -> str:
+        status, out, err = run(*arguments)
+        assert (status, err) == (0, "")
+        return out
+
+    return call
+
+
+# What each command says
+
+
+def test_models(ok: Callable[..., str]) -> None:
+    shown = ok("models")
+    assert all(model.name in shown for model in bundled_models())
+    listed = json.loads(ok("models", "--json", "-"))["bundled"]
+    assert [model["name"] for model in listed] == [model.name for model in bundled_models()]
+    assert set(listed[0]) == {"name", "parameters", "layers", "width", "context"}
+
+
+def test_run_prints_every_tokens_fate_as_a_glyph_and_without_colour_codes_where_there_is_no_terminal(
+    ok: Callable[..., str],
+) -> None:
+    shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT)
+    assert "\x1b" not in shown
+    assert "wren-base + wren-nano" in shown
+    assert "Once␣upon␣a␣time" in shown
+    assert re.search(r"^ +1    [✓✗]", shown, re.MULTILINE)
+    assert re.search(
+        r"^24 tokens in \d+ target passes: \d+ drafted, \d+ accepted, \d+ rejected, \d+ discarded;", shown, re.M
+    )
+    assert "Identical: both wrote the same 24 tokens." in shown
+    assert "Once upon a time" in shown
+
+
+def test_run_writes_a_trace_that_show_accepts(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    shown = ok("run", *SHORT, *PROMPT, "--json", file)
+    trace = read_trace(file)
+    assert trace.prompt.text == "Once upon a time"
+    assert trace.autoregressive is not None
+    assert trace.autoregressive.token_ids == trace.output.token_ids
+    assert ok("show", file) == shown
+    assert parse_trace(ok("show", file, "--json", "-")) == trace
+
+
+def test_json_on_standard_output_is_the_json_alone(ok: Callable[..., str]) -> None:
+    trace = parse_trace(ok("run", *SHORT, *PROMPT, "--json", "-"))
+    assert trace.target.name == "wren-base"
+
+
+def test_every_setting_reaches_the_trace(ok: Callable[..., str]) -> None:
+    given = ["--max-new-tokens", "5", "--draft-length", "2", "--temperature", "0.7", "--top-k", "9", "--top-p", "0.8"]
+    more = ["--seed", "3", "--ignore-eos", "--target-dtype", "bfloat16", "--draft-dtype", "float32"]
+    trace = parse_trace(ok("run", *PAIR, *PROMPT, *given, *more, "--json", "-"))
+    assert trace.settings == DecodeSettings(5, 2, 0.7, 9, 0.8, 3, stop_at_eos=False)
+    assert trace.drafter is not None
+    assert (trace.target.dtype, trace.drafter.dtype) == ("bfloat16", "float32")
+    assert trace.recorded_on.threads == 1
+    self_drafting = ["--target", "wren-nano", "--draft", "wren-nano", "--max-new-tokens", "2"]
+    both = parse_trace(ok("run", *self_drafting, *PROMPT, "--dtype", "bfloat16", "--threads", "2", "--json", "-"))
+    assert both.drafter is not None
+    assert (both.target.dtype, both.drafter.dtype, both.recorded_on.threads) == ("bfloat16", "bfloat16", 2)
+
+
+def test_a_prompt_may_come_from_a_file(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("Ein Mädchen,\n“日本”", encoding="utf-8")
+    trace = parse_trace(ok("run", *LOOKUP, "--prompt-file", file, "--json", "-"))
+    assert trace.prompt.text == "Ein Mädchen,\n“日本”"
+    assert trace.drafter is not None
+    assert (trace.drafter.kind, trace.drafter.parameters) == ("prompt-lookup", None)
+
+
+COMPARE_KEYS = {
+    "target", "draft", "draft_length", "temperature", "seed", "target_dtype", "draft_dtype", "threads", "prompt_tokens",
+    "new_tokens", "autoregressive", "speculative", "speedup", "predicted_speedup", "identical", "quality", "verdict",
+}  # fmt: skip
+PLAIN_KEYS = {"seconds", "seconds_all", "prefill_seconds", "token_ids", "text"}
+SPECULATIVE_KEYS = PLAIN_KEYS | {
+    "rounds", "drafted", "accepted", "rejected", "discarded", "acceptance_rate", "per_judgement_rate",
+    "tokens_per_target_call", "draft_seconds", "verify_seconds", "overhead_seconds",
+}  # fmt: skip
+
+
+def checked_shape(text: str, repeats: int) -> dict[str, Any]:
+    """`compare --json`, with the keys of the contract and figures that agree with each other."""
+    result: dict[str, Any] = json.loads(text)
+    plain, ours = result["autoregressive"], result["speculative"]
+    assert set(result) == COMPARE_KEYS
+    assert set(plain) == PLAIN_KEYS
+    assert set(ours) == SPECULATIVE_KEYS
+    assert set(result["verdict"]) == {"label", "reason"}
+    assert result["verdict"]["label"] in {"helps", "neutral", "hurts"}
+    for decoder in (plain, ours):
+        assert len(decoder["seconds_all"]) == repeats
+        assert decoder["seconds"] == median(decoder["seconds_all"]) > 0
+        assert decoder["prefill_seconds"] > 0
+    assert result["new_tokens"] == len(ours["token_ids"])
+    assert ours["drafted"] == ours["accepted"] + ours["rejected"] + ours["discarded"]
+    assert result["new_tokens"] == pytest.approx(ours["tokens_per_target_call"] * ours["rounds"])
+    parts = ours["draft_seconds"] + ours["verify_seconds"] + ours["overhead_seconds"]
+    assert parts == pytest.approx(ours["seconds_all"][0])
+    longer = len(ours["token_ids"]) / len(plain["token_ids"])
+    assert result["speedup"] == pytest.approx(plain["seconds"] / ours["seconds"] * longer)
+    return result
+
+
+@pytest.mark.slow
+def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "compare.json"
+    shown = ok("compare", *SHORT, *PROMPT, "--repeats", "3", "--json", file)
+    result = checked_shape(file.read_text(), repeats=3)
+    named = [result[key] for key in ("target", "draft", "draft_length", "temperature", "seed", "threads")]
+    assert named == ["wren-base", "wren-nano", 4, 0.0, 0, 1]
+    assert (result["target_dtype"], result["draft_dtype"]) == ("float32", "float32")
+    assert (result["prompt_tokens"], result["new_tokens"]) == (5, 8)
+    assert result["identical"] is True
+    assert result["autoregressive"]["token_ids"] == result["speculative"]["token_ids"]
+    assert result["autoregressive"]["text"] == result["speculative"]["text"]
+    assert result["quality"] == {"kind": "greedy", "first_difference": None, "top2_gap": None}
+    assert result["predicted_speedup"] > 0
+    for words in (
+        "target alone",
+        "speculative",
+        "× measured",
+        "× modelled; texts identical",
+        result["verdict"]["reason"],
+    ):
+        assert words in shown
+
+
+def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> None:
+    sampled = ["--temperature", "1", "--repeats", "2", "--json", "-"]
+    result = checked_shape(ok("compare", *LOOKUP, "--max-new-tokens", "8", *PROMPT, *sampled), repeats=2)
+    assert (result["draft"], result["draft_dtype"], result["identical"]) == ("prompt-lookup", None, None)
+    assert set(result["quality"]) == {"kind", "speculative", "autoregressive"}
+    for text in ("speculative", "autoregressive"):
+        mean = result["quality"][text]
+        assert mean["low"] < mean["mean"] < mean["high"]
+        assert mean["mean"] < 0
+
+
+SWEEP = ["sweep", *SHORT, "--workload", "story", "copy", "--prompts", "1", "--draft-lengths", "1,3"]
+
+
+@pytest.mark.slow
+def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring_again(
+    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "sweep.csv"
+    rows = json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"]
+    measured = [(row["preset"], row["draft_length"]) for row in rows]
+    assert measured == [("story-1", 1), ("story-1", 3), ("copy-1", 1), ("copy-1", 3)]
+    lines = file.read_text().splitlines()
+    assert len(lines) == 1 + len(rows)
+    assert lines[0].split(",") == list(rows[0])
+
+    monkeypatch.setattr(experiments, "speculative_decode", None)  # measuring anything would now fail
+    assert "Nothing left to measure" in ok(*SWEEP, "--csv", file)
+    monkeypatch.undo()
+    assert file.read_text().splitlines() == lines
+
+    lost = tmp_path / "lost.csv"  # killed in the middle of a row
+    lost.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])
+    again = json.loads(ok(*SWEEP, "--csv", lost, "--json", "-"))["rows"]
+    assert [(row["preset"], row["draft_length"]) for row in again] == [("copy-1", 3)]
+    assert [line.split(",")[6] for line in lost.read_text().splitlines()[1:]] == [
+        "story-1",
+        "story-1",
+        "copy-1",
+        "copy-1",
+    ]
+
+
+def test_sweep_prints_a_table(ok: Callable[..., str]) -> None:
+    shown = ok("sweep", *LOOKUP, "--workload", "copy", "--prompts", "1", "--draft-lengths", "2").splitlines()
+    assert shown[0].split() == [
+        "preset",
+        "draft_length",
+        "acceptance_rate",
+        "tokens_per_target_call",
+        "speedup",
+        "identical",
+    ]
+    assert shown[1].split()[:2] == ["copy-1", "2"]
+
+
+@pytest.mark.slow
+def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)
+    costs = json.loads(file.read_text())
+    assert set(costs) == {
+        "target", "target_dtype", "draft", "draft_dtype", "threads", "step_seconds", "cost_ratio", "verification",
+        "overhead",
+    }  # fmt: skip
+    assert list(costs["verification"]) == [str(k) for k in range(1, 18)]
+    assert costs["verification"]["1"] == 1
+    assert f"c                {costs['cost_ratio']:.3f}" in shown
+
+
+# Text that would steer a terminal
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x7f\u202e<script>alert(1)</script>\r"
+
+
+def hostile_trace() -> Trace:
+    trace = fake_trace(hostile=True, tokens=24)
+    return replace(
+        trace,
+        target=replace(trace.target, name=HOSTILE),
+        recorded_on=replace(trace.recorded_on, machine=HOSTILE),
+        prompt=replace(trace.prompt, text=HOSTILE),
+        output=replace(trace.output, text=HOSTILE),
+    )
+
+
+def test_a_hostile_trace_is_shown_as_text(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "hostile.json"
+    file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
+    shown = ok("show", file)
+    controls = {char for char in shown if ord(char) < 32 or 127 <= ord(char) < 160 or char == "\u202e"}
+    assert controls == {"\n"}
+    assert "␛[31m" in shown
+    assert "<script>alert(1)</script>" in shown
+
+
+def test_visible_and_safe_show_what_they_keep_out() -> None:
+    assert visible(" a\n\tb\x1b\x9b\u202e") == "␣a↵⇥b␛\\u009b\\u202e"
+    assert safe(" a\n\tb\x1b\x00\x7f") == " a\n\tb␛␀\\u007f"
+    assert safe("日本 é “✓”") == "日本 é “✓”"
+
+
+def test_colour_only_on_a_terminal_and_never_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain = {status: chip(status, " a") for status in ("accepted", "rejected", "discarded", "correction", "bonus")}
+    assert plain == {"accepted": "✓␣a", "rejected": "✗␣a", "discarded": "⋯␣a", "correction": "↻␣a", "bonus": "+␣a"}
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for status, text in plain.items():
+        assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", chip(status, " a"))
+    assert chip("accepted", "\x1b[2J") == "\x1b[34m✓␛[2J\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert {status: chip(status, " a") for status in plain} == plain
+
+
+def test_progress_is_for_a_terminal_only(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status, out, err = run("run", *LOOKUP, *PROMPT, "--json", "-")
+    assert status == 0
+    parse_trace(out)
+    assert "loading wren-nano" in err
+    assert err.endswith("\r\033[K\r")  # and it cleans up after itself
+
+
+def test_weights_that_changed_since_the_trace_are_said(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "old.json"
+    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")  # of a wren-base that never was
+    assert "note: wren-base here has other weights than the wren-base of this trace." in ok("show", file)
+
+
+def test_show_of_a_plain_run(ok: Callable[..., str], tmp_path: Path) -> None:
+    trace = fake_trace(tokens=8)
+    plain = replace(trace, drafter=None, rounds=[])
+    file = tmp_path / "plain.json"
+    file.write_text(dump_trace(plain), encoding="utf-8")
+    assert trace.output.text.split()[0] in ok("show", file)
+
+
+# Bad input: status 2, one line on standard error, nothing on standard output
+
+
+def refused(run: Cli, *arguments: object) -> str:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("specviz: ")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    assert "Traceback" not in err
+    assert not [char for char in err[:-1] if ord(char) < 32 or ord(char) == 127]
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "COMMAND"),
+        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["run"], "--target, --draft"),
+        (["run", *PAIR], "--prompt --prompt-file"),
+        (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
+        (["run", *SHORT, "--prompt", " \n\t"], "The prompt is empty"),
+        (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "only control characters"),
+        (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters; at most 20,000"),
+        (["run", *SHORT, "--prompt", "half a \udcff character"], "half a character"),
+        (["run", *SHORT, *PROMPT, "--prompt-file", "x"], "not allowed with"),
+        (["run", *SHORT, "--prompt-file", "/no/such/file"], "cannot be read: No such file"),
+        (["run", *SHORT, "--prompt-file", "/"], "cannot be read: Is a directory"),
+        (["run", "--target", "nonsense", "--draft", "wren-nano", *PROMPT], "no model named 'nonsense'"),
+        (["run", "--target", "wren-base", "--draft", "\x1b[31m", *PROMPT], "no model named"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "508"], r"5 tokens\) and 508 new tokens do not fit wren-base's"),
+        (["run", *SHORT, "--prompt", "word " * 900], "do not fit wren-base's context window of 512 tokens"),
+        (["compare", *PAIR, *PROMPT, "--max-new-tokens", "508"], "do not fit"),
+        (["sweep", *PAIR, "--max-new-tokens", "510"], "do not fit"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "0"], "max_new_tokens must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "1e3"], "invalid int value: '1e3'"),
+        (["run", *PAIR, *PROMPT, "--draft-length", "17"], "draft_length must be from 1 to 16, not 17"),
+        (["run", *PAIR, *PROMPT, "--temperature", "nan"], "temperature must be from 0 to 10, not nan"),
+        (["run", *PAIR, *PROMPT, "--temperature", "-1"], "temperature must be from 0 to 10, not -1"),
+        (["run", *PAIR, *PROMPT, "--temperature", "warm"], "invalid float value: 'warm'"),
+        (["run", *PAIR, *PROMPT, "--top-k", "0"], "top_k must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--top-p", "0"], "top_p must be above 0 and at most 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--seed", "-1"], "seed must be from 0"),
+        (["run", *PAIR, *PROMPT, "--threads", "0"], "--threads must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--dtype", "int8"], "invalid choice: 'int8'"),
+        (["run", *PAIR, *PROMPT, "--no\nsuch\x1b[31m"], "unrecognized arguments: --no such␛"),
+        (["compare", *SHORT, *PROMPT, "--repeats", "0"], "repeats must be at least 1, not 0"),
+        (["sweep", *SHORT, "--workload", "nonsense"], "no workload 'nonsense': use story, code"),
+        (["sweep", *SHORT, "--draft-lengths", "1,x"], "whole numbers with commas between, not '1,x'"),
+        (["sweep", *SHORT, "--draft-lengths", "1,99"], "from 1 to 16, not '1,99'"),
+        (["sweep", *SHORT, "--prompts", "-1"], "--prompts must be at least 1, not -1"),
+        (["show"], "TRACE.json"),
+        (["show", "/no/such/trace.json"], "cannot be read: No such file"),
+        (["show", "/"], "cannot be read: Is a directory"),
+        (["show", "/dev/zero"], "larger than 32 MB"),
+        (["models", "--json", "/no/such/folder/x.json"], "cannot be written: No such file"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_bad_input_is_one_line(run: Cli, arguments: list[str], says: str) -> None:
+    assert re.search(says, refused(run, *arguments))
+
+
+def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"\xff\xfe\x00binary\x80")
+    assert "is not UTF-8 text" in refused(run, "run", *SHORT, "--prompt-file", file)
+    assert "The trace is not valid at the file" in refused(run, "show", file)
+    assert "cannot be used for the sweep" in refused(run, "sweep", *SHORT, "--csv", file)
+    file.write_text("a" * 2**20)
+    assert "1,048,576 characters" in refused(run, "run", *SHORT, "--prompt-file", file)
+    file.write_text("my,own,table\n1,2,3")
+    assert "its columns are others" in refused(run, "sweep", *SHORT, "--csv", file)
+    assert file.read_text() == "my,own,table\n1,2,3"
+    trace = json.loads(dump_trace(hostile_trace()))
+    trace["rounds"][0]["drafted"][0]["id"] = HOSTILE
+    file.write_text(json.dumps(trace))
+    assert "not valid at rounds.0.drafted.0.id" in refused(run, "show", file)
+
+
+@pytest.fixture(scope="module")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
+
+
+def test_folders_that_are_no_model_are_one_line(run: Cli, tmp_path: Path, tiny_folder: Path) -> None:
+    def as_target(folder: Path) -> str:
+        return refused(run, "run", "--target", folder, "--draft", "prompt-lookup", *PROMPT)
+
+    assert "is no model: it has no config.json" in as_target(tmp_path)
+    pickles = tmp_path / "pickles"
+    pickles.mkdir()
+    (pickles / "config.json").write_text("{}")
+    (pickles / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    assert "has no weights in safetensors" in as_target(pickles)
+    liar = shutil.copytree(tiny_folder, tmp_path / "liar")
+    config = json.loads((liar / "config.json").read_text())
+    (liar / "config.json").write_text(json.dumps(config | {"hidden_size": 4096}))
+    assert "its config.json and its weights differ in size" in as_target(liar)
+    (liar / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 40}))
+    assert "is incomplete" in as_target(liar)
+
+
+def test_a_pair_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: Path) -> None:
+    said = refused(run, "run", "--target", "wren-base", "--draft", tiny_folder, *PROMPT, "--max-new-tokens", "2")
+    assert "cannot draft for wren-base: their tokenizers differ first at token 0" in said
+
+
+# Status 1: anything else
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (RuntimeError("a\nstory\x1b of two lines"), "specviz: unexpected RuntimeError: a story␛ of two lines\n"),
+        (MemoryError(), "specviz: stopped before it was done.\n"),
+        (KeyboardInterrupt(), "specviz: stopped before it was done.\n"),
+    ],
+    ids=["unexpected", "memory", "interrupt"],
+)
+def test_anything_else_is_status_1_and_one_line(
+    run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "read_trace", fail)
+    assert run("show", "x.json") == (1, "", says)
+
+
+def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", "--help"])
+    assert ended.value.code == 0
+    assert "--repeats" in capsys.readouterr().out
+
+
+# As a process of its own
+
+
+def process(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": str(ROOT), **options.pop("env", {})}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen([sys.executable, "-m", "specviz", *arguments], env=environment, **pipes)
+
+
+@pytest.mark.slow
+def test_as_a_process_from_any_folder(tmp_path: Path) -> None:
+    done = process("run", *SHORT, *PROMPT, "--json", "-", cwd=tmp_path)
+    out, err = done.communicate()
+    assert (done.returncode, err) == (0, b"")
+    assert parse_trace(out).prompt.text == "Once upon a time"
+    assert not list(tmp_path.iterdir())
+
+
+def test_as_a_process_bad_input_is_status_2(tmp_path: Path) -> None:
+    done = process("run", *PAIR, "--prompt", "", cwd=tmp_path)
+    out, err = done.communicate()
+    assert (done.returncode, out) == (2, b"")
+    assert err == b"specviz: The prompt is empty: write a few words for the models to continue.\n"
+
+
+def test_a_reader_that_leaves_is_no_drama() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process("models", stdout=writing)
+    os.close(writing)
+    assert done.communicate()[1] == b""
+    assert done.returncode == 1
+
+
+def test_a_terminal_without_the_glyphs_gets_question_marks(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")
+    done = process("show", str(file), env={"PYTHONIOENCODING": "ascii"})
+    out, err = done.communicate()
+    assert (done.returncode, err) == (0, b"")
+    assert b"?" in out

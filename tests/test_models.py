@@ -1,0 +1,490 @@
+"""Models from disk: what loads, what is refused and how it is told, which architectures decode as transformers does."""
+
+import hashlib
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from transformers import AutoModelForCausalLM, PreTrainedConfig
+
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, load_model
+from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.metrics import count
+from specviz.models import calibration, loading
+from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
+from specviz.models.catalogue import weights_hash as hash_of
+from specviz.models.loading import LoadedModel
+from specviz.models.pieces import Pieces
+from specviz.trace import DrafterInfo, ModelInfo
+from tests.fake_traces import fake_trace
+from tests.tiny import save, tiny_model, word_tokenizer
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A model folder of the test's own, to break."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def nano() -> LoadedModel:
+    return load_model("wren-nano")
+
+
+# Loading
+
+
+def test_a_local_folder_loads_as_the_model_it_was(saved: Path) -> None:
+    loaded, original = load_model(str(saved)), tiny_model(seed=1)
+    settings = DecodeSettings(max_new_tokens=20)
+    assert loaded.info == ModelInfo(str(saved), original.info.parameters, "float32", hash_of(saved))
+    assert loaded.name == str(saved)
+    assert loaded.context == 64
+    ours = autoregressive_decode(loaded, [1, 2, 3], settings).output
+    assert ours == autoregressive_decode(original, [1, 2, 3], settings).output
+    assert not loaded.model.training
+    assert not any(weight.requires_grad for weight in loaded.model.parameters())
+
+
+def test_the_dtype_is_the_one_asked_for(saved: Path) -> None:
+    exact, half = load_model(str(saved)), load_model(str(saved), "bfloat16")
+    assert (exact.model.dtype, half.model.dtype) == (torch.float32, torch.bfloat16)
+    assert (exact.info.dtype, half.info.dtype) == ("float32", "bfloat16")
+    assert exact.bytes == 4 * exact.info.parameters
+    assert half.bytes == 2 * half.info.parameters
+    with pytest.raises(InputError, match=r"^dtype must be .* not float16\.$"):
+        load_model(str(saved), "float16")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("quicker", "slower"), [("float32", "bfloat16"), ("bfloat16", "float32")])
+def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, quicker: str, slower: str
+) -> None:
+    # the quicker one is slower at one token alone: it is the sum that counts
+    times = {quicker: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
+    measured: list[str] = []
+
+    def pass_seconds(loaded: LoadedModel, lengths: tuple[int, ...], repeats: int) -> dict[int, float]:
+        measured.append(loaded.info.dtype)
+        return {k: times[loaded.info.dtype][k] for k in lengths}
+
+    monkeypatch.setattr(calibration, "pass_seconds", pass_seconds)
+    assert load_model(str(folder), "auto").info.dtype == quicker
+    assert load_model(str(folder), "auto").info.dtype == quicker
+    assert sorted(measured) == ["bfloat16", "float32"]
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    def refuse(*arguments: object) -> None:
+        calls.append(arguments)
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    loaded = load_model(name)
+    assert not calls
+    described = next(model for model in bundled_models() if model.name == name)
+    config = loaded.model.config
+    assert described.parameters == count_parameters(described.folder / "model.safetensors")
+    assert described.parameters == loaded.model.num_parameters() == loaded.info.parameters
+    assert (described.layers, described.width, described.context) == (
+        config.num_hidden_layers,
+        config.hidden_size,
+        loaded.context,
+    )
+    assert loaded.info.weights_hash == hash_of(described.folder)
+
+
+def test_a_bundled_name_wins_over_a_folder_of_that_name(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.rename(tmp_path / "wren-nano")
+    monkeypatch.chdir(tmp_path)
+    assert len(load_model("wren-nano").tokenizer) == 4096
+
+
+def test_bundled_models_are_listed_largest_first() -> None:
+    sizes = [model.parameters for model in bundled_models()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert bundled_names()[0] == "wren-base"
+
+
+def test_end_of_text_is_the_generation_configs_then_the_tokenizers() -> None:
+    loaded = tiny_model(seed=1)
+    assert loaded.end_ids == frozenset()
+    loaded.tokenizer.eos_token = "w3"
+    assert loaded.end_ids == {3}
+    assert loaded.model.generation_config is not None
+    loaded.model.generation_config.eos_token_id = [4, 5]
+    assert loaded.end_ids == {4, 5}
+
+
+# What is refused
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load_model(name)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert len(sentence) < 500
+    return sentence
+
+
+@pytest.mark.parametrize(
+    "name", ["nonsense", "", " ", "wren-base/", "../wren-base", "a/b/c", "a/..", "-/-", "a/b\n", "a\x00b", "x" * 5_000,
+             "~nobody-of-that-name/model", "/etc/hostname", "<b>x</b>"]
+)  # fmt: skip
+def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+    sentence = refusal(name)
+    assert sentence.startswith("There is no model named ")
+    assert "wren-base" in sentence
+
+
+@pytest.mark.parametrize("cached", [None, "config.json"])
+def test_a_hub_that_does_not_answer_is_one_sentence(cached: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise ConnectionError("a\nlong\nstory")
+
+    monkeypatch.setattr(loading.HfApi, "model_info", unreachable)
+    monkeypatch.setattr(loading, "try_to_load_from_cache", lambda *_: cached)
+    expected = "nobody/nothing-here was not found on the Hub, or the Hub cannot be reached from here."
+    assert refusal("nobody/nothing-here") == expected
+
+
+def test_a_folder_that_is_no_model_says_what_it_lacks(tmp_path: Path) -> None:
+    assert refusal(str(tmp_path)).endswith("is no model: it has no config.json.")
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n.")
+    assert "has no weights in safetensors, the only format that is loaded." in refusal(str(tmp_path))
+
+
+def test_pickled_weights_are_not_read_even_beside_a_safetensors_file(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    torch.save(tiny_model(seed=1).model.state_dict(), folder / "pytorch_model.bin")
+    assert str(folder) in refusal(str(folder))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"hidden_size": 32},
+        {"hidden_size": 10**9},
+        {"vocab_size": 9},
+        {"vocab_size": 10**12},
+        {"intermediate_size": 64},
+        {"num_hidden_layers": 3},
+        {"num_hidden_layers": "two"},
+        {"num_attention_heads": 3},
+        {"num_attention_heads": 0},
+        {"max_position_embeddings": "x"},
+        {"pad_token_id": 99},
+        {"eos_token_id": "x"},
+        {"layer_types": ["none", "such"]},
+        {"model_type": "bert"},
+        {"model_type": "nope"},
+        {"model_type": None},
+        {"hidden_act": "nope"},
+        {"dtype": "nope"},
+        {"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": True}},
+    ],
+    ids=str,
+)
+def test_a_config_that_lies_about_the_weights_is_one_sentence(
+    folder: Path, lie: dict[str, object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | lie))
+    assert str(folder) in refusal(str(folder))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.json", b""),
+        ("config.json", b"[]"),
+        ("config.json", b"null"),
+        ("config.json", b"{}"),
+        ("config.json", b"\xff\x00"),
+        ("config.json", b'{"a":' * 100_000),
+        ("tokenizer.json", b""),
+        ("tokenizer.json", b"{}"),
+        ("tokenizer_config.json", b"[]"),
+        ("model.safetensors", b""),
+        ("model.safetensors", b"garbage" * 100),
+        ("model.safetensors", b"\xff" * 1_000),
+        ("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(
+    folder: Path, file: str, content: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / file).write_bytes(content)
+    assert str(folder) in refusal(str(folder))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_weights_cut_short_are_one_sentence(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    assert str(folder) in refusal(str(folder))
+
+
+def test_a_folders_own_code_is_never_run(folder: Path) -> None:
+    config, ran = folder / "config.json", folder / "ran"
+    (folder / "custom.py").write_text(f"open({str(ran)!r}, 'w')\nclass Model: pass\n")
+    code = {"AutoModelForCausalLM": "custom.Model", "AutoConfig": "custom.Model"}
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"auto_map": code}))
+    load_model(str(folder))  # as the Llama it also is
+    assert not ran.exists()
+
+
+def test_loading_says_nothing_of_its_own(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = transformers.logging.get_verbosity()
+    load_model(str(saved))
+    assert capfd.readouterr() == ("", "")
+    assert transformers.logging.get_verbosity() == before
+
+
+# Hashes
+
+
+def test_the_hash_is_of_the_weight_files_in_order_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "b.safetensors").write_bytes(b"two")
+    (tmp_path / "a.safetensors").write_bytes(b"one")
+    (tmp_path / "config.json").write_text("{}")
+    assert hash_of(tmp_path) == hashlib.sha256(b"onetwo").hexdigest()[:16]
+
+
+def test_weights_that_changed_since_a_trace_are_named() -> None:
+    base, small = (hash_of(MODELS_FOLDER / name) for name in ("wren-base", "wren-nano"))
+    trace = fake_trace(tokens=8)
+    unchanged = replace(
+        trace,
+        target=replace(trace.target, name="wren-base", weights_hash=base),
+        drafter=DrafterInfo("model", "wren-nano", 1, "float32", small),
+    )
+    assert changed_weights(unchanged) == []
+    other_draft = replace(unchanged, drafter=DrafterInfo("model", "wren-nano", 1, "float32", "0" * 16))
+    assert changed_weights(other_draft) == ["wren-nano here has other weights than the wren-nano of this trace."]
+    stranger = ModelInfo("someone/else", 1, "float32", "0" * 16)
+    without_a_model = replace(unchanged, target=stranger, drafter=DrafterInfo("prompt-lookup", "wren-nano"))
+    assert changed_weights(without_a_model) == []  # nothing here to compare with
+
+
+# Pieces
+
+
+def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(nano: LoadedModel) -> None:
+    pieces = Pieces(nano.tokenizer)
+    text = "Once upon a time\n\t“hi” 日"
+    token_ids = nano.tokenizer(text, add_special_tokens=False)["input_ids"]
+    shown = [pieces[token_id] for token_id in token_ids]
+    assert shown[:3] == ["Once", " upon", " a"]
+    assert {"\n", "\t", " time"} <= set(shown)
+    assert "⟨E2⟩" in shown
+    assert "".join(shown) != text  # the pieces show bytes ...
+    assert nano.tokenizer.decode(token_ids) == text  # ... the text is decoded from the ids
+    assert b"".join(as_bytes(piece) for piece in shown).decode() == text
+
+
+def as_bytes(piece: str) -> bytes:
+    if piece.startswith("⟨"):
+        return bytes.fromhex(piece.replace("⟨", "").replace("⟩", ""))
+    return piece.encode()
+
+
+def test_every_piece_of_a_bundled_tokenizer_is_text_that_a_trace_may_hold(nano: LoadedModel) -> None:
+    pieces = Pieces(nano.tokenizer)
+    shown = [pieces[token_id] for token_id in range(len(nano.tokenizer))]
+    assert all(shown)
+    assert max(map(len, shown)) <= 2_000
+    "".join(shown).encode()  # no lone surrogates
+
+
+def test_pieces_of_special_and_of_impossible_tokens(nano: LoadedModel) -> None:
+    pieces = Pieces(nano.tokenizer)
+    assert pieces[0] == "<|endoftext|>"
+    assert pieces[4096] == "⟨token 4096⟩"
+
+
+def test_a_special_token_spelled_out_in_a_prompt_is_text(nano: LoadedModel) -> None:
+    prompt = "a <|endoftext|> b"
+    trace = autoregressive_decode(nano, prompt, DecodeSettings(max_new_tokens=1))
+    assert 0 not in trace.prompt.token_ids[1:]  # the first is the one the tokenizer begins every text with
+    assert "".join(trace.prompt.tokens[1:]) == prompt
+    assert trace.prompt.text == prompt
+
+
+def test_output_text_is_decoded_whole(nano: LoadedModel) -> None:
+    trace = speculative_decode(
+        nano, PromptLookupDrafter(), "“日本” “日本” “日本” “日", DecodeSettings(max_new_tokens=24)
+    )
+    assert any("⟨" in token.text for round in trace.rounds for token in round.drafted)
+    assert "⟨" not in trace.output.text
+    assert trace.output.text == nano.tokenizer.decode(trace.output.token_ids, skip_special_tokens=True)
+
+
+# Padded vocabularies
+
+
+def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedModel:
+    """A model with more rows in its embedding than the tokenizer has tokens, and the padding the likeliest or not."""
+    loaded = tiny_model(seed=seed, vocabulary=vocabulary, layers=layers)
+    with torch.no_grad():
+        if likely:
+            loaded.model.lm_head.weight[7:] = 50 * loaded.model.lm_head.weight[:1].abs()
+            loaded.model.lm_head.weight[8:] *= -1  # whatever the sign of a hidden state, some padding wins
+    return replace(loaded, tokenizer=word_tokenizer(7))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize(("target_size", "draft_size"), [(7, 12), (12, 7), (12, 9)])
+def test_padding_of_an_embedding_is_never_drafted_or_written(
+    target_size: int, draft_size: int, temperature: float
+) -> None:
+    target, draft = (padded(seed, size, likely=size > 7) for seed, size in ((1, target_size), (2, draft_size)))
+    settings = DecodeSettings(max_new_tokens=40, temperature=temperature, seed=1)
+    trace = speculative_decode(target, ModelDrafter(draft), [1, 2, 3], settings)
+    ids = [token.id for round in trace.rounds for token in round.drafted] + trace.output.token_ids
+    assert max(ids) < 7
+    assert all(c.id < 7 for round in trace.rounds for token in round.drafted for c in token.candidates)
+    if temperature == 0:
+        assert trace.output.token_ids == autoregressive_decode(target, [1, 2, 3], settings).output.token_ids
+
+
+def test_without_the_mask_the_padding_would_have_been_written() -> None:
+    target = padded(1, 12, likely=True)
+    text = torch.tensor([[1, 2, 3]])
+    assert int(target.model(text).logits[0, -1].argmax()) >= 7
+
+
+# Other architectures
+
+SMALL = {
+    "vocab_size": 11,
+    "bos_token_id": None,
+    "eos_token_id": None,
+    "pad_token_id": None,
+    "tie_word_embeddings": False,
+}
+WIDE = SMALL | {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
+LLAMA = WIDE | {"intermediate_size": 32, "num_key_value_heads": 1, "head_dim": 8}
+GPT2 = SMALL | {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
+WINDOW = 6  # shorter than the texts below, so that what has left it must stay left, and come back after a rejection
+DECODABLE: dict[str, dict[str, object]] = {
+    "gpt2": GPT2,
+    "gpt_neox": WIDE | {"intermediate_size": 32},
+    "qwen2": LLAMA,
+    "opt": WIDE | {"ffn_dim": 32, "word_embed_proj_dim": 16},
+    "mistral": LLAMA | {"sliding_window": WINDOW},
+    "gemma2": LLAMA | {"sliding_window": WINDOW, "query_pre_attn_scalar": 8},
+    "gemma3_text": LLAMA
+    | {"sliding_window": WINDOW, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]},
+    "bloom": SMALL | {"hidden_size": 16, "n_layer": 2, "n_head": 2},
+}
+REFUSED: dict[str, tuple[dict[str, object], str]] = {
+    "mamba": (SMALL | {"hidden_size": 16, "state_size": 4, "num_hidden_layers": 2}, "recurrent state"),
+    "lfm2": (LLAMA | {"layer_types": ["conv", "full_attention"]}, "recurrent state"),
+    "openai-gpt": (GPT2, "does not use a key-value cache"),  # takes the cache and ignores it
+}
+PROMPTS = ([1, 2, 3], [4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7], [3])
+
+
+def random_model(kind: str, config: dict[str, object], noise: float = 0.0) -> LoadedModel:
+    """Random weights large enough that the text wanders; `noise` makes a draft that only sometimes agrees."""
+    made: PreTrainedConfig = transformers.AutoConfig.for_model(kind, **config)
+    generator = torch.Generator().manual_seed(3)
+    with torch.random.fork_rng():
+        model = AutoModelForCausalLM.from_config(made).eval()
+    for weight in model.parameters():
+        weight.requires_grad_(False)
+        if weight.dim() > 1:
+            weight.normal_(0, 0.5, generator=generator)
+    for weight in model.parameters() if noise else ():
+        weight.add_(noise * torch.randn(weight.shape, generator=generator))
+    return LoadedModel(model, word_tokenizer(11), kind, ModelInfo(kind, model.num_parameters(), "float32", ""))
+
+
+@pytest.mark.parametrize("kind", DECODABLE)
+def test_other_architectures_decode_as_transformers_does(kind: str) -> None:
+    target, draft = random_model(kind, DECODABLE[kind]), random_model(kind, DECODABLE[kind], noise=0.15)
+    seen: set[int] = set()
+    fates = [0, 0]
+    for prompt in PROMPTS:
+        ids = torch.tensor([prompt])
+        written = target.model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=40, do_sample=False, pad_token_id=0
+        )
+        expected = written[0, len(prompt) :].tolist()
+        seen |= set(expected)
+        for length in (1, 5):
+            settings = DecodeSettings(max_new_tokens=40, draft_length=length)
+            for drafter in (ModelDrafter(draft), PromptLookupDrafter()):
+                trace = speculative_decode(target, drafter, prompt, settings)
+                assert trace.output.token_ids == expected
+                fates = [fates[0] + count(trace.rounds).accepted, fates[1] + count(trace.rounds).rejected]
+        assert autoregressive_decode(target, prompt, settings).output.token_ids == expected
+    assert len(seen) >= 3, "a text of one token proves little"
+    assert min(fates) >= 10, "so does a draft that is always right, or always wrong"
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_model_whose_state_cannot_be_rolled_back_is_refused(kind: str) -> None:
+    config, why = REFUSED[kind]
+    model = random_model(kind, config)
+    with pytest.raises(InputError, match=f"^{kind} .*{why}"):
+        autoregressive_decode(model, [1, 2, 3], DecodeSettings(max_new_tokens=4))
+    target = replace(tiny_model(seed=1, vocabulary=11), tokenizer=model.tokenizer)
+    with pytest.raises(InputError, match=f"^{kind} .*{why}"):
+        speculative_decode(target, ModelDrafter(model), [1, 2, 3], DecodeSettings(max_new_tokens=4))
+
+
+# What importing costs
+
+LIGHT = """
+import importlib, pkgutil, sys
+import specviz.views
+names = ["specviz", "specviz.models", "specviz.models.catalogue", "specviz.trace", "specviz.metrics", "specviz.verdict",
+         "specviz.theory", "specviz.links", "specviz.prompts", "specviz.workloads", "specviz.request", "specviz.cli"]
+names += [f"specviz.views.{module.name}" for module in pkgutil.iter_modules(specviz.views.__path__)]
+for name in names:
+    importlib.import_module(name)
+heavy = {"torch", "transformers", "tokenizers", "huggingface_hub"} & set(sys.modules)
+assert not heavy, heavy
+from specviz import load_model
+assert "torch" in sys.modules
+"""
+
+
+@pytest.mark.slow
+def test_the_light_modules_import_neither_torch_nor_transformers() -> None:
+    done = subprocess.run([sys.executable, "-c", LIGHT], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

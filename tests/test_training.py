@@ -1,0 +1,228 @@
+"""Training on a corpus of a few lines: losses fall, runs resume to the bit, drafts come nearer, what is saved loads."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from tokenizers import Tokenizer
+from transformers import LlamaForCausalLM
+
+from specviz import DecodeSettings, InputError, ModelDrafter, load_model, speculative_decode
+from specviz.training.__main__ import main
+from specviz.training.data import Domain, Mixture, read_corpus, read_documents
+from specviz.training.lessons import corpus_rows, load_lessons, read_with, written_rows
+from specviz.training.loop import Plan, distil, next_token, states, train
+from specviz.training.losses import distillation_loss, next_token_loss
+from specviz.training.optimizers import Rates
+from specviz.training.report import held_out_losses
+from specviz.training.shapes import new_model, with_layers
+from specviz.training.tokenizers import train_tokenizer
+
+VOCABULARY = 300
+RATES = Rates(warmup=5)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Models this small gain nothing from more, and lose much on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two kinds of text, 100 documents each."""
+    folder, rng = tmp_path_factory.mktemp("corpus"), Random(0)
+    for kind, words in {"pets": ["cat", "dog", "hen"], "places": ["pond", "park", "hill"]}.items():
+        documents = [
+            "\n".join(f"The {rng.choice(words)} saw the {rng.choice(words)}." for _ in range(12)) for _ in range(100)
+        ]
+        (folder / f"{kind}.txt").write_text("\n<|endoftext|>\n".join(documents))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def vocabulary(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tokenizer of that corpus."""
+    folder = tmp_path_factory.mktemp("tokenizer")
+    train_tokenizer((text for texts in read_documents(corpus).values() for text in texts), VOCABULARY, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def domains(corpus: Path, vocabulary: Path) -> list[Domain]:
+    return read_corpus(corpus, Tokenizer.from_file(str(vocabulary / "tokenizer.json")))
+
+
+@pytest.fixture(scope="module")
+def mixture(domains: list[Domain]) -> Mixture:
+    return Mixture({domain.name: domain.training for domain in domains}, {"pets": 2, "places": 1}, seed=0)
+
+
+@pytest.fixture(scope="module")
+def trained(mixture: Mixture) -> tuple[LlamaForCausalLM, list[float]]:
+    model = new_model(2, 32, VOCABULARY, heads=2, context=64)
+    return model, train(model, next_token(mixture, 8, 32), Plan(60, RATES)).losses
+
+
+def test_the_loss_falls(trained: tuple[LlamaForCausalLM, list[float]], domains: list[Domain]) -> None:
+    model, losses = trained
+    assert losses[-1] < losses[0] / 2
+    assert max(held_out_losses(model, domains).values()) < losses[0] / 2
+
+
+def test_a_run_cut_short_resumes_to_the_same_weights(mixture: Mixture, tmp_path: Path) -> None:
+    def run(*stops: int) -> dict[str, torch.Tensor]:
+        checkpoint = tmp_path / f"{stops}.pt"
+        for stop in stops:  # a new process each, as far as the run can tell
+            model = new_model(1, 32, VOCABULARY, heads=2, context=64)
+            # the schedule is of all 12 steps: a stop is a checkpoint cut out of the same run
+            objective = next_token(mixture, 4, 16)
+            _train_until(model, objective, stop, checkpoint)
+        return model.state_dict()
+
+    at_once, in_parts = run(12), run(5, 12)
+    assert all(torch.equal(at_once[name], in_parts[name]) for name in at_once)
+
+
+class _Cut(Exception):
+    """The machine went away."""
+
+
+def _train_until(model: LlamaForCausalLM, objective, stop: int, checkpoint: Path) -> None:  # type: ignore[no-untyped-def]
+    def until_stop(one: LlamaForCausalLM, step: int) -> torch.Tensor:
+        if step == stop:
+            raise _Cut
+        return objective(one, step)
+
+    try:
+        train(model, until_stop, Plan(12, RATES, save_every=5), checkpoint)
+    except _Cut:
+        assert checkpoint.is_file()
+
+
+def test_the_slicewise_losses_are_the_plain_ones() -> None:
+    """Values and gradients, to bfloat16's precision."""
+    generator = torch.Generator().manual_seed(0)
+    hidden = torch.randn(600, 16, generator=generator, requires_grad=True)
+    weight = torch.randn(50, 16, generator=generator, requires_grad=True)
+    labels = torch.randint(50, (600,), generator=generator)
+    taught, teacher = torch.randn(600, 24, generator=generator), torch.randn(50, 24, generator=generator)
+    log_p, log_q = (taught @ teacher.T).log_softmax(-1), (hidden @ weight.T).log_softmax(-1)
+    plain = {
+        next_token_loss(hidden, weight, labels): torch.nn.functional.nll_loss(log_q, labels),
+        distillation_loss(hidden, weight, taught, teacher): (log_p.exp() * (log_p - log_q)).sum(-1).mean(),
+    }
+    for ours, theirs in plain.items():
+        assert ours.item() == pytest.approx(theirs.item(), rel=0.01)
+        for one, other in zip(_gradients(ours, hidden, weight), _gradients(theirs, hidden, weight), strict=True):
+            assert (one - other).norm() < 0.02 * other.norm()
+
+
+def _gradients(loss: torch.Tensor, *of: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return torch.autograd.grad(loss, of, retain_graph=True)
+
+
+def test_a_grown_model_says_what_its_source_says(trained: tuple[LlamaForCausalLM, list[float]]) -> None:
+    model, _ = trained
+    grown = with_layers(model, [0, 0, 1, 1]).eval()
+    ids = torch.arange(40).view(2, 20)
+    assert grown.config.num_hidden_layers == 4
+    assert torch.allclose(grown(ids).logits, model(ids).logits, atol=1e-5)
+
+
+def test_distilling_brings_a_draft_nearer(
+    trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture, tmp_path: Path
+) -> None:
+    target, _ = trained
+    rows = torch.cat([corpus_rows(mixture, 24, 32), written_rows(target, mixture, 8, 32, seed=0)])
+    read_with(target, rows).save(tmp_path / "lessons.pt")
+    draft = with_layers(target, [1])
+    before = _agreement(draft, target, rows)
+    losses = train(draft, distil(load_lessons([tmp_path / "lessons.pt"]), 8, seed=0), Plan(40, RATES)).losses
+    assert losses[-1] < losses[0] / 2
+    assert _agreement(draft, target, rows) > before
+
+
+def _agreement(one: LlamaForCausalLM, other: LlamaForCausalLM, rows: torch.Tensor) -> float:
+    """Share of places at which both find the same token likeliest."""
+    with torch.no_grad():
+        choices = [(states(model, rows.long()) @ model.lm_head.weight.T).argmax(-1) for model in (one, other)]
+    return (choices[0] == choices[1]).float().mean().item()
+
+
+def test_rows_of_a_pass_come_once_each(trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture) -> None:
+    lessons = read_with(trained[0], corpus_rows(mixture, 12, 8))
+    one_pass = torch.cat([lessons.batch(step, 4, seed=0)[0] for step in range(3)])
+    assert sorted(one_pass.tolist()) == sorted(lessons.ids.tolist())
+
+
+def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_path: Path) -> None:
+    shared = ["--tokenizer", str(vocabulary), "--threads", "1"]
+    course = [*shared, "--steps", "10", "--rows", "4", "--warmup", "2"]
+    mix = ["--mix", "pets=1,places=1", "--length", "32"]
+    target, draft, lessons = tmp_path / "target", tmp_path / "draft", tmp_path / "lessons.pt"
+    assert main(["target", str(corpus), str(target), *course, *mix, "--depth", "2", "--width", "32"]) == 0
+    commands = ["lessons", str(corpus), str(lessons), *shared, *mix, "--teacher", str(target), "--rows", "8"]
+    assert main(commands) == 0
+    sources = ["--lessons", str(lessons), "--start", str(target), "--layers", "0"]
+    assert main(["draft", str(corpus), str(draft), *course, *sources]) == 0
+    log = json.loads((draft / "training.json").read_text())
+    assert log["steps"] == 10
+    assert log["tokens_seen"] == 10 * 4 * 32
+    assert set(log["held_out_loss"]) == {"pets", "places"}
+    pair = load_model(str(target)), ModelDrafter(load_model(str(draft)))
+    settings = DecodeSettings(max_new_tokens=8, stop_at_eos=False)
+    assert len(speculative_decode(*pair, "The cat saw the", settings).output.token_ids) == 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["tokenizer", "nowhere", "out"], "There is no corpus folder nowhere."),
+        (["target", ".", "out", "--tokenizer", "nowhere"], "There is no tokenizer at nowhere/tokenizer.json."),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"specviz.training: {sentence}\n"
+
+
+def test_a_corpus_must_hold_documents(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no \.txt files"):
+        read_documents(tmp_path)
+    (tmp_path / "one.txt").write_text("only one document\n")
+    with pytest.raises(InputError, match="fewer than two documents"):
+        read_documents(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"), [({"fish": 1.0}, "names fish"), ({"pets": -1.0}, "at least 0"), ({}, "at least 0")]
+)
+def test_a_mix_must_fit_the_corpus(domains: list[Domain], shares: dict[str, float], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Mixture({domain.name: domain.training for domain in domains}, shares, seed=0)
+
+
+def test_rows_longer_than_the_corpus_are_refused(mixture: Mixture) -> None:
+    with pytest.raises(InputError, match="do not fit"):
+        mixture.batch(0, 1, 10**7)
+
+
+def test_the_app_never_imports_training() -> None:
+    folder = Path(sys.modules["specviz"].__path__[0])
+    outside = [file for file in folder.rglob("*.py") if "training" not in file.relative_to(folder).parts]
+    assert not [file for file in outside if "specviz.training" in file.read_text()]
