@@ -239,3 +239,16 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
     # the engine holds the server's stderr: it reaches its end only when both are gone
     _, errors = server.communicate(timeout=PATIENCE)
     assert errors == b""
+
+
+@pytest.mark.slow
+def test_a_calibration_that_gave_way_is_measured_to_its_end(service: EngineService) -> None:
+    """Found in the app: the engine remembered the Stop, and ended the same job at once when its turn came again."""
+    other = RunRequest(STORY, draft="wren-mini", settings=DecodeSettings(max_new_tokens=8))
+    costs = service.submit_background("bob", other)
+    with service._changed:
+        assert service._changed.wait_for(lambda: service.view(costs).state == "running", PATIENCE)
+    assert run(service, other).state == "done"
+    view = finish(service, costs)
+    assert view.state == "done"
+    assert view.costs

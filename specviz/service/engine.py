@@ -63,6 +63,8 @@ class Inbox:
             if isinstance(command, Stop):
                 self._stopped = command.job
             else:
+                if command.job == self._stopped:  # it gave way before, and has its turn again
+                    self._stopped = 0
                 self._jobs.put(command)
         os._exit(0)
 

@@ -81,7 +81,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
 
     other = open_app(context, app_server, link.removeprefix(f"{app_server.url}/"))
     wait_for_live_run(other)
-    assert other.get_by_role("slider", name="Draft length").get_attribute("aria-valuenow") == "5"
+    expect(other.get_by_role("slider", name="Draft length")).to_have_value("5")
     assert stage(other).locator(".round").first.inner_text() == strip
     at = re.search(r"[?&]step=(\d+)", link)
     assert at is not None
@@ -94,7 +94,7 @@ def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, a
     prompt.fill("The dog saw a cat and")
     prompt.press("Control+Enter")
     first = wait_for_live_run(page)
-    expect(page.get_by_text("Your own text")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Prompt")).to_have_value("Your own text")
     expect(stage(page).locator(".strip")).to_contain_text("dog")
     prompt.press("Control+Enter")
     wait_for_live_run(page, other_than=first)
