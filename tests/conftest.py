@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's own choice is several times slower where cores are shared
+
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 60  # far above what a server takes to answer, for a loaded machine
 

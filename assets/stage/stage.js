@@ -1,5 +1,7 @@
 // The component: one Stage a mount, kept between data changes. It hands the playhead's place to every part.
 
+const TOKENS_FIRST = 700; // ms: evaluating plotly.js blocks the page for up to a second, and the tokens should move first
+
 class Stage {
   constructor(root) {
     this.root = root;
@@ -117,7 +119,7 @@ class Stage {
     if (this.Plotly || this.fetching) return;
     this.fetching = true;
     const message = this.node.querySelector(".no-figures");
-    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    await new Promise((later) => setTimeout(later, TOKENS_FIRST));
     try {
       this.Plotly = await loadPlotly();
       adoptPlotlyStyles(this.root);

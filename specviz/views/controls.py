@@ -38,24 +38,29 @@ def lead() -> None:
 def controls() -> Asked:
     """Draw the controls and read them."""
     _take_link_once()
-    prompt, models, draft, sliders = st.columns([3, 1.5, 1.5, 2.4], gap="medium")
-    with prompt:
-        _prompt_controls()
-    with models:
-        st.selectbox("Target", bundled_names(), key="target", format_func=_model_label, help=TARGET_HELP)
-        pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
-    with draft:
-        drafts = [*bundled_names(), PROMPT_LOOKUP]
-        st.selectbox("Draft", drafts, key="draft", format_func=_model_label, help=DRAFT_HELP)
-        nothing = not st.session_state.past
-        st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
-    with sliders:
-        length, temperature = st.columns(2, gap="medium")
-        length.slider("Draft length", 1, MAX_DRAFT_LENGTH, key="gamma", help=LENGTH_HELP)
-        temperature.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
-        with st.popover("More settings", icon=":material/tune:", width="stretch"):
-            _more_controls()
+    with st.container(key="controls"):
+        prompt, target, draft, sliders = st.columns([3, 1.5, 1.5, 2.4], gap="medium")
+        with prompt:
+            _prompt_controls()
+        with target:
+            st.selectbox("Target", bundled_names(), key="target", format_func=_model_label, help=TARGET_HELP)
+            pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
+        with draft:
+            drafts = [*bundled_names(), PROMPT_LOOKUP]
+            st.selectbox("Draft", drafts, key="draft", format_func=_model_label, help=DRAFT_HELP)
+            nothing = not st.session_state.past
+            st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
+        with sliders:
+            _slider_controls()
     return _read(pressed)
+
+
+def _slider_controls() -> None:
+    length, temperature = st.columns(2, gap="medium")
+    length.slider("Draft length", 1, MAX_DRAFT_LENGTH, key="gamma", help=LENGTH_HELP)
+    temperature.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
+    with st.popover("More settings", icon=":material/tune:", width="stretch"):
+        _more_controls()
 
 
 def _prompt_controls() -> None:

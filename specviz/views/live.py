@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.service import EngineService
 
-HEAD_START_SECONDS = 1.0  # importing torch takes a whole core for seconds, and small machines have two
+HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small machines have two
 
 
 @dataclass(frozen=True)

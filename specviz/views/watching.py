@@ -161,16 +161,18 @@ def _draw(watching: Watching, notice: str | None) -> None:
         link=_link(watching),
         playhead=st.session_state.step,
     )
-    step = stage(data)
+    with st.container(key="run"):
+        step = stage(data)
     if step is not None:
         st.session_state.step = step
-    show_verdict(shown.trace, shown.source)
-    show_outputs(shown.trace, shown.plain_text)
-    costs = watching.costs.get(pair_key(request)) if request else None
-    show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs)
-    show_files(shown.trace, _open_file)
-    for change in changed_weights(shown.trace):
-        st.caption(change)
+    with st.container(key="outcome"):
+        show_verdict(shown.trace, shown.source)
+        show_outputs(shown.trace, shown.plain_text)
+        costs = watching.costs.get(pair_key(request)) if request else None
+        show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs)
+        show_files(shown.trace, _open_file)
+        for change in changed_weights(shown.trace):
+            st.caption(change)
 
 
 def _link(watching: Watching) -> dict[str, str]:
