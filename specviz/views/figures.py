@@ -41,9 +41,41 @@ def speedup_figure(dots: Sequence[Dot], alpha: float | None, costs: Costs | None
                 hovertemplate="%{text}<br>draft length %{x}: %{y:.2f}× measured<extra></extra>",
             )
         )
-    figure.add_hline(y=1, line={"dash": "dot", "color": ORANGE}, annotation_text="break-even 1×")
+    _add_level(figure, "break-even 1×")
     figure.update_xaxes(title="draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=1)
     figure.update_yaxes(title="speedup", rangemode="tozero", ticksuffix="×")
+    return _laid_out(figure)
+
+
+def verification_figure(costs: Costs) -> go.Figure:
+    """v(k), the target's time for k tokens at once in single-token steps, beside free and one-by-one checking."""
+    lengths = sorted(costs.verification)
+    figure = go.Figure()
+    one_by_one = {"dash": "dash", "color": GREY}
+    figure.add_trace(go.Scatter(x=lengths, y=lengths, mode="lines", line=one_by_one, name="one by one"))
+    figure.add_trace(
+        go.Scatter(
+            x=lengths,
+            y=[costs.verification[k] for k in lengths],
+            mode="lines+markers",
+            line={"color": BLUE, "width": 2},
+            name="measured here",
+            hovertemplate="%{x} tokens at once: %{y:.2f} steps, measured<extra></extra>",
+        )
+    )
+    _add_level(figure, "free verification")
+    figure.update_xaxes(title="tokens read at once, k", dtick=2)
+    top = max(3.0, 1.2 * max(costs.verification.values()))
+    figure.update_yaxes(title="v(k), target steps", range=[0, top])
+    return _laid_out(figure)
+
+
+def _add_level(figure: go.Figure, label: str) -> None:
+    line = {"dash": "dot", "color": ORANGE}
+    figure.add_hline(y=1, line=line, annotation_text=label, annotation_position="bottom left")
+
+
+def _laid_out(figure: go.Figure) -> go.Figure:
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     figure.update_layout(height=300, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
     return figure

@@ -7,9 +7,10 @@ import streamlit as st
 from specviz.metrics import Costs, count, speedup
 from specviz.trace import Trace, dump_trace
 from specviz.verdict import Verdict, compare_texts, verdict_of_run
-from specviz.views.figures import Dot, speedup_figure
+from specviz.views.figures import Dot, speedup_figure, verification_figure
 from specviz.views.stage_data import Source
 
+NO_TOOLS = {"displayModeBar": False}
 COLORS = {"helps": "green", "neutral": "gray", "hurts": "orange"}
 ICONS = {"helps": ":material/trending_up:", "neutral": ":material/trending_flat:", "hurts": ":material/trending_down:"}
 
@@ -51,13 +52,19 @@ def show_speedups(trace: Trace, source: Source, finished: Sequence[Trace], costs
     dots = [_dot(run, trace, "live") for run in finished if speedup(run)]
     if source == "recorded" and speedup(trace):
         dots.append(_dot(trace, trace, "recorded"))
-    st.markdown("**Speedup against draft length**")
-    st.plotly_chart(
-        speedup_figure(dots, alpha if source == "live" else None, costs),
-        key="speedups",
-        config={"displayModeBar": False},
-        alt="Measured speedup of each run of this session by draft length, the predicted curve, and break-even.",
-    )
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.markdown("**Speedup against draft length**")
+        figure = speedup_figure(dots, alpha if source == "live" else None, costs)
+        alt = "Measured speedup of each run of this session by draft length, the predicted curve, and break-even."
+        st.plotly_chart(figure, key="speedups", config=NO_TOOLS, alt=alt)
+    with right:
+        st.markdown("**What checking k tokens at once costs**")
+        if costs:
+            alt = "Measured time of one target pass over k tokens, in single-token steps, and the free ideal."
+            st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
+        else:
+            st.caption("Measured here, once a live run of this pair is over.")
     st.caption(_costs_sentence(costs))
 
 
