@@ -18,6 +18,7 @@ from transformers.utils import logging as transformers_logging
 
 from specviz.errors import InputError
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
+from specviz.models.layout import store_columns_first
 from specviz.trace import ModelInfo
 
 Dtype = Literal["float32", "bfloat16", "auto"]
@@ -80,6 +81,7 @@ def load_model(name: str, dtype: Dtype = "float32") -> LoadedModel:
             raise InputError(f"{name} is incomplete: its config.json asks for {missing[0]}, and no weights have it.")
     model.eval()
     model.requires_grad_(False)
+    store_columns_first(model)
     info = ModelInfo(name, model.num_parameters(), dtype, _weights_hash(model, place))
     return LoadedModel(model, tokenizer, name, info)
 
