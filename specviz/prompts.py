@@ -8,7 +8,7 @@ MAX_PROMPT_CHARACTERS = 20_000  # far beyond any bundled context window; a paste
 def prompt_problem(text: str) -> str | None:
     """One sentence that says why `text` cannot be a prompt; None when it can."""
     if len(text) > MAX_PROMPT_CHARACTERS:
-        return f"The prompt has {len(text):,} characters; at most {MAX_PROMPT_CHARACTERS:,} are read."
+        return f"The prompt is too long: {len(text):,} characters, and at most {MAX_PROMPT_CHARACTERS:,} are taken."
     if not text.strip():
         return "The prompt is empty: write a few words for the models to continue."
     if not any(map(_visible, text)):

@@ -72,28 +72,30 @@ class Verdict:
         return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
 
 
-def terms_of(trace: Trace) -> Terms | None:
-    """The terms one trace measured; None without a plain run or a drafted token.
+def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
+    """The terms of one trace; None without a plain run or a drafted token.
 
+    Its costs are those of a calibration where one is given, else what the one run measured of itself.
     The draft length is what rounds that drafted mostly held: prompt lookup often finds less than it may propose.
     """
-    costs, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
-    if costs is None or alpha is None:
+    own, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
+    costs = costs or own
+    if own is None or costs is None or alpha is None:
         return None
     draft_length = median_high(len(round.drafted) for round in trace.rounds if round.drafted)
     verification = verification_steps(costs.verification, draft_length + 1)
     return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead)
 
 
-def verdict_of_run(trace: Trace) -> Verdict | None:
-    """The verdict on one pair of runs, never certain; None while either run is missing.
+def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
+    """The verdict on one pair of runs, never certain; None while either run is missing. For `costs` see `terms_of`.
 
     Neutral from 1 / 1.05 to 1.05: single runs on a machine with other work to do differ by that much.
     """
     speedup = metrics.speedup(trace)
     if not speedup:
         return None
-    return _verdict(_label(speedup), False, speedup, None, terms_of(trace))
+    return _verdict(_label(speedup), False, speedup, None, terms_of(trace, costs))
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
@@ -160,7 +162,7 @@ def compare_texts(trace: Trace) -> str:
     written = trace.output.token_ids
     at = metrics.first_difference(written, plain.token_ids)
     if at is None:
-        return f"Identical: both wrote the same {len(written)} tokens."
+        return f"Identical: both wrote the same {len(written)} {'token' if len(written) == 1 else 'tokens'}."
     if at == min(len(written), len(plain.token_ids)):
         return f"The same for {at} tokens, then one of the two goes on: they were not asked for equally many."
     return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at)}."
@@ -182,13 +184,14 @@ def _label(speedup: float) -> Label:
 
 def _reason(terms: Terms, speedup: float) -> str:
     """The binding term with its number, how many drafts survive, and how many would have to."""
-    survive = f"{_percent(terms.alpha)} of the judged drafts survive"
+    survive = f"of the judged drafts {_percent(terms.alpha)} survive"
     limits = {
-        "acceptance": f"Acceptance limits it most: {survive}",
-        "draft cost": f"The draft's cost limits it most, {terms.cost_ratio:.2f} of a target step a token: {survive}",
-        "verification": f"Verification limits it most, {terms.verification:.2f} target steps to check "
-        f"{terms.draft_length + 1} tokens at once: {survive}",
-        "overhead": f"Overhead limits it most, {terms.overhead:.2f} of a target step a round: {survive}",
+        "acceptance": f"What limits it most is acceptance: {survive}",
+        "draft cost": f"What limits it most is the draft's cost, {terms.cost_ratio:.2f} target steps a token: "
+        f"{survive}",
+        "verification": f"What limits it most is checking {terms.draft_length + 1} tokens at once, "
+        f"{terms.verification:.2f} target steps: {survive}",
+        "overhead": f"What limits it most is overhead, {terms.overhead:.2f} target steps a round: {survive}",
     }
     return f"{limits[terms.binding]}, {_break_even(terms)}{_unexplained(terms, speedup)}."
 
@@ -198,7 +201,7 @@ def _break_even(terms: Terms) -> str:
         return "and at these costs no rate would pay"
     if terms.break_even == 0:
         return "and at these costs any rate pays"
-    return f"and at these costs it pays above {_percent(terms.break_even)}"
+    return f"and at these costs it pays above {_percent(terms.break_even)} of them"
 
 
 def _unexplained(terms: Terms, speedup: float) -> str:

@@ -104,7 +104,7 @@ def test_an_empty_link_is_the_default_run_without_a_word() -> None:
         ),
         (
             {"prompt": "a" * 2**20},
-            "The prompt has 1,048,576 characters; at most 20,000 are read. Using the preset story-1.",
+            "The prompt is too long: 1,048,576 characters, and at most 20,000 are taken. Using the preset story-1.",
         ),
     ],
 )

@@ -16,7 +16,7 @@ def test_a_prompt_with_something_to_read(text: str) -> None:
         ("\x00\x01\x1b", "control characters"),
         ("\u200b\u202e \ufeff", "control characters"),
         ("once \ud83d upon", "half a character"),
-        ("a" * 2**20, "1,048,576 characters; at most 20,000"),
+        ("a" * 2**20, "1,048,576 characters, and at most 20,000"),
     ],
 )
 def test_a_prompt_that_cannot_be_used_gets_one_sentence(text: str, says: str) -> None:

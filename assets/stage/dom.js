@@ -28,13 +28,14 @@ function shorten(text, length) {
   return characters.length > length ? characters.slice(0, length - 1).join("") + "…" : text;
 }
 
-/** A probability as the papers print it: .31, 1, <.001. */
+/** A probability as the papers print it, to two digits that count: .31, .0078, 1, <.0001. */
 function prob(value) {
   if (value == null) return "–";
   if (value === 0 || value === 1) return String(value);
-  if (value < 0.0005) return "<.001";
+  if (value < 0.00005) return "<.0001";
   if (value >= 0.9995) return ">.999";
-  return value.toFixed(value < 0.01 || value >= 0.995 ? 3 : 2).slice(1);
+  const places = value >= 0.995 ? 3 : value >= 0.1 ? 2 : value >= 0.01 ? 3 : 4;
+  return value.toFixed(places).slice(1);
 }
 
 const percent = (share) => (share == null ? "–" : `${Math.round(share * 100)} %`);

@@ -6,10 +6,12 @@ from typing import Any
 import streamlit as st
 
 from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, link_of, request_from_link
-from specviz.models.catalogue import bundled_models, bundled_names
+from specviz.models.pairs import known_names
 from specviz.prompts import prompt_problem
 from specviz.request import PROMPT_LOOKUP, RunRequest
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.trace import Trace
+from specviz.views.pair_menu import model_label, pair_menu
 from specviz.workloads import WORKLOADS, find_preset, workload_of
 
 OWN_TEXT = "own"  # the prompt menu's entry for text that is no preset
@@ -43,11 +45,11 @@ def controls() -> Asked:
         with prompt:
             _prompt_controls()
         with target:
-            st.selectbox("Target", bundled_names(), key="target", format_func=_model_label, help=TARGET_HELP)
+            st.selectbox("Target", known_names(), key="target", format_func=model_label, help=TARGET_HELP)
             pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
         with draft:
-            drafts = [*bundled_names(), PROMPT_LOOKUP]
-            st.selectbox("Draft", drafts, key="draft", format_func=_model_label, help=DRAFT_HELP)
+            drafts = [*known_names(), PROMPT_LOOKUP]
+            st.selectbox("Draft", drafts, key="draft", format_func=model_label, help=DRAFT_HELP)
             nothing = not st.session_state.past
             st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
         with sliders:
@@ -59,7 +61,10 @@ def _slider_controls() -> None:
     length, temperature = st.columns(2, gap="medium")
     length.slider("Draft length", 1, MAX_DRAFT_LENGTH, key="gamma", help=LENGTH_HELP)
     temperature.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
-    with st.popover("More settings", icon=":material/tune:", width="stretch"):
+    pairs, more = st.columns(2, gap="medium")
+    with pairs.popover("Pairs", icon=":material/join:", width="stretch"):
+        pair_menu()
+    with more.popover("More", icon=":material/tune:", width="stretch"):
         _more_controls()
 
 
@@ -77,17 +82,37 @@ def _prompt_controls() -> None:
 
 
 def _more_controls() -> None:
-    st.number_input("Top-k (0 keeps every token)", 0, MAX_TOP_K, key="top_k", help="Draw only from the k likeliest.")
-    st.slider("Top-p (1 keeps every token)", 0.01, 1.0, step=0.01, key="top_p", help=TOP_P_HELP)
-    st.slider("New tokens", 1, MAX_NEW_TOKENS, key="tokens")
-    st.number_input("Seed", 0, MAX_SEED, key="seed", help="The same seed and settings give the same run.")
-    labels = PRECISION_LABELS
-    st.radio("Number format", list(labels), key="precision", format_func=labels.__getitem__, help=PRECISION_HELP)
+    # A popover's widgets exist in the browser only while it is open, and a value set through the session's state would
+    # not reach one that is opened later. So each is given its value, under a key that is new at every filling in.
+    state, filled, labels = st.session_state, st.session_state.filled, PRECISION_LABELS
+    settings = filled.settings
+
+    def key(name: str) -> str:
+        return f"{name}-{state.filling}"
+
+    state.top_k = st.number_input(
+        "Top-k (0 keeps every token)", 0, MAX_TOP_K, settings.top_k or 0, key=key("top_k"), help=TOP_K_HELP
+    )
+    state.top_p = st.slider(
+        "Top-p (1 keeps every token)", 0.01, 1.0, settings.top_p or 1.0, 0.01, key=key("top_p"), help=TOP_P_HELP
+    )
+    state.tokens = st.slider("New tokens", 1, MAX_NEW_TOKENS, settings.max_new_tokens, key=key("tokens"))
+    state.seed = st.number_input("Seed", 0, MAX_SEED, settings.seed, key=key("seed"), help=SEED_HELP)
+    state.precision = st.radio(
+        "Number format",
+        list(labels),
+        list(labels).index(filled.precision),
+        key=key("precision"),
+        format_func=labels.__getitem__,
+        help=PRECISION_HELP,
+    )
 
 
 TARGET_HELP = "The model whose text is wanted. It judges every drafted token and has the last word."
 DRAFT_HELP = "The cheap proposer. Prompt lookup needs no model: it copies what followed the same words earlier."
 LENGTH_HELP = "γ: how many tokens the draft proposes before the target checks them."
+TOP_K_HELP = "Draw only from the k likeliest tokens."
+SEED_HELP = "The same seed and settings give the same run."
 TOP_P_HELP = "Draw from the likeliest tokens that have this much probability together."
 TEMPERATURE_HELP = "0 always takes the likeliest token. Above 0, tokens are drawn at random."
 PRECISION_HELP = (
@@ -95,13 +120,6 @@ PRECISION_HELP = (
     "over one, and near-ties may fall the other way."
 )
 PRECISION_LABELS = {"exact": "Exact: float32", "fast": "Fast: whichever is quicker on this machine"}
-
-
-def _model_label(name: str) -> str:
-    if name == PROMPT_LOOKUP:
-        return "prompt lookup · no model"
-    size = next((model.parameters for model in bundled_models() if model.name == name), 0)
-    return f"{name} · {size / 1e6:.1f} M"
 
 
 def _preset_label(name: str) -> str:
@@ -120,7 +138,7 @@ def _take_link_once() -> None:
     if "past" in state:
         return
     given = {key: st.query_params.get_all(key) for key in st.query_params}
-    linked = request_from_link(given, bundled_names())
+    linked = request_from_link(given, known_names())
     state.past, state.notes, state.step = [], linked.problems, linked.step
     state.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
     state.current = (linked.request, linked.preset)
@@ -136,13 +154,26 @@ def _fill_in(request: RunRequest, preset: str | None) -> None:
         "draft": request.draft,
         "gamma": settings.draft_length,
         "temperature": settings.temperature,
-        "top_k": settings.top_k or 0,
-        "top_p": settings.top_p or 1.0,
-        "tokens": settings.max_new_tokens,
-        "seed": settings.seed,
-        "precision": request.precision,
+        "filled": request,  # what the popover's widgets start from
+        "filling": st.session_state.get("filling", 0) + 1,
     }
     st.session_state.update(values)
+
+
+def fill_in_trace(trace: Trace) -> RunRequest | None:
+    """Set the controls to what a trace from a file ran with; None, and nothing is set, where they cannot say it."""
+    if trace.drafter is None:
+        return None
+    exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
+    draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
+    request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact" if exact else "fast", trace.settings)
+    linked = request_from_link(link_of(request), known_names())
+    if linked.problems or linked.request != request:
+        return None
+    named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
+    st.session_state.current = (request, next(named, None))
+    _fill_in(*st.session_state.current)
+    return request
 
 
 def _fill_in_preset() -> None:

@@ -15,14 +15,19 @@ COLORS = {"helps": "green", "neutral": "gray", "hurts": "orange"}
 ICONS = {"helps": ":material/trending_up:", "neutral": ":material/trending_flat:", "hurts": ":material/trending_down:"}
 
 
-def show_verdict(trace: Trace, source: Source) -> None:
-    """Helps, neutral or hurts, and which term binds."""
-    verdict = verdict_of_run(trace)
-    if verdict is None:
+def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
+    """Helps, neutral or hurts, and which term binds; or why there is no verdict."""
+    verdict = verdict_of_run(trace, costs)
+    if not waiting and not count(trace.rounds).drafted:
+        st.markdown(":gray[No verdict: nothing was drafted, so there is nothing to compare.]")
+    elif verdict is None and waiting:
         st.markdown(":gray[The verdict comes when the target alone has written the same text.]")
-        return
-    where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
-    st.markdown(f"{_headline(verdict)} {verdict.reason} :gray[({where})]")
+    elif verdict is None:
+        st.markdown(":gray[No verdict: this run has no run of the target alone beside it.]")
+    else:
+        where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
+        before = ":gray[The run before:] " if stale else ""
+        st.markdown(f"{before}{_headline(verdict)} {verdict.reason} :gray[({where})]")
 
 
 def _headline(verdict: Verdict) -> str:
@@ -39,7 +44,7 @@ def show_outputs(trace: Trace, plain_text: str | None) -> None:
     with theirs:
         st.caption("The target alone wrote")
         if trace.autoregressive is None:
-            st.code("…", language=None)
+            st.code("(not there)" if trace.output.stopped_by else "…", language=None)
         elif plain_text is None:
             st.code("(The file keeps its token ids only.)", language=None, wrap_lines=True)
         else:
@@ -49,7 +54,7 @@ def show_outputs(trace: Trace, plain_text: str | None) -> None:
 def show_speedups(trace: Trace, source: Source, finished: Sequence[Trace], costs: Costs | None) -> None:
     """Every run of the session as a dot beside what the measured costs predict."""
     alpha = count(trace.rounds).per_judgement_rate
-    dots = [_dot(run, trace, "live") for run in finished if speedup(run)]
+    dots = [_dot(run, trace, "live") for run in finished if speedup(run) and count(run.rounds).drafted]
     if source == "recorded" and speedup(trace):
         dots.append(_dot(trace, trace, "recorded"))
     left, right = st.columns([3, 2], gap="medium")

@@ -11,7 +11,7 @@ from specviz.models.catalogue import changed_weights
 from specviz.request import RunRequest
 from specviz.service.job import JobView
 from specviz.trace import Trace, parse_trace
-from specviz.views.controls import Asked
+from specviz.views.controls import Asked, fill_in_trace
 from specviz.views.live import engine, visitor
 from specviz.views.outcome import show_files, show_outputs, show_speedups, show_verdict
 from specviz.views.recorded import first_trace
@@ -41,6 +41,7 @@ class Watching:
     preset: str | None = None  # where its prompt came from
     job: int | None = None  # its run, until it is over
     message: str = ""  # why the last run failed
+    refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: list[Shown] = field(default_factory=list)  # measured here in this session
     costing: int | None = None  # the calibration under way
     costs: dict[tuple[str, str, str], Costs] = field(default_factory=dict)  # by pair and number format
@@ -54,8 +55,10 @@ def watch(asked: Asked) -> Watching:
     engine().heartbeat(visitor().id)
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         _submit(watching, asked)
-    for line in [*st.session_state.notes, *([asked.problem] if asked.problem else [])]:
-        st.warning(line, icon=":material/info:")
+    watching.refused = asked.problem is not None
+    lines = [*st.session_state.notes, *([asked.problem] if asked.problem else [])]
+    if lines:
+        st.warning("\n\n".join(lines), icon=":material/info:")
     return watching
 
 
@@ -147,7 +150,7 @@ def pair_key(request: RunRequest) -> tuple[str, str, str]:
 def _draw(watching: Watching, notice: str | None) -> None:
     if watching.message:
         st.error(watching.message, icon=":material/error:")
-    shown = watching.shown
+    shown, stale = watching.shown, watching.refused or bool(watching.message)
     if shown is None:
         st.info(notice or "Change a setting, or press Run again, to see the first run.")
         return
@@ -157,7 +160,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
         run_id=shown.run_id,
         source=shown.source,
         running=watching.job is not None and shown.run_id == f"live-{watching.job}",
-        notice=notice,
+        notice=notice or ("the run before: what you asked for was not run" if stale else None),
         link=_link(watching),
         playhead=st.session_state.step,
     )
@@ -166,9 +169,9 @@ def _draw(watching: Watching, notice: str | None) -> None:
     if step is not None:
         st.session_state.step = step
     with st.container(key="outcome"):
-        show_verdict(shown.trace, shown.source)
+        costs = watching.costs.get(pair_key(request)) if request and shown.source == "live" else None
+        show_verdict(shown.trace, shown.source, costs, waiting=data["running"], stale=stale)
         show_outputs(shown.trace, shown.plain_text)
-        costs = watching.costs.get(pair_key(request)) if request else None
         show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs)
         show_files(shown.trace, _open_file)
         for change in changed_weights(shown.trace):
@@ -199,4 +202,5 @@ def _open_file() -> None:
         watching.job = None
     watching.message = ""
     watching.shown = recorded_run(trace, f"file-{file.file_id}")
+    watching.request, watching.preset = fill_in_trace(trace) or watching.request, st.session_state.current[1]
     st.session_state.step = None

@@ -208,3 +208,17 @@ def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_ser
     before = stage(page).get_attribute("data-run")
     page.get_by_role("button", name="Run again").click()
     wait_for_live_run(page, other_than=before)
+
+
+def test_the_settings_behind_more_are_the_runs_own(context: BrowserContext, app_server: AppServer) -> None:
+    """Found by a stranger: the popover opened with other values after a run, and the next run took them."""
+    page = open_app(context, app_server, "?preset=story-2&tokens=40&gamma=2&top_p=0.9&top_k=7&seed=3&temperature=1")
+    first = wait_for_live_run(page)
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(page.get_by_role("slider", name="New tokens")).to_have_value("40")
+    expect(page.get_by_role("slider", name="Top-p")).to_have_value("0.9")
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Run again").click()
+    wait_for_live_run(page, other_than=first)
+    assert {"tokens=40", "top_p=0.9", "top_k=7", "seed=3"} <= set(page.url.split("?")[1].split("&"))
