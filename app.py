@@ -6,7 +6,11 @@ from specviz.views.live import start_engine_soon
 from specviz.views.look import apply_look
 
 st.set_page_config(page_title="specviz: speculative decoding, token by token", page_icon="🐦", layout="wide")
-page = st.navigation([st.Page("pages/watch.py", title="Watch", url_path="watch", default=True)], position="top")
+pages = [
+    st.Page("pages/watch.py", title="Watch", default=True),
+    st.Page("pages/worksheet.py", title="Worksheet", url_path="worksheet"),
+]
+page = st.navigation(pages, position="top")
 apply_look()
 page.run()
 start_engine_soon()

@@ -32,10 +32,11 @@ class Inspector {
   #explain(place, judged, pinned) {
     const round = this.data.rounds[place.round];
     const chip = round.chips[place.index];
-    const context = { chip, round, greedy: this.data.greedy, lookup: this.data.lookup };
+    const { greedy, lookup, translated } = this.data;
+    const context = { chip, round, greedy, lookup, translated };
     const parts = judged ? EXPLAIN[chip.status](context) : proposed(context);
     const title = judged ? TITLES[chip.status](quoted(chip.text)) : `${quoted(chip.text)} is proposed`;
-    return [heading(title, pinned), ...parts.filter(Boolean)];
+    return [heading(`${title} · round ${place.round + 1}`, pinned), ...parts.filter(Boolean)];
   }
 
   /** The same as text, for the live region. */
@@ -52,12 +53,13 @@ const EXPLAIN = {
   bonus: bonusToken,
 };
 
-function judgedToken({ chip, round, greedy }) {
-  if (chip.p == null || chip.q == null) return [rule("This run kept no probabilities, so there is nothing to show here.")];
+function judgedToken({ chip, round, greedy, translated }) {
+  if (chip.p == null || (chip.q == null && !translated)) return [rule("This run kept no probabilities, so there is nothing to show here.")];
   const replacement = round.chips.find((other) => other.status === "correction");
   const after = chip.status === "rejected" && replacement && sourceOfReplacement(replacement, greedy);
   const why = greedy ? greedyRule(chip) : samplingRule(chip);
-  return [facts(chip, greedy), pairedBars(chip.top), rule(after ? `${why}. ${after}` : why)];
+  const bars = translated ? targetBars(chip.top) : pairedBars(chip.top);
+  return [facts(chip, greedy), bars, rule(after ? `${why}. ${after}` : why), translated && ownWords(round)];
 }
 
 function samplingRule(chip) {
@@ -85,10 +87,10 @@ function discardedToken({ chip, round }) {
   return [rule(`Never judged ${because}`), odds && rule(odds)];
 }
 
-function correctionToken({ chip, round, greedy }) {
+function correctionToken({ chip, round, greedy, translated }) {
   const rejected = round.chips.find((other) => other.status === "rejected");
   const place = rejected ? `In place of ${quoted(rejected.text)}. ` : "";
-  if (greedy) return [pairedBars(chip.top), rule(`${place}Greedy: the target’s own top token${withProb(chip)}.`)];
+  if (greedy) return [translated ? targetBars(chip.top) : pairedBars(chip.top), rule(`${place}Greedy: the target’s own top token${withProb(chip)}.`)];
   const bars = chip.residual.length ? singleBars(chip.residual, "residual") : null;
   const source = `${place}Drawn from the residual (p − q)₊, normalised: what the target wants more than the draft does.`;
   const unlikely = bars && !chip.residual.some(([, , own]) => own);
@@ -97,7 +99,7 @@ function correctionToken({ chip, round, greedy }) {
 }
 
 function bonusToken({ chip, round, greedy }) {
-  const bars = chip.top.length ? singleBars(chip.top.map(([text, p, , own]) => [text, p, own]), "target") : null;
+  const bars = chip.top.length ? targetBars(chip.top) : null;
   const drafted = round.chips.length > 1;
   const reason = drafted ? "Every drafted token was accepted, and the same target pass already knows what comes next: " : "Nothing was drafted: ";
   const source = greedy ? `the target’s top token${withProb(chip)}` : `a token drawn from p itself${withProb(chip)}`;
@@ -108,9 +110,16 @@ function withProb(chip) {
   return chip.p == null ? "" : ` (p = ${prob(chip.p)})`;
 }
 
-function proposed({ chip, lookup }) {
+function proposed({ chip, round, lookup, translated }) {
+  if (translated) return [ownWords(round), rule("The target has not judged it yet.")];
   const odds = lookup ? "Prompt lookup copies it from the text so far (q = 1)." : `The draft gave it q = ${prob(chip.q)}.`;
   return [rule(chip.q == null && !lookup ? "Its probabilities were not recorded." : odds), rule("The target has not judged it yet.")];
+}
+
+/** Why there is no q, and what the draft said instead. */
+function ownWords(round) {
+  const words = shorten((round.own ?? []).map(visible).join(" · "), 44);
+  return rule(`The draft wrote other tokens, ${words}, so there is no q.`);
 }
 
 /** Before anything was judged. */
@@ -141,7 +150,7 @@ function rule(text) {
 function facts(chip, greedy) {
   const list = element("dl", "facts");
   list.title = greedy ? "Plain softmax at temperature 1" : "After temperature, top-k and top-p";
-  const entries = [["target p", chip.p, "target"], ["draft q", chip.q, "draft"], ["keep", chip.keep, ""]];
+  const entries = [["target p", chip.p, "target"], ["draft q", chip.q, "draft"], ["chance to keep", chip.keep, ""]];
   if (!greedy) entries.push(["drew u", chip.u, ""]);
   for (const [name, value, swatch] of entries) {
     const entry = element("div", swatch);
@@ -160,6 +169,10 @@ function pairedBars(candidates) {
     list.append(row);
   }
   return list;
+}
+
+function targetBars(candidates) {
+  return singleBars(candidates.map(([text, p, , own]) => [text, p, own]), "target");
 }
 
 function singleBars(candidates, kind) {

@@ -33,6 +33,7 @@ class Strip {
 
   /** Rounds already drawn are never drawn again. */
   load(data, fresh) {
+    this.box.classList.toggle("translated", data.translated);
     if (fresh) {
       this.clear();
       this.tokens.append(promptTokens(data.prompt));
@@ -84,14 +85,25 @@ class Strip {
   /** Scroll the strip itself, never the page, by whole lines, so that the current round is in sight. */
   follow(still) {
     const round = this.rounds[this.round];
+    const top = this.box.classList.contains("translated") ? this.#topOfBlock(round) : this.#topOfLines(round);
+    if (top === this.top) return;
+    this.top = top;
+    this.box.scrollTo({ top, behavior: still ? "instant" : "smooth" });
+  }
+
+  #topOfLines(round) {
     const chips = round?.chips.filter((chip) => isShown(chip, round)) ?? [];
     const line = parseFloat(getComputedStyle(this.tokens).lineHeight);
     const lineOf = (chip) => Math.floor((chip.offsetTop + chip.offsetHeight / 2) / line);
     const atEnd = chips.length ? (lineOf(chips.at(-1)) + 1) * line - this.box.clientHeight : 0;
-    const top = chips.length ? Math.max(0, Math.min(atEnd, lineOf(chips[0]) * line)) : 0;
-    if (top === this.top) return;
-    this.top = top;
-    this.box.scrollTo({ top, behavior: still ? "instant" : "smooth" });
+    return chips.length ? Math.max(0, Math.min(atEnd, lineOf(chips[0]) * line)) : 0;
+  }
+
+  /** With two tokenisations a round is a block, as high as it needs to be. */
+  #topOfBlock(round) {
+    if (!round) return 0;
+    const { offsetTop, offsetHeight } = round.node;
+    return Math.max(0, Math.min(offsetTop + offsetHeight - this.box.clientHeight, offsetTop));
   }
 
   /** Mark the token the inspector explains. */
@@ -172,7 +184,7 @@ function promptTokens(prompt) {
     if (newline && !/^\n+$/.test(text)) node.append(element("br"));
     newline = text.includes("\n");
     const special = /^<.+>$/.test(text); // a marker, no part of the text a person wrote
-    node.append(element("span", special ? "piece special" : "piece", text.startsWith(" ") ? ` ${visible(text.slice(1))}` : visible(text)));
+    node.append(element("span", special ? "piece special" : "piece", text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text)));
   }
   return node;
 }
@@ -184,7 +196,18 @@ function drawRound(data, index) {
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
   if (!chips[0]?.classList.contains("drafted")) node.append(element("span", "no-draft", "no draft"));
   node.append(...chips);
+  if (data.own) node.append(ownTokens(data.own));
   return { node, chips, data, phase: null };
+}
+
+/** A thin line under the chips: what a draft with another tokenizer wrote, in its own tokens. */
+function ownTokens(texts) {
+  const line = element("span", "own-tokens");
+  line.title = "The draft has another tokenizer: this is what it wrote, in its own tokens. Above, the target’s tokens for that text";
+  line.setAttribute("role", "note");
+  line.setAttribute("aria-label", `In the draft’s own tokens: ${texts.map(visible).join(", ")}`);
+  for (const text of texts) line.append(element("bdi", "", shorten(visible(text), 32)));
+  return line;
 }
 
 function drawChip(data, round, index) {

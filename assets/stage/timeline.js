@@ -46,13 +46,14 @@ class Timeline {
     this.#slide(now);
   }
 
-  /** The stretch of time on screen: all of it, or pages of it that turn as the playhead leaves them. */
+  /** The stretch of time on screen: all of it, or pages of it that turn as the playhead leaves them; at the end, all of it. */
   #frame(now, roundStart) {
     const width = this.plot.clientWidth - this.margin.l - this.margin.r;
     const span = (Math.max(width, 60) / STEP_PIXELS) * this.pitch;
     const fits = span >= this.end;
-    this.zoomButton.hidden = fits;
-    if (this.whole || fits) {
+    const over = !this.data.more && !this.playhead.playing && this.playhead.step >= this.playhead.last;
+    this.zoomButton.hidden = fits || over;
+    if (this.whole || fits || over) {
       this.window = [0, Math.max(this.end * 1.01, this.data.more ? span : 0)];
     } else if (now > this.window[0] + span * 0.97 || roundStart < this.window[0] || this.window[1] - this.window[0] !== span) {
       const start = now <= span * 0.9 ? 0 : Math.max(0, roundStart - span * 0.12);

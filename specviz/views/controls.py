@@ -136,6 +136,8 @@ def _preset_label(name: str) -> str:
 def _take_link_once() -> None:
     state = st.session_state
     if "past" in state:
+        if "prompt" not in state:  # back from another page: Streamlit forgot the widgets meanwhile
+            _fill_in(*state.current)
         return
     given = {key: st.query_params.get_all(key) for key in st.query_params}
     linked = request_from_link(given, known_names())

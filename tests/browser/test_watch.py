@@ -222,3 +222,17 @@ def test_the_settings_behind_more_are_the_runs_own(context: BrowserContext, app_
     page.get_by_role("button", name="Run again").click()
     wait_for_live_run(page, other_than=first)
     assert {"tokens=40", "top_p=0.9", "top_k=7", "seed=3"} <= set(page.url.split("?")[1].split("&"))
+
+
+def test_coming_back_from_another_page_finds_everything_as_it_was(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_app(context, app_server, "?prompt=The+dog+and&tokens=24&gamma=6")
+    run = wait_for_live_run(page)
+    page.get_by_role("link", name="Worksheet").click()
+    expect(page.get_by_text("Does a draft pay?")).to_be_visible(timeout=LONG)
+    page.get_by_role("link", name="Watch").click()
+    page.wait_for_selector(".stage .round .chip", timeout=LONG)
+    expect(page.get_by_role("slider", name="Draft length")).to_have_value("6")
+    expect(page.get_by_role("textbox", name="Prompt text")).to_have_value("The dog and")
+    assert stage(page).get_attribute("data-run") == run
