@@ -1,0 +1,22 @@
+"""Worksheet: counts and costs in, break-even and speedup out; then runs, machines, production and exercises."""
+
+import streamlit as st
+
+from specviz.views.worksheet import calculator, known_runs, lead, show_exercises, show_gaps
+from specviz.views.worksheet_machines import show_machines
+from specviz.views.worksheet_production import show_production
+
+known = known_runs()
+lead()
+calculator(known)
+runs, machines, production, sheet = st.tabs(
+    ["Predicted against measured", "Machines to compare", "From production", "Exercise sheet"]
+)
+with runs:
+    show_gaps(known)
+with machines:
+    show_machines(known.costs, known.finished)
+with production:
+    show_production()
+with sheet:
+    show_exercises(known)

@@ -1,0 +1,179 @@
+"""The worksheet's controls: counts, α, γ and costs in, a Model out; kept when the visitor goes to another page."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.settings import MAX_DRAFT_LENGTH
+from specviz.views.worksheet_model import Model, alpha_of_counts
+from specviz.views.worksheet_starts import Start
+
+BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000
+KEYS = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
+KEYS += ["paste"]
+
+
+def controls(found: Sequence[Start], runs: int) -> Model:
+    """Draw the controls and read them. `runs` is how many runs are finished: a new one is taken up."""
+    _restore(found, runs)
+    st.selectbox(
+        "Start from",
+        [start.label for start in found],
+        key="ws_start",
+        on_change=lambda: fill(chosen_start(found)),
+        help="Fills in everything below. Every number can be changed afterwards.",
+    )
+    start = chosen_start(found)
+    st.caption(start.source)
+    _counts()
+    _acceptance(start)
+    _costs()
+    _keep(runs)
+    return read_model()
+
+
+def read_model() -> Model:
+    """What the controls say."""
+    state = st.session_state
+    return Model(
+        alpha=state.ws_alpha,
+        draft_length=state.ws_gamma,
+        cost_ratio=state.ws_cost,
+        verification=state.ws_verification,
+        overhead=state.ws_overhead,
+        batch=state.ws_batch,
+        operations_ratio=state.ws_operations,
+    )
+
+
+def chosen_start(found: Sequence[Start]) -> Start:
+    """The one the menu names."""
+    return next((start for start in found if start.label == st.session_state.ws_start), found[0])
+
+
+def fill(start: Start) -> None:
+    """Set every control to what this start says, within the sliders' ranges."""
+    model = start.model
+    fill_acceptance(model)
+    st.session_state.update(
+        ws_start=start.label,
+        ws_cost=_within(model.cost_ratio, 0.0, MOST_COST),
+        ws_overhead=_within(model.overhead, 0.0, MOST_OVERHEAD),
+        ws_operations=_within(model.operations_ratio, 0.0, 1.0),
+        ws_drafted=start.drafted,
+        ws_accepted=start.accepted,
+    )
+
+
+def fill_acceptance(model: Model) -> None:
+    """Set α, γ, the v that goes with it and the batch, to the nearest the sliders have."""
+    st.session_state.update(
+        ws_alpha=_within(model.alpha, 0.0, 1.0),
+        ws_gamma=min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        ws_verification=_within(model.verification, 1.0, MOST_VERIFICATION),
+        ws_batch=min(BATCHES, key=lambda size: abs(size - model.batch)),
+    )
+
+
+def _counts() -> None:
+    drafted, accepted = _side_by_side("ws_drafted_accepted")
+    drafted.number_input("Drafted", 0, MOST_TOKENS, key="ws_drafted", on_change=_alpha_from_counts, help=DRAFTED_HELP)
+    accepted.number_input(
+        "Accepted", 0, MOST_TOKENS, key="ws_accepted", on_change=_alpha_from_counts, help=ACCEPTED_HELP
+    )
+
+
+def _acceptance(start: Start) -> None:
+    alpha, gamma = _side_by_side("ws_alpha_gamma")
+    alpha.slider("α, per judgement", 0.0, 1.0, step=0.001, format="%.2f", key="ws_alpha", help=ALPHA_HELP)
+    gamma.slider(
+        "γ, draft length",
+        1,
+        MAX_DRAFT_LENGTH,
+        key="ws_gamma",
+        on_change=lambda: _verification_from(start),
+        help=GAMMA_HELP,
+    )
+
+
+def _costs() -> None:
+    cost, verification = _side_by_side("ws_cost_verification")
+    cost.slider("c, a draft step", 0.0, MOST_COST, step=0.001, format="%.2f", key="ws_cost", help=COST_HELP)
+    verification.slider(
+        "v(γ+1), checking",
+        1.0,
+        MOST_VERIFICATION,
+        step=0.001,
+        format="%.2f",
+        key="ws_verification",
+        help=VERIFICATION_HELP,
+    )
+    overhead, batch = _side_by_side("ws_overhead_batch")
+    overhead.slider("o, overhead", 0.0, MOST_OVERHEAD, step=0.001, format="%.2f", key="ws_overhead", help=OVERHEAD_HELP)
+    batch.select_slider("Batch size", BATCHES, key="ws_batch", help=BATCH_HELP)
+    st.slider("ĉ, draft’s operations", 0.0, 1.0, step=0.001, format="%.2f", key="ws_operations", help=OPERATIONS_HELP)
+
+
+def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Two places beside each other, on a phone too, where columns would go one below the other."""
+    with st.container(horizontal=True, gap="medium", key=key):
+        return st.container(width="stretch"), st.container(width="stretch")
+
+
+def _alpha_from_counts() -> None:
+    state = st.session_state
+    if 0 <= state.ws_accepted <= state.ws_drafted and state.ws_drafted:
+        state.ws_alpha = _within(alpha_of_counts(state.ws_drafted, state.ws_accepted, state.ws_gamma), 0.0, 1.0)
+
+
+def _verification_from(start: Start) -> None:
+    """Another draft length checks another number of tokens: take its v from the table where one was measured."""
+    measured = start.verification_at(st.session_state.ws_gamma)
+    if measured is not None:
+        st.session_state.ws_verification = _within(measured, 1.0, MOST_VERIFICATION)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return round(min(max(value, low), high), 3)
+
+
+def _restore(found: Sequence[Start], runs: int) -> None:
+    """Widgets forget when another page is shown: bring back what was there, or take up the newest run."""
+    state = st.session_state
+    kept = state.get("worksheet_kept")
+    if "ws_alpha" in state:
+        if state.ws_start not in [start.label for start in found]:
+            fill(found[0])
+        return
+    state.ws_paste = kept["paste"] if kept else ""
+    if kept and kept["runs"] == runs and kept["start"] in [start.label for start in found]:
+        state.update({f"ws_{key}": kept[key] for key in KEYS})
+    else:
+        fill(found[0])
+
+
+def _keep(runs: int) -> None:
+    st.session_state.worksheet_kept = {"runs": runs, **{key: st.session_state[f"ws_{key}"] for key in KEYS}}
+
+
+DRAFTED_HELP = (
+    "How many tokens the draft proposed. Changing a count sets α to the one that leads to this rate at this γ."
+)
+ACCEPTED_HELP = "How many of them survived verification. accepted / drafted is the acceptance rate."
+ALPHA_HELP = (
+    "α: accepted / (accepted + rejected). Discarded tokens were never judged, so it is at least accepted / drafted."
+)
+GAMMA_HELP = "γ: how many tokens the draft proposes before the target checks them."
+COST_HELP = "c: the time of one draft step over that of one target step for a single token."
+VERIFICATION_HELP = (
+    "v(k): the target’s time for k tokens at once over its time for one. 1 is free checking; k is checking one by "
+    "one. Drawn as a straight line through v(1) = 1 and this one for other draft lengths."
+)
+OVERHEAD_HELP = "o: what a round takes beyond drafting and checking, in target steps."
+BATCH_HELP = "How many sequences are decoded together. Modelled: what that assumes is said below."
+OPERATIONS_HELP = (
+    "ĉ: operations a token of the draft over the target’s, a ratio of work and not of time like c. For a run it is the "
+    "ratio of parameters. It changes the extra compute only."
+)
