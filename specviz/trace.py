@@ -4,6 +4,7 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 `read_trace` trusts nothing and checks types, ranges, size, schema version and the bookkeeping.
 """
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
@@ -36,7 +37,7 @@ class Candidate(NamedTuple):
     id: TokenId
     text: Piece
     p: Probability  # target
-    q: Probability | None  # draft; None at a bonus, where the draft proposed nothing
+    q: Probability | None  # draft; None where it is unknown: at a bonus, and from a draft with another tokenizer
 
 
 class ResidualCandidate(NamedTuple):
@@ -55,7 +56,7 @@ class DraftedToken:
     text: Piece
     status: Status
     target_prob: Probability | None = None  # None where recording was off
-    draft_prob: Probability | None = None
+    draft_prob: Probability | None = None  # None too where the draft has another tokenizer: of this token it has none
     accept_prob: Probability | None = None  # None for a discarded token: it was never judged
     u: Probability | None = None  # the number drawn; None when greedy
     candidates: Annotated[list[Candidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
@@ -83,6 +84,8 @@ class Round:
     overhead_seconds: Seconds  # the rest of the round, without recording
     drafted: Annotated[list[DraftedToken], Field(max_length=64)]
     emitted: EmittedToken
+    # What a draft with another tokenizer wrote, in its own tokens; left out of a file where there is nothing to say.
+    draft_tokens: Annotated[list[Piece], Field(max_length=64, exclude_if=operator.not_)] = field(default_factory=list)
 
     @property
     def accepted(self) -> int:

@@ -180,6 +180,21 @@ def _ended(world: World, made: Round, length: int) -> Round:
     return replace(made, drafted=[first, second, *rest], emitted=EmittedToken("none"))
 
 
+def translated(trace: Trace) -> Trace:
+    """That run as a draft with another tokenizer would have made it: tokens three letters long, and no q."""
+    rounds = []
+    for round in trace.rounds:
+        text = "".join(token.text for token in round.drafted)
+        own = [text[i : i + 3] for i in range(0, len(text), 3)]
+        drafted = [
+            replace(token, draft_prob=None, candidates=[c._replace(q=None) for c in token.candidates])
+            for token in round.drafted
+        ]
+        emitted = replace(round.emitted, candidates=[c._replace(q=None) for c in round.emitted.candidates])
+        rounds.append(replace(round, drafted=drafted, emitted=emitted, draft_tokens=own))
+    return replace(trace, rounds=rounds)
+
+
 def cut(trace: Trace, rounds: int) -> Trace:
     """That run while it is still going, after some rounds and before the plain run."""
     some = trace.rounds[:rounds]

@@ -14,7 +14,7 @@ from specviz.views.narration import narrate
 from specviz.views.plotly_static import publish_plotly
 from specviz.views.stage import ASSETS, SCRIPTS, stage_script
 from specviz.views.stage_data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
-from tests.fake_traces import HOSTILE, cut, fake_trace
+from tests.fake_traces import HOSTILE, cut, fake_trace, translated
 
 
 def data_of(trace: Trace, **more: Any) -> dict[str, Any]:
@@ -174,6 +174,7 @@ def test_a_run_without_recording_is_drawn_all_the_same() -> None:
         fake_trace(greedy=True),
         fake_trace(lookup=True),
         fake_trace(eos=True),
+        translated(fake_trace(greedy=True)),
         fake_trace(hostile=True),
         fake_trace(record=False, plain=False),
         cut(fake_trace(), 0),
@@ -182,6 +183,33 @@ def test_a_run_without_recording_is_drawn_all_the_same() -> None:
 def test_the_data_is_plain_json(trace: Trace) -> None:
     data = data_of(trace, link={"target": "wren-base"}, playhead=3)
     assert json.loads(json.dumps(data, allow_nan=False)) == data  # no tuple, NaN or number of another library
+
+
+def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None:
+    trace = translated(fake_trace(greedy=True))
+    data = data_of(trace)
+    assert data["translated"] is True
+    for round, shown in zip(trace.rounds, data["rounds"], strict=True):
+        assert shown.get("own", []) == round.draft_tokens
+        assert all(chip.get("q") is None for chip in shown["chips"])
+        judged = [chip for chip in shown["chips"] if chip["status"] in ("accepted", "rejected")]
+        assert all([row[0] for row in chip["top"] if row[3]] == [chip["text"]] for chip in judged)
+    hostile = data_of(translated(fake_trace(greedy=True, hostile=True)))
+    assert max(len(text) for round in hostile["rounds"] for text in round.get("own", [])) <= 80
+    long = replace(trace, rounds=[replace(trace.rounds[0], draft_tokens=["a" * 500])])
+    assert len(data_of(long)["rounds"][0]["own"][0]) == 80
+
+
+def test_a_draft_that_cannot_be_translated_is_told() -> None:
+    round = replace(round_of("", "bonus"), draft_tokens=["␣wa"])
+    told = narrate(round, draft_length=4, remaining=30, lookup=False, ends=False)
+    assert told[0] == "What the draft wrote does not go on in the target’s tokens: nothing is proposed."
+
+
+def test_other_runs_are_drawn_as_they_were() -> None:
+    data = data_of(fake_trace(greedy=True))
+    assert data["translated"] is False
+    assert all("own" not in round for round in data["rounds"])
 
 
 def test_a_long_run_with_a_useless_draft_stays_small_enough_to_send() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from specviz import InputError, read_trace
 from specviz.trace import MAX_FILE_BYTES, Trace, dump_round, dump_trace, parse_round, parse_trace
-from tests.fake_traces import fake_trace
+from tests.fake_traces import fake_trace, translated
 
 Json = dict[str, Any]
 
@@ -109,6 +109,24 @@ def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
     assert written["rounds"][:1] == trace["rounds"][:1]  # the full one: the others leave defaults out
     assert written["output"] == trace["output"]
     assert set(written) == set(VALID)
+
+
+def test_the_tokens_of_a_draft_with_another_tokenizer_read_back() -> None:
+    trace = translated(fake_trace(tokens=24, greedy=True))
+    assert any(round.draft_tokens for round in trace.rounds)
+    assert parse_trace(dump_trace(trace)) == trace
+    assert parse_round(dump_round(trace.rounds[0])) == trace.rounds[0]
+
+
+def test_a_run_without_such_tokens_says_nothing_of_them() -> None:
+    """Its file is what it was before there were any; and a file from then reads."""
+    assert "draft_tokens" not in dump_trace(fake_trace(tokens=24))
+    assert parse_trace(json.dumps(VALID)).rounds[0].draft_tokens == []
+
+
+@pytest.mark.parametrize("tokens", [[1], ["a"] * 65, "abc", None, ["a" * 2_001]])
+def test_tokens_of_the_draft_are_checked(tokens: object) -> None:
+    assert "rounds.0.draft_tokens" in refusal(changed("rounds.0.draft_tokens", tokens))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from specviz.trace import ModelInfo
 
 
 def tiny_model(
-    seed: int, vocabulary: int = 7, layers: int = 2, name: str = "tiny", sharpness: float = 4.0
+    seed: int, vocabulary: int = 7, layers: int = 2, name: str = "tiny", sharpness: float = 4.0, context: int = 64
 ) -> LoadedModel:
     """A random Llama; `sharpness` scales its logits, so that two of them neither agree nor disagree all the time."""
     config = LlamaConfig(
@@ -21,7 +21,7 @@ def tiny_model(
         intermediate_size=32,
         num_hidden_layers=layers,
         num_attention_heads=2,
-        max_position_embeddings=64,
+        max_position_embeddings=context,
         bos_token_id=None,
         eos_token_id=None,
         initializer_range=0.5,

@@ -4,6 +4,7 @@ from specviz.decoding.autoregressive import AutoregressiveRun, autoregressive_de
 from specviz.decoding.drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter, Proposer
 from specviz.decoding.rules import AcceptanceRule, Judgement
 from specviz.decoding.speculative import SpeculativeRun, iter_speculative_decode, speculative_decode
+from specviz.decoding.translated import TranslatedDrafter, make_drafter
 
 __all__ = [
     "AcceptanceRule",
@@ -15,7 +16,9 @@ __all__ = [
     "PromptLookupDrafter",
     "Proposer",
     "SpeculativeRun",
+    "TranslatedDrafter",
     "autoregressive_decode",
     "iter_speculative_decode",
+    "make_drafter",
     "speculative_decode",
 ]

@@ -18,7 +18,7 @@ class CachedModel:
             the first pass, it turns out not to use the cache at all.
     """
 
-    def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
+    def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
         self._model = loaded.model
         self._name = loaded.name
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
@@ -26,6 +26,8 @@ class CachedModel:
         self._cache = DynamicCache(config=loaded.model.config)
         if not self._cache.is_croppable:
             raise InputError(f"{loaded.name} keeps a recurrent state that cannot be rolled back after a rejection.")
+        if whole:  # what has left a sliding window is kept too: a crop may then reach back beyond the one before it
+            self._cache = DynamicCache()
         self._sliding = [layer for layer in self._cache.layers if hasattr(layer, "activate_past_recording")]
         self.length = 0  # tokens read and still remembered
 

@@ -20,6 +20,7 @@ class Draft:
 
     token_ids: list[int]
     drawn_from: Tensor | None  # (n, vocabulary) scores each was chosen from; None: q is a point mass on the guess
+    own_tokens: list[str] | None = None  # what a draft with another tokenizer wrote, in its tokens; q is then unknown
 
 
 class Proposer(Protocol):

@@ -40,7 +40,8 @@ class Recorder:
         rows = self._rows(draft, target, judgement) if self._record else None
         drafted = [self._drafted(i, draft, judgement, kept, ended, rows) for i in range(len(draft.token_ids))]
         last = EmittedToken("none") if ended else self._emitted(draft, judgement, rows)
-        return Round(index, seconds.draft, seconds.verify, seconds.overhead, drafted, last)
+        own = draft.own_tokens or []
+        return Round(index, seconds.draft, seconds.verify, seconds.overhead, drafted, last, own)
 
     def _drafted(
         self, i: int, draft: Draft, judgement: Judgement, kept: int, ended: bool, rows: "_Rows | None"
@@ -87,12 +88,12 @@ class Recorder:
         chosen[judgement.accepted] = judgement.token_id
         ids = torch.cat([guess[:, None], chosen[:, None], p.topk(top).indices, q.topk(top).indices], dim=1)
         rows = list(zip(ids.tolist(), p.gather(1, ids).tolist(), q.gather(1, ids).tolist(), strict=True))
-        count = len(draft.token_ids)
+        count, known = len(draft.token_ids), draft.own_tokens is None
         return _Rows(
             p_of_draft=[_probability(row_p[0]) for _, row_p, _ in rows[:count]],
-            q_of_draft=[_probability(row_q[0]) for _, _, row_q in rows[:count]],
+            q_of_draft=[_probability(row_q[0]) if known else None for _, _, row_q in rows[:count]],
             p_of_emitted=_probability(rows[judgement.accepted][1][1]),
-            candidates=[self._candidates(*row, top, bonus=i == count) for i, row in enumerate(rows)],
+            candidates=[self._candidates(*row, top, known and i < count) for i, row in enumerate(rows)],
         )
 
     def _draft_probabilities(self, draft: Draft, p: Tensor) -> Tensor:
@@ -103,13 +104,13 @@ class Recorder:
             q[torch.arange(len(draft.token_ids)), torch.tensor(draft.token_ids, dtype=torch.long)] = 1.0
         return q
 
-    def _candidates(self, ids: list[int], p: list[float], q: list[float], top: int, bonus: bool) -> list[Candidate]:
-        """The tokens in play and the union of both sides' top few, the target's likeliest first."""
+    def _candidates(self, ids: list[int], p: list[float], q: list[float], top: int, known: bool) -> list[Candidate]:
+        """The tokens in play and the union of both sides' top few, the target's likeliest first; is q known?"""
         from_target = len(ids) - top  # where the draft's top few begin: of a point mass, all but one have no chance
         seen = {ids[i]: (p[i], q[i]) for i in range(len(ids)) if (p[i] if i < from_target else q[i]) > 0 or i < 2}
         ordered = sorted(seen.items(), key=lambda entry: (-entry[1][0], -entry[1][1]))
         return [
-            Candidate(token_id, self._pieces[token_id], _probability(a), None if bonus else _probability(b))
+            Candidate(token_id, self._pieces[token_id], _probability(a), _probability(b) if known else None)
             for token_id, (a, b) in ordered
         ]
 
@@ -117,7 +118,7 @@ class Recorder:
 @dataclass(frozen=True, slots=True)
 class _Rows:
     p_of_draft: list[float]
-    q_of_draft: list[float]
+    q_of_draft: list[float | None]
     p_of_emitted: float
     candidates: list[list[Candidate]]  # for each drafted position, then the bonus's
 

@@ -17,6 +17,7 @@ from specviz.decoding.opening import Opening, open_run
 from specviz.decoding.recording import Recorder, Seconds
 from specviz.decoding.rules import AcceptanceRule, make_rule
 from specviz.decoding.sampler import Sampler, make_sampler
+from specviz.decoding.translated import TranslatedDrafter
 from specviz.models.loading import LoadedModel
 from specviz.settings import DecodeSettings
 from specviz.trace import PrefillSeconds, Round, Trace
@@ -70,7 +71,7 @@ class SpeculativeRun:
     """One speculative run, round by round; `trace()` is the run so far.
 
     Raises:
-        InputError: see `open_run`.
+        InputError: see `open_run`, and `TranslatedDrafter.open` for a draft with another tokenizer.
     """
 
     def __init__(
@@ -84,7 +85,10 @@ class SpeculativeRun:
         rule: AcceptanceRule | None = None,
         constraint: LogitsConstraint | None = None,
     ) -> None:
-        self.opening = opening = open_run(target, drafter.loaded, prompt, settings)
+        if isinstance(drafter, TranslatedDrafter):
+            self.opening = opening = drafter.open(target, prompt, settings)
+        else:
+            self.opening = opening = open_run(target, drafter.loaded, prompt, settings)
         generator = torch.Generator().manual_seed(settings.seed)
         sampler = make_sampler(settings, generator)
         text = list(opening.prompt.token_ids)

@@ -24,6 +24,8 @@ def narrate(round: Round, *, draft_length: int, remaining: int, lookup: bool, en
 
 def _propose(round: Round, draft_length: int, remaining: int, lookup: bool) -> str:
     number = len(round.drafted)
+    if not number and round.draft_tokens:
+        return "What the draft wrote does not go on in the target’s tokens: nothing is proposed."
     if not number:
         return _no_draft(remaining, lookup)
     if lookup:

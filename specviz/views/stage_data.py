@@ -54,6 +54,7 @@ def stage_data(
         "playhead": playhead,
         "greedy": trace.settings.greedy,
         "lookup": _lookup(trace),
+        "translated": any(round.draft_tokens for round in trace.rounds),  # the draft's tokens are not the target's
         "draft_length": trace.settings.draft_length,
         "prompt": _prompt(trace),
         "rounds": _rounds(trace),
@@ -110,6 +111,7 @@ def _rounds(trace: Trace) -> list[Json]:
                     )
                 ),
                 "chips": _chips(round),
+                **_own(round),
                 **_times(round, state, clock),
                 "after": _figures(state, [list(pair) for pair in zip(accepted, judged, strict=True)]),
             }
@@ -143,6 +145,11 @@ def _chips(round: Round) -> list[Json]:
     if round.emitted.id is not None:
         chips.append(_emitted_chip(round.emitted))
     return chips
+
+
+def _own(round: Round) -> Json:
+    """What a draft with another tokenizer wrote, in its own tokens; nothing of other drafts."""
+    return {"own": [_short(text) for text in round.draft_tokens]} if round.draft_tokens else {}
 
 
 def _drafted_chip(token: DraftedToken) -> Json:

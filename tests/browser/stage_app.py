@@ -11,7 +11,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from specviz.views.plotly_static import publish_plotly  # noqa: E402
 from specviz.views.stage import stage  # noqa: E402
 from specviz.views.stage_data import stage_data  # noqa: E402
-from tests.fake_traces import cut, fake_trace  # noqa: E402
+from tests.fake_traces import cut, fake_trace, translated  # noqa: E402
 
 st.set_page_config(layout="wide")
 publish_plotly(HERE / "static")
@@ -27,6 +27,8 @@ trace = fake_trace(
     hostile="hostile" in asked,
     record="unrecorded" not in asked,
 )
+if "translated" in asked:
+    trace = translated(trace)
 growing = st.session_state.setdefault("rounds", int(asked.get("rounds", 0)))
 st.text_input("something to type in")
 left, middle, right = st.columns(3)

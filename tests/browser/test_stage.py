@@ -91,6 +91,27 @@ def test_it_plays_by_itself_and_says_accepted_and_rejected(context: BrowserConte
     assert page.failures == []  # type: ignore[attr-defined]
 
 
+def test_a_draft_with_another_tokenizer_shows_both_tokenisations(context: BrowserContext, address: str) -> None:
+    page = open_stage(context, address, "step=11&sharpness=6&greedy&translated")
+    current = page.locator(".stage .round.current")
+    expect(current.locator(".own-tokens")).to_have_attribute(
+        "aria-label", re.compile("In the draft’s own tokens: ␣th, e␣p")
+    )
+    expect(current.locator(".own-tokens bdi").first).to_have_text("␣th")
+    chip, line = current.locator(".chip").first.bounding_box(), current.locator(".own-tokens").bounding_box()
+    strip = page.locator(".stage .strip").bounding_box()
+    assert chip is not None
+    assert line is not None
+    assert strip is not None
+    assert chip["y"] + chip["height"] <= line["y"] + 3
+    assert line["y"] + line["height"] <= strip["y"] + strip["height"]
+    expect(page.locator(".inspector")).to_contain_text("so there is no q")
+    plain = open_stage(context, address, "step=11&sharpness=6&greedy")
+    expect(plain.locator(".own-tokens")).to_have_count(0)
+    assert plain.locator(".stage").bounding_box() == page.locator(".stage").bounding_box()  # nothing else moved
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
 def test_steps_rounds_and_ends_by_key_and_button(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address)
     sentence = page.locator(".stage .sentence")
