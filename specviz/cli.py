@@ -15,9 +15,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from specviz.cli_text import print_comparison, print_models, print_trace, safe, table
+from specviz.cli_text import download_line, print_comparison, print_dtypes, print_models, print_trace, safe, table
 from specviz.errors import InputError
-from specviz.models.catalogue import bundled_models, changed_weights
+from specviz.models.catalogue import bundled_models, bundled_names, changed_weights
+from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 from specviz.prompts import prompt_problem
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.trace import dump_trace, read_trace
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from specviz.decoding import Drafter
     from specviz.experiments import Comparison
     from specviz.models import LoadedModel
+    from specviz.models.hub import Progress
 
 PROMPT_LOOKUP = "prompt-lookup"
 
@@ -71,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="specviz", description="Speculative decoding with real models, measured.")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
 
-    models = commands.add_parser("models", help="the bundled models")
+    models = commands.add_parser("models", help="the models and pairs there are, and their sizes")
     models.set_defaults(command=_models)
 
     run = commands.add_parser("run", help="decode a prompt and show every token's fate")
@@ -161,18 +163,48 @@ def _pair(options: argparse.Namespace) -> "tuple[LoadedModel, Drafter]":
     """Load target and drafter. torch is imported here, after everything cheap was checked."""
     import torch
 
-    from specviz.decoding import ModelDrafter, PromptLookupDrafter
+    from specviz.decoding import PromptLookupDrafter, make_drafter
     from specviz.models import load_model
 
     if options.threads < 1:
         raise InputError(f"--threads must be at least 1, not {options.threads}.")
     torch.set_num_threads(options.threads)
+    _check_pair(options)
     _progress(f"loading {options.target}")
-    target = load_model(options.target, options.target_dtype or options.dtype)
+    target = load_model(options.target, options.target_dtype or options.dtype, _download_progress)
     if options.draft == PROMPT_LOOKUP:
         return target, PromptLookupDrafter()
     _progress(f"loading {options.draft}")
-    return target, ModelDrafter(load_model(options.draft, options.draft_dtype or options.dtype))
+    draft = load_model(options.draft, options.draft_dtype or options.dtype, _download_progress)
+    return target, make_drafter(target, draft, _settings(options))
+
+
+def _check_pair(options: argparse.Namespace) -> None:
+    """Refuse a pair that cannot work before anything is downloaded or loaded; bundled pairs can."""
+    draft = None if options.draft == PROMPT_LOOKUP else options.draft
+    if {options.target, draft} <= {None, *bundled_names()}:
+        return
+    from specviz.models.pairing import check_pair
+
+    _progress("checking the pair")
+    report = check_pair(
+        options.target,
+        draft,
+        options.target_dtype or options.dtype,
+        options.draft_dtype or options.dtype,
+        greedy=options.temperature == 0,
+        new_tokens=options.max_new_tokens,
+    )
+    _progress("")
+    if not report.ok:
+        raise InputError(report.problems[0])
+    if sys.stderr.isatty():
+        for note in report.notes:
+            print(f"note: {safe(note)}", file=sys.stderr)
+
+
+def _download_progress(step: "Progress") -> None:
+    _progress(download_line(step))
 
 
 def _progress(line: str) -> None:
@@ -196,9 +228,18 @@ def _write(options: argparse.Namespace, text: str) -> bool:
 
 
 def _models(options: argparse.Namespace) -> None:
-    models = bundled_models()
-    if _write(options, json.dumps({"bundled": [asdict(model) for model in models]}, indent=2)):
-        print_models(models)
+    result = {
+        "bundled": [asdict(model) for model in bundled_models()],
+        "catalogue": [_with_memory(model) for model in HUB_MODELS],
+        "pairs": [_with_memory(pair) for pair in PAIRS],
+    }
+    if _write(options, json.dumps(result, indent=2)):
+        print_models(known_models().values(), PAIRS)
+
+
+def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
+    memory = {"float32": what.float32_bytes, "bfloat16": what.bfloat16_bytes}
+    return asdict(what) | {"parameters": what.parameters, "memory_bytes": memory}
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -323,13 +364,19 @@ def _show(options: argparse.Namespace) -> None:
 
 def _calibrate(options: argparse.Namespace) -> None:
     target, drafter = _pair(options)
-    from specviz.models.calibration import calibrate
+    from specviz.models.calibration import LONGEST_PASS, calibrate, measure_dtypes
 
     _progress("measuring")
     result = asdict(calibrate(target, drafter.loaded))
+    result["dtypes"] = {}
+    for role, model in (("target", target), ("draft", drafter.loaded)):
+        _progress(f"measuring the {role} in both number formats")
+        lengths = range(1, LONGEST_PASS + 1)
+        result["dtypes"][role] = asdict(measure_dtypes(model.name, lengths)) if model else None
     _progress("")
     if _write(options, json.dumps(result, indent=2)):
         print(f"one target step  {1000 * result['step_seconds']:.2f} ms ({result['target_dtype']}, measured here)")
         print(f"c                {result['cost_ratio']:.3f}   one draft step, in target steps")
         print(f"overhead         {result['overhead']:.3f}   a round, in target steps")
         table(("k", "v(k)"), [[k, v] for k, v in result["verification"].items()])
+        print_dtypes(choice for choice in result["dtypes"].values() if choice)

@@ -4,12 +4,15 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specviz.metrics import count, speedup
-from specviz.models.catalogue import BundledModel
+from specviz.models.pairs import KnownModel, Pair
 from specviz.trace import Trace
 from specviz.verdict import compare_texts, verdict_of_run
+
+if TYPE_CHECKING:
+    from specviz.models.hub import Progress
 
 # glyph and ANSI style: status is never colour alone
 STYLES = {
@@ -103,10 +106,40 @@ def _spread(seconds: Sequence[float]) -> str:
     return f"{min(seconds):.3f} to {max(seconds):.3f}"
 
 
-def print_models(models: Iterable[BundledModel]) -> None:
-    """The bundled models as a table."""
-    rows = [[m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.width, m.context] for m in models]
-    table(("model", "parameters", "layers", "width", "context"), rows)
+def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
+    """Every model with the memory its weights take, then every pair with what it is expected to teach, and why."""
+    rows = [
+        [m.name, f"{m.parameters / 1e6:.2f} M", m.layers, m.context, _size(m.float32_bytes), _size(m.bfloat16_bytes)]
+        for m in models
+    ]
+    table(("model", "parameters", "layers", "context", "float32", "bfloat16"), rows)
+    print("\npairs worth trying, target first")
+    for pair in pairs:
+        memory = f"{_size(pair.float32_bytes)} in float32, {_size(pair.bfloat16_bytes)} in bfloat16"
+        print(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
+        for statement in pair.statements:
+            print(f"    {statement.text} [{statement.source}]")
+
+
+def print_dtypes(choices: Iterable[dict[str, Any]]) -> None:
+    """For each model what a pass takes in each number format, and which of them is picked."""
+    for choice in choices:
+        print(f"\n{safe(choice['reason'])}")
+        dtypes = list(choice["seconds"])
+        lengths = choice["seconds"][dtypes[0]]
+        rows = [[k, *(1000 * choice["seconds"][dtype][k] for dtype in dtypes)] for k in lengths]
+        table(("k", *(f"{dtype} ms" for dtype in dtypes)), rows)
+
+
+def download_line(step: "Progress") -> str:
+    """How far a download is."""
+    done, total = step.bytes_done / 1e6, step.bytes_total / 1e6
+    file = min(step.files_done + 1, step.files_total)
+    return f"downloading {safe(step.model)}: {done:.0f} of {total:.0f} MB, file {file} of {step.files_total}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -73,6 +73,7 @@ GPT2 = SMALL | {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
 WINDOW = 6  # shorter than the texts below, so that what has left it must stay left, and come back after a rejection
 DECODABLE: dict[str, dict[str, object]] = {
     "gpt2": GPT2,
+    "llama": LLAMA,
     "gpt_neox": WIDE | {"intermediate_size": 32},
     "qwen2": LLAMA,
     "opt": WIDE | {"ffn_dim": 32, "word_embed_proj_dim": 16},

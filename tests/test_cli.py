@@ -58,7 +58,7 @@ def test_models(ok: Callable[..., str]) -> None:
     assert all(model.name in shown for model in bundled_models())
     listed = json.loads(ok("models", "--json", "-"))["bundled"]
     assert [model["name"] for model in listed] == [model.name for model in bundled_models()]
-    assert set(listed[0]) == {"name", "parameters", "layers", "width", "context"}
+    assert set(listed[0]) == {"name", "parameters", "layers", "width", "context", "vocabulary"}
 
 
 def test_run_prints_every_tokens_fate_as_a_glyph_and_without_colour_codes_where_there_is_no_terminal(
@@ -236,9 +236,18 @@ def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
     costs = json.loads(file.read_text())
     assert set(costs) == {
         "target", "target_dtype", "draft", "draft_dtype", "threads", "step_seconds", "cost_ratio", "verification",
-        "overhead",
+        "overhead", "dtypes",
     }  # fmt: skip
     assert list(costs["verification"]) == [str(k) for k in range(1, 18)]
+    for role, name in (("target", "wren-mini"), ("draft", "wren-nano")):
+        choice = costs["dtypes"][role]
+        assert choice["model"] == name
+        assert {dtype: list(taken) for dtype, taken in choice["seconds"].items()} == {
+            dtype: [str(k) for k in range(1, 18)] for dtype in ("float32", "bfloat16")
+        }
+        total = {dtype: taken["1"] + taken["5"] for dtype, taken in choice["seconds"].items()}
+        assert choice["dtype"] == min(total, key=lambda dtype: total[dtype])
+        assert choice["reason"] in shown
     assert costs["verification"]["1"] == 1
     assert f"c                {costs['cost_ratio']:.3f}" in shown
 

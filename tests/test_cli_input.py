@@ -50,7 +50,7 @@ def refused(run: Cli, *arguments: object) -> str:
         (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
         (["run", *SHORT, "--prompt", " \n\t"], "The prompt is empty"),
         (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "only control characters"),
-        (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters; at most 20,000"),
+        (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters, and at most 20,000"),
         (["run", *SHORT, "--prompt", "half a \udcff character"], "half a character"),
         (["run", *SHORT, *PROMPT, "--prompt-file", "x"], "not allowed with"),
         (["run", *SHORT, "--prompt-file", "/no/such/file"], "cannot be read: No such file"),
@@ -125,14 +125,16 @@ def test_folders_that_are_no_model_are_one_line(run: Cli, tmp_path: Path, tiny_f
     liar = shutil.copytree(tiny_folder, tmp_path / "liar")
     config = json.loads((liar / "config.json").read_text())
     (liar / "config.json").write_text(json.dumps(config | {"hidden_size": 4096}))
-    assert "its config.json and its weights differ in size" in as_target(liar)
+    assert "makes lm_head.weight 7 × 4096, and its weights hold 7 × 16" in as_target(liar)
     (liar / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 40}))
-    assert "is incomplete" in as_target(liar)
+    assert "is not what it says: its config.json asks for " in as_target(liar)
 
 
-def test_a_pair_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: Path) -> None:
-    said = refused(run, "run", "--target", "wren-base", "--draft", tiny_folder, *PROMPT, "--max-new-tokens", "2")
-    assert "cannot draft for wren-base: their tokenizers differ first at token 0" in said
+def test_sampling_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: Path) -> None:
+    short = ("--max-new-tokens", "2", "--temperature", "1")
+    said = refused(run, "run", "--target", "wren-base", "--draft", tiny_folder, *PROMPT, *short)
+    assert f"The tokenizers of wren-base and {tiny_folder} differ first at token 0" in said
+    assert "set the temperature to 0, or use two models of one family." in said
 
 
 # Status 1: anything else

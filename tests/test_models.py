@@ -16,7 +16,7 @@ import transformers
 
 from specviz import DecodeSettings, InputError, PromptLookupDrafter, load_model
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.models import calibration, loading
+from specviz.models import calibration, loading, memory
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loading import LoadedModel
@@ -77,6 +77,32 @@ def test_the_dtype_is_the_one_asked_for(saved: Path) -> None:
         load_model(str(saved), "float16")  # type: ignore[arg-type]
 
 
+def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def choose(name: str, needed: int) -> str:
+        asked.append((name, needed))
+        return "meta"  # a device that every machine has
+
+    monkeypatch.setattr(loading, "choose_device", choose)
+    loaded = load_model(str(saved), "bfloat16")
+    assert loaded.model.device.type == "meta"
+    assert set(asked) == {(str(saved), int(2.2 * loaded.info.parameters))}
+
+
+def test_a_format_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parameters = tiny_model(seed=1).info.parameters
+    monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)
+    monkeypatch.setattr(calibration, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
+    assert load_model(str(folder), "auto").info.dtype == "bfloat16"
+    assert "does not fit" in calibration.choose_dtype(str(folder)).reason
+    with pytest.raises(InputError, match=r"of memory and .* are free here"):
+        load_model(str(folder))
+    monkeypatch.setattr(memory, "available_bytes", lambda: parameters)
+    with pytest.raises(InputError, match=r"of memory and .* are free here"):
+        load_model(str(folder), "auto")
+
+
 @pytest.mark.parametrize(("quicker", "slower"), [("float32", "bfloat16"), ("bfloat16", "float32")])
 def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, quicker: str, slower: str
@@ -85,7 +111,7 @@ def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
     times = {quicker: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
     measured: list[str] = []
 
-    def pass_seconds(loaded: LoadedModel, lengths: tuple[int, ...], repeats: int) -> dict[int, float]:
+    def pass_seconds(loaded: LoadedModel, lengths: list[int], repeats: int, should_stop: object) -> dict[int, float]:
         measured.append(loaded.info.dtype)
         return {k: times[loaded.info.dtype][k] for k in lengths}
 
@@ -163,17 +189,6 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
     sentence = refusal(name)
     assert sentence.startswith("There is no model named ")
     assert "wren-base" in sentence
-
-
-@pytest.mark.parametrize("cached", [None, "config.json"])
-def test_a_hub_that_does_not_answer_is_one_sentence(cached: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(*_: object, **__: object) -> None:
-        raise ConnectionError("a\nlong\nstory")
-
-    monkeypatch.setattr(loading.HfApi, "model_info", unreachable)
-    monkeypatch.setattr(loading, "try_to_load_from_cache", lambda *_: cached)
-    expected = "nobody/nothing-here was not found on the Hub, or the Hub cannot be reached from here."
-    assert refusal("nobody/nothing-here") == expected
 
 
 def test_a_folder_that_is_no_model_says_what_it_lacks(tmp_path: Path) -> None:

@@ -101,8 +101,21 @@ def test_a_model_that_does_not_ship_is_refused(start: Start, monkeypatch: pytest
     view = service.view(service.submit("ada", request))
     assert view.state == "failed"
     assert view.message.startswith("There is no model named '/etc' here: use wren-base")
+    assert view.message.endswith("or one of the catalogue.")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     until_state(service, service.submit("ada", request), "done")
+
+
+@pytest.mark.parametrize("name", ["EleutherAI/pythia-70m", "wren-mini"])
+def test_bundled_and_catalogued_models_are_open_to_all(start: Start, name: str) -> None:
+    service = start()
+    until_state(service, service.submit("ada", RunRequest("rounds 1", target=name)), "done")
+
+
+@pytest.mark.parametrize("name", ["eleutherai/pythia-70m", "EleutherAI/pythia-1b", "meta-llama/Llama-2-70b", "."])
+def test_whatever_a_link_says_other_hub_models_are_not(start: Start, name: str) -> None:
+    service = start()
+    assert "There is no model named" in service.view(service.submit("ada", RunRequest("rounds 1", draft=name))).message
 
 
 @pytest.mark.parametrize(

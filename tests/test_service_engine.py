@@ -5,18 +5,22 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from specviz.errors import InputError
 from specviz.models.catalogue import bundled_names
+from specviz.models.memory import BYTES_OF
 from specviz.request import RunRequest
 from specviz.service import EngineService, JobView, Limits
 from specviz.service.engine import BROKE, NO_MEMORY, Inbox, serve
 from specviz.service.protocol import Comparing, Event, Failed, Ready, Run, Stopped, parse_event
 from specviz.settings import DecodeSettings
 from specviz.trace import dump_trace, parse_trace
+
+if TYPE_CHECKING:
+    from specviz.service.shelf import Shelf
 
 PATIENCE = 120.0  # seconds: the engine may share the machine with anything
 STORY = "Once upon a time, there was a little girl named Lily."
@@ -81,14 +85,23 @@ def test_what_a_library_prints_is_no_event() -> None:
 
 
 class Library:
-    """Loads models that are only a name, a dtype and a size; remembers what it was asked for."""
+    """Loads models that are only a name, a dtype and a size (25 parameters each); remembers what it was asked for."""
 
     def __init__(self) -> None:
         self.loaded: list[tuple[str, str]] = []
+        self.broken: set[str] = set()
+        self.before_loading: Callable[[], object] = lambda: None
 
     def load(self, name: str, dtype: str) -> SimpleNamespace:
+        self.before_loading()
+        if name in self.broken:
+            raise InputError(f"{name} is broken.")
         self.loaded.append((name, dtype))
-        return SimpleNamespace(name=name, info=SimpleNamespace(dtype=dtype), bytes=100)
+        return SimpleNamespace(name=name, info=SimpleNamespace(dtype=dtype), bytes=25 * BYTES_OF[dtype])
+
+
+def choose(name: str) -> SimpleNamespace:
+    return SimpleNamespace(dtype="bfloat16" if name == "big" else "float32", reason=f"{name} is quicker so.")
 
 
 @pytest.fixture
@@ -97,9 +110,10 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
 
     library = Library()
     monkeypatch.setattr(shelf, "load_model", library.load)
+    monkeypatch.setattr(shelf.Shelf, "_parameters", lambda self, name: 25)
     monkeypatch.setattr(shelf, "warm_up", lambda model: None)
     monkeypatch.setattr(shelf, "set_aside", lambda: None)
-    monkeypatch.setattr(shelf, "quicker_dtype", lambda name: "bfloat16" if name == "big" else "float32")
+    monkeypatch.setattr(shelf, "choose_dtype", choose)
     return library
 
 
@@ -113,19 +127,80 @@ def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Li
     assert not shelf.holds("big", "exact")
     assert shelf.holds("big", "fast")
     assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
+    assert shelf.reasons(["big", "small"], "fast") == ["big is quicker so.", "small is quicker so."]
+    assert shelf.reasons(["big", "small"], "exact") == []
 
 
-def test_the_longest_unused_models_go_beyond_the_budget_but_never_the_pair(library: Library) -> None:
+def held(shelf: "Shelf", names: str = "abcd") -> str:
+    return "".join(name for name in names if shelf.holds(name, "exact"))
+
+
+def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Library) -> None:
     from specviz.service.shelf import Shelf
 
     shelf = Shelf(budget=250)
-    for name in ("a", "b", "a", "c"):
+    for name in "aba":
         shelf.get(name, "exact")
-    assert [name for name in "abc" if shelf.holds(name, "exact")] == ["a", "c"]
-    tight = Shelf(budget=1)
-    for name in "abc":
-        tight.get(name, "exact")
-    assert [name for name in "abc" if tight.holds(name, "exact")] == ["b", "c"]
+    at_loading: list[int] = []
+    library.before_loading = lambda: at_loading.append(shelf.bytes)
+    shelf.get("c", "exact")
+    assert at_loading == [100]  # one had left: with the new one there will be 200 bytes, never 300
+    assert held(shelf) == "ac"
+
+
+def test_a_model_in_use_never_leaves(library: Library) -> None:
+    from specviz.service.shelf import Shelf
+
+    shelf = Shelf(budget=200)
+    shelf.get("a", "exact")
+    shelf.get("b", "exact")
+    shelf.get("c", "exact", keep=("a", "c"))
+    assert held(shelf) == "ac"
+
+
+def test_a_pair_beyond_the_budget_is_refused_and_nothing_leaves_for_it(library: Library) -> None:
+    from specviz.service.shelf import Shelf
+
+    shelf = Shelf(budget=150)
+    shelf.get("a", "exact")
+    with pytest.raises(InputError, match=r"^b and c take .* in float32, .* at most .* SPECVIZ_MODEL_MB\.$"):
+        shelf.check({"b": 25, "c": 25}, "exact")
+    shelf.check({"b": 25, "c": 25}, "fast")  # in bfloat16 they fit
+    assert held(shelf) == "a"
+
+
+def test_a_model_that_fits_in_bfloat16_only_is_not_measured_in_float32(library: Library) -> None:
+    from specviz.service.shelf import Shelf
+
+    shelf = Shelf(budget=120)
+    shelf.get("small", "fast")
+    assert shelf.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"
+    assert library.loaded == [("small", "float32"), ("other", "bfloat16")]
+
+
+def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
+    from specviz.service.shelf import Shelf
+
+    shelf = Shelf(budget=1000)
+    shelf.get("a", "exact")
+    library.broken.add("b")
+    with pytest.raises(InputError, match="b is broken"):
+        shelf.get("b", "exact", keep=("a", "b"))
+    assert held(shelf) == "a"
+    assert shelf.bytes == 100
+
+
+@pytest.mark.parametrize(("free", "budget"), [(10 * 10**9, 5 * 10**9), (10**8, 4 * 10**8), (None, 4 * 10**8)])
+def test_the_budget_is_the_operators_or_half_of_what_is_free(
+    free: int | None, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from specviz.service import shelf
+
+    monkeypatch.setattr(shelf, "available_bytes", lambda: free)
+    monkeypatch.delenv("SPECVIZ_MODEL_MB", raising=False)
+    assert shelf.budget_from_environment() == budget
+    monkeypatch.setenv("SPECVIZ_MODEL_MB", "700")
+    assert shelf.budget_from_environment() == 700 * 10**6
 
 
 # ---- real runs

@@ -8,10 +8,16 @@ from time import perf_counter
 
 import torch
 
+from specviz.models.devices import choose_device
+from specviz.models.inspection import inspect_model
 from specviz.models.loading import Dtype, LoadedModel, load_model
+from specviz.models.memory import needed_bytes, shortage
+from specviz.models.pairs import known_models
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
 
 CONTEXT_TOKENS = 64  # read before timing: about where a short run is
+CHOSEN_BY = (1, 5)  # the passes that decide between two dtypes: a plain step, and verifying four guesses
+BOTH_DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
 LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
 
 
@@ -96,13 +102,13 @@ def _round_seconds(
     target: LoadedModel, draft: LoadedModel | None, should_stop: Callable[[], bool]
 ) -> tuple[float, float]:
     """Median seconds of one draft step and of a round's overhead, from a short greedy run."""
-    from specviz.decoding import ModelDrafter, PromptLookupDrafter, iter_speculative_decode
+    from specviz.decoding import iter_speculative_decode, make_drafter
 
-    drafter = ModelDrafter(draft) if draft else PromptLookupDrafter()
     prompt = target.tokenizer("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
     window = min(loaded.context for loaded in (target, draft) if loaded)
     settings = DecodeSettings(max_new_tokens=min(48, window // 2), draft_length=4, stop_at_eos=False)
     prompt = list(prompt)[: window - settings.max_new_tokens]
+    drafter = make_drafter(target, draft, settings)
     rounds = []
     for round in iter_speculative_decode(target, drafter, prompt, settings, record=False):
         if should_stop():
@@ -112,11 +118,55 @@ def _round_seconds(
     return median(steps) if steps else 0.0, median(round.overhead_seconds for round in rounds)
 
 
-@cache
+@dataclass(frozen=True, slots=True)
+class DtypeChoice:
+    """The number format that is quicker for one model here, and why."""
+
+    model: str
+    dtype: Dtype
+    seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty where nothing was measured
+    reason: str  # one sentence
+
+
 def quicker_dtype(name: str) -> Dtype:
     """The dtype with the smaller T(1) + T(5) on this machine, measured once for each model and process."""
-    total: dict[Dtype, float] = {}
-    dtypes: tuple[Dtype, ...] = ("float32", "bfloat16")
-    for dtype in dtypes:
-        total[dtype] = sum(pass_seconds(load_model(name, dtype), (1, 5), repeats=9).values())
-    return min(dtypes, key=lambda dtype: total[dtype])
+    return choose_dtype(name).dtype
+
+
+@cache
+def choose_dtype(name: str) -> DtypeChoice:
+    """Measure T(1) and T(5) in both dtypes, once for each model and process, and take the quicker one.
+
+    Where float32 does not fit into memory there is nothing to measure.
+
+    Raises:
+        InputError: the model cannot be loaded.
+    """
+    known = known_models().get(name)
+    needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
+    if choose_device(name, needed) == "cpu" and shortage(name, needed):
+        return DtypeChoice(name, "bfloat16", {}, f"{name} runs in bfloat16: in float32 it does not fit into memory.")
+    return measure_dtypes(name, CHOSEN_BY)
+
+
+def measure_dtypes(
+    name: str, lengths: Iterable[int], repeats: int = 9, should_stop: Callable[[], bool] = lambda: False
+) -> DtypeChoice:
+    """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model twice, one after the other.
+
+    Raises:
+        InputError: the model cannot be loaded.
+    """
+    lengths = list(lengths)
+    seconds: dict[str, dict[int, float]] = {}
+    for dtype in BOTH_DTYPES:
+        loaded = load_model(name, dtype)
+        seconds[dtype] = pass_seconds(loaded, [k for k in lengths if k < loaded.context], repeats, should_stop)
+        del loaded
+    total = {dtype: sum(seconds[dtype].get(k, 0.0) for k in CHOSEN_BY) for dtype in BOTH_DTYPES}
+    quicker, slower = sorted(BOTH_DTYPES, key=lambda dtype: total[dtype])
+    reason = (
+        f"{name} is quicker in {quicker} here: a pass over one token and one over five take "
+        f"{1000 * total[quicker]:.2f} ms together, in {slower} {1000 * total[slower]:.2f} ms."
+    )
+    return DtypeChoice(name, quicker, seconds, reason)

@@ -21,6 +21,7 @@ class BundledModel:
     layers: int
     width: int
     context: int  # most tokens it can read, prompt and output together
+    vocabulary: int  # rows of its embedding
 
     @property
     def folder(self) -> Path:
@@ -48,6 +49,7 @@ def _describe(folder: Path) -> BundledModel:
         layers=config["num_hidden_layers"],
         width=config["hidden_size"],
         context=config["max_position_embeddings"],
+        vocabulary=config["vocab_size"],
     )
 
 

@@ -1,7 +1,107 @@
-"""May this draft serve this target? Only if every token id means the same to both."""
+"""May this draft serve this target? Asked before anything is loaded, and answered so that a person can act on it."""
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from transformers import PreTrainedTokenizerBase
 
 from specviz.errors import InputError
+from specviz.models.devices import choose_device
+from specviz.models.inspection import Inspection, inspect_model
 from specviz.models.loading import LoadedModel
+from specviz.models.memory import needed_bytes, shortage
+
+Tokens = Literal["same", "padded", "different"]
+
+
+class Difference(NamedTuple):
+    """The first token id that two tokenizers disagree on; None where one of them has no such id."""
+
+    token_id: int
+    target: str | None
+    draft: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairReport:
+    """What is known of a pair before its weights are loaded."""
+
+    target: str
+    draft: str | None  # None: the drafter has no model
+    tokens: Tokens | None = None  # padded: equal but for unused rows of an embedding; None: not both are known
+    problems: list[str] = field(default_factory=list)  # one sentence each: what is wrong, and what would work
+    notes: list[str] = field(default_factory=list)  # one sentence each: worth knowing
+    parameters: int = 0  # of both models
+    sizes: dict[str, int] = field(default_factory=dict)  # parameters by model name
+    bytes: int = 0  # of memory to have before loading both: weights and working room
+    context: int | None = None  # most tokens both can read, prompt and output together; None: no limit
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pair can be loaded and run."""
+        return not self.problems
+
+
+def check_pair(
+    target: str,
+    draft: str | None,
+    target_dtype: str = "float32",
+    draft_dtype: str = "float32",
+    greedy: bool = True,
+    new_tokens: int = 1,
+    reclaimable: int = 0,
+) -> PairReport:
+    """Judge a pair from its configurations, tokenizers and weight file headers; nothing is loaded.
+
+    Args:
+        target: bundled name, local folder or Hub id.
+        draft: the same; None for a drafter without a model.
+        target_dtype: float32, bfloat16 or auto.
+        draft_dtype: the same.
+        greedy: whether the run takes the likeliest tokens; sampling needs equal tokenizers.
+        new_tokens: how many tokens the run may write.
+        reclaimable: bytes of memory in models that would be given up for this pair, or are of it.
+    """
+    problems: list[str] = []
+    found = [_inspect(name, problems) for name in (target, draft) if name]
+    known = [model for model in found if model]
+    needs = [
+        (model, needed_bytes(model.parameters, dtype))
+        for model, dtype in zip(found, (target_dtype, draft_dtype), strict=False)
+        if model
+    ]
+    windows = [model.context for model in known if model.context]
+    context = min(windows, default=None)
+    notes = [_sliding(model) for model in known if model.sliding_window]
+    tokens: Tokens | None = None
+    if len(known) == 2:
+        tokens = _compare(known[0], known[1], greedy, problems, notes)
+        if len(set(windows)) == 2:
+            notes.append(f"Prompt and output together may have {context} tokens: the shorter of the two windows.")
+    if context and new_tokens >= context:
+        problems.append(
+            f"{new_tokens} new tokens and a prompt do not fit a context window of {context}: ask for fewer."
+        )
+    on_cpu = sum(need for model, need in needs if choose_device(model.name, need) == "cpu")
+    if short := shortage(" and ".join(model.name for model in known), on_cpu - reclaimable):
+        problems.append(short)
+    parameters, needed = sum(model.parameters for model in known), sum(need for _, need in needs)
+    sizes = {model.name: model.parameters for model in known}
+    return PairReport(target, draft, tokens, problems, notes, parameters, sizes, needed, context)
+
+
+def same_tokens(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> bool:
+    """Whether every token id means the same to both."""
+    return target is draft or target.get_vocab() == draft.get_vocab()
+
+
+def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> Difference | None:
+    """The first token id that means something else to the draft; None if none does."""
+    if same_tokens(target, draft):
+        return None
+    ours, theirs = ({token_id: token for token, token_id in each.get_vocab().items()} for each in (target, draft))
+    token_id = min(each for each in ours.keys() | theirs.keys() if ours.get(each) != theirs.get(each))
+    return Difference(token_id, ours.get(token_id), theirs.get(token_id))
 
 
 def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> int:
@@ -13,13 +113,48 @@ def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> 
     size = min(len(target.tokenizer), int(target.model.config.get_text_config().vocab_size))
     if draft is None or draft.tokenizer is target.tokenizer:
         return size
-    ours, theirs = target.tokenizer.get_vocab(), draft.tokenizer.get_vocab()
-    if ours == theirs:
-        return min(size, int(draft.model.config.get_text_config().vocab_size))
-    by_id = {token_id: token for token, token_id in theirs.items()}
-    differing = [(token_id, token) for token, token_id in ours.items() if by_id.get(token_id) != token]
-    token_id, token = min(differing, default=(len(ours), "nothing"))
-    raise InputError(
-        f"{draft.name} cannot draft for {target.name}: their tokenizers differ first at token {token_id}, "
-        f"{token!r} for the target and {by_id.get(token_id)!r} for the draft."
+    if difference := first_difference(target.tokenizer, draft.tokenizer):
+        raise InputError(f"{draft.name} cannot draft for {target.name}: their tokenizers {_in_words(difference)}.")
+    return min(size, int(draft.model.config.get_text_config().vocab_size))
+
+
+def _inspect(name: str, problems: list[str]) -> Inspection | None:
+    try:
+        return inspect_model(name)
+    except InputError as error:
+        problems.append(str(error))
+        return None
+
+
+def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> Tokens:
+    """Compare the tokenizers; says what follows from it."""
+    if difference := first_difference(target.tokenizer, draft.tokenizer):
+        said = f"The tokenizers of {target.name} and {draft.name} {_in_words(difference)}"
+        if greedy:
+            notes.append(
+                f"{said}: the draft's text is re-encoded for the target, which works for greedy decoding only."
+            )
+        else:
+            problems.append(f"{said}: set the temperature to 0, or use two models of one family.")
+        return "different"
+    tokens = len(target.tokenizer)
+    if target.rows == draft.rows == tokens:
+        return "same"
+    notes.append(
+        f"Both tokenizers have the same {tokens} tokens; the embeddings have {target.rows} rows (target) and "
+        f"{draft.rows} (draft), and rows beyond the tokens are padding that is never written."
     )
+    return "padded"
+
+
+def _in_words(difference: Difference) -> str:
+    token_id, target, draft = difference
+    return f"differ first at token {token_id}, {_quoted(target)} for the target and {_quoted(draft)} for the draft"
+
+
+def _quoted(token: str | None) -> str:
+    return "nothing" if token is None else repr(token[:40])
+
+
+def _sliding(model: Inspection) -> str:
+    return f"{model.name} looks back {model.sliding_window} tokens in some layers (a sliding window), which works here."

@@ -2,6 +2,7 @@
 
 from specviz.errors import InputError
 from specviz.models.catalogue import bundled_names
+from specviz.models.pairs import known_names
 from specviz.request import PROMPT_LOOKUP
 from specviz.service.child import any_model_allowed
 from specviz.service.protocol import Calibrate, Run, dump_command
@@ -12,7 +13,8 @@ MAX_PROMPT_CHARACTERS = 100_000
 def admit(command: Run | Calibrate) -> bytes:
     """The line that asks the engine for it.
 
-    A visitor may name a bundled model only: a folder or a Hub id of theirs would be read by the server.
+    A visitor may name bundled and catalogued models only: a folder or a Hub id of theirs would be read by the server.
+    The operator may open both (SPECVIZ_MODELS=any).
 
     Raises:
         InputError: the prompt is far too long or no text, or a model is none of ours.
@@ -21,10 +23,11 @@ def admit(command: Run | Calibrate) -> bytes:
     length = len(request.prompt)
     if length > MAX_PROMPT_CHARACTERS:
         raise InputError(f"The prompt has {length:,} characters; at most {MAX_PROMPT_CHARACTERS:,} are taken.")
-    known = bundled_names()
+    known = known_names()
     for name in {request.target, request.draft} - {PROMPT_LOOKUP}:
         if name not in known and not any_model_allowed():
-            raise InputError(f"There is no model named {name[:100]!r} here: use {', '.join(known)}.")
+            bundled = ", ".join(bundled_names())
+            raise InputError(f"There is no model named {name[:100]!r} here: use {bundled}, or one of the catalogue.")
     try:
         return dump_command(command)
     except ValueError:

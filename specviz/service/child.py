@@ -79,15 +79,14 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """The engine's environment: quiet, one thread, and off the network unless any model is allowed."""
+    """The engine's environment: quiet, and one thread."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    offline = {} if any_model_allowed() else {"HF_HUB_OFFLINE": "1"}
     return {
         **os.environ,
-        **offline,
         "PYTHONPATH": os.pathsep.join(paths),
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
         "TRANSFORMERS_VERBOSITY": "error",
         "TOKENIZERS_PARALLELISM": "false",
         "OMP_NUM_THREADS": "1",

@@ -15,6 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, BinaryIO
 
 from specviz.errors import InputError
+from specviz.models.memory import is_out_of_memory
 from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.protocol import (
     Calibrate,
@@ -90,9 +91,9 @@ def serve(command: Run | Calibrate, work: "Work", inbox: Inbox, send: Send) -> N
                 send(event)
     except InputError as error:
         send(Failed(job, str(error)))
-    except MemoryError:
-        send(Failed(job, NO_MEMORY))
-    except Exception:
+    except Exception as error:
+        if is_out_of_memory(error):
+            return send(Failed(job, NO_MEMORY))
         traceback.print_exc()
         send(Failed(job, BROKE))
 

@@ -31,10 +31,13 @@ class JobView:
     state: State = "waiting"
     place: int | None = None  # in the queue while waiting; 1 is next
     model: str = ""  # the one being loaded
+    bytes_done: int = 0  # of its download
+    bytes_total: int = 0  # 0: nothing is being downloaded
     trace: Trace | None = None  # the run so far; `autoregressive` is filled when done
     plain_tokens: int = 0  # tokens the target alone has written, while comparing
     plain_text: str = ""  # what it wrote, when done
     costs: Costs | None = None  # a calibration's result
+    dtype_reasons: tuple[str, ...] = ()  # with it, for "fast": a sentence a model, which dtype and why
     message: str = ""  # one sentence for the visitor: why it failed, or why it has to wait for the engine
 
     @property
@@ -77,10 +80,10 @@ class Job:
 def advance(view: JobView, event: JobEvent) -> JobView:
     """The view after one more event; rounds and output accumulate in its trace."""
     match event:
-        case Loading(model=model):
-            return replace(view, state="loading", model=model)
+        case Loading(model=model, bytes_done=done, bytes_total=total):
+            return replace(view, state="loading", model=model, bytes_done=done, bytes_total=total)
         case Started(trace=trace):
-            return replace(view, state="running", model="", trace=trace)
+            return replace(view, state="running", model="", bytes_done=0, bytes_total=0, trace=trace)
         case Rounds(rounds=rounds, output=output) if view.trace:
             return replace(view, trace=replace(view.trace, rounds=[*view.trace.rounds, *rounds], output=output))
         case Comparing(tokens=tokens):
@@ -88,8 +91,8 @@ def advance(view: JobView, event: JobEvent) -> JobView:
         case Done(autoregressive=plain, text=text) if view.trace:
             trace = replace(view.trace, autoregressive=plain)
             return replace(view, state="done", trace=trace, plain_tokens=len(plain.token_ids), plain_text=text)
-        case Calibrated(costs=costs):
-            return replace(view, state="done", costs=costs)
+        case Calibrated(costs=costs, dtype_reasons=reasons):
+            return replace(view, state="done", costs=costs, dtype_reasons=tuple(reasons))
         case Failed(message=message):
             return replace(view, state="failed", message=message)
         case Stopped():

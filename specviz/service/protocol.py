@@ -4,7 +4,7 @@ Commands go to the engine's stdin, events come from its stdout. A number names t
 sends a job only when the engine is idle, so the engine has one at a time.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -54,6 +54,8 @@ class Loading:
 
     job: int
     model: str
+    bytes_done: int = 0  # of its download; both are 0 where there is nothing to download, or that is not known yet
+    bytes_total: int = 0
     type: Literal["loading"] = "loading"
 
 
@@ -101,6 +103,7 @@ class Calibrated:
 
     job: int
     costs: Costs
+    dtype_reasons: list[str] = field(default_factory=list)  # for "fast": a sentence a model, which dtype and why
     type: Literal["calibrated"] = "calibrated"
 
 

@@ -7,16 +7,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from time import monotonic
 
-from specviz.decoding import AutoregressiveRun, ModelDrafter, PromptLookupDrafter, SpeculativeRun
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, make_drafter
+from specviz.errors import InputError
 from specviz.metrics import Costs
 from specviz.models import calibration
-from specviz.models.loading import LoadedModel
-from specviz.request import PROMPT_LOOKUP, RunRequest
+from specviz.models.catalogue import bundled_names
+from specviz.models.loading import LoadedModel, download
+from specviz.models.pairing import check_pair
+from specviz.models.pairs import known_models
+from specviz.request import PROMPT_LOOKUP, Precision, RunRequest
 from specviz.service.protocol import Calibrate, Calibrated, Comparing, Done, JobEvent, Loading, Rounds, Run, Started
 from specviz.service.shelf import Shelf
 from specviz.settings import DecodeSettings
 from specviz.trace import ModelInfo, Trace
 
+DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen shows no more
 PLAIN_RUNS_KEPT = 32
 
@@ -42,20 +47,44 @@ class Work:
         if isinstance(command, Run):
             yield from self._run(command.job, command.request, target, draft)
         else:
-            yield from self._calibrate(command.job, target, draft, stopped)
+            yield from self._calibrate(command.job, command.request.precision, target, draft, stopped)
 
     def _load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
         names = [request.target] if request.draft == PROMPT_LOOKUP else [request.target, request.draft]
+        missing = [name for name in names if not self._shelf.holds(name, request.precision)]
+        if missing:
+            yield Loading(job, missing[0])
+            self._shelf.check(self._sizes(request, names), request.precision)
+            for name in missing:
+                yield from _download(job, name)
         models: list[LoadedModel] = []
         for name in names:
             if not self._shelf.holds(name, request.precision):
                 yield Loading(job, name)
-            models.append(self._shelf.get(name, request.precision))
+            models.append(self._shelf.get(name, request.precision, keep=names))
             yield None
         return models[0], models[1] if len(models) == 2 else None
 
+    def _sizes(self, request: RunRequest, names: list[str]) -> dict[str, int]:
+        """Parameters by name. A pair that does not ship with the app is judged first: nothing is loaded by then."""
+        if set(names) <= set(bundled_names()):
+            return {name: known_models()[name].parameters for name in names}
+        dtype = "float32" if request.precision == "exact" else "bfloat16"
+        report = check_pair(
+            request.target,
+            None if request.draft == PROMPT_LOOKUP else request.draft,
+            dtype,
+            dtype,
+            greedy=request.settings.greedy,
+            new_tokens=request.settings.max_new_tokens,
+            reclaimable=self._shelf.bytes,
+        )
+        if not report.ok:
+            raise InputError(report.problems[0])
+        return report.sizes
+
     def _run(self, job: int, request: RunRequest, target: LoadedModel, draft: LoadedModel | None) -> Steps:
-        drafter = ModelDrafter(draft) if draft else PromptLookupDrafter()
+        drafter = make_drafter(target, draft, request.settings)
         run = SpeculativeRun(target, drafter, request.prompt, request.settings)
         yield Started(job, run.trace())
         yield from _decode(job, run)
@@ -82,7 +111,12 @@ class Work:
         return self._plain_runs[key]
 
     def _calibrate(
-        self, job: int, target: LoadedModel, draft: LoadedModel | None, stopped: Callable[[], bool]
+        self,
+        job: int,
+        precision: Precision,
+        target: LoadedModel,
+        draft: LoadedModel | None,
+        stopped: Callable[[], bool],
     ) -> Steps:
         yield Started(job)
         pair = target.info, draft.info if draft else None
@@ -93,7 +127,16 @@ class Work:
                 yield None
                 return
             self._costs[pair] = Costs(cost.step_seconds, cost.cost_ratio, cost.verification, cost.overhead)
-        yield Calibrated(job, self._costs[pair])
+        names = list(dict.fromkeys(model.name for model in (target, draft) if model))
+        yield Calibrated(job, self._costs[pair], self._shelf.reasons(names, precision))
+
+
+def _download(job: int, name: str) -> Steps:
+    said = 0.0
+    for step in download(name):
+        due = monotonic() - said >= DOWNLOAD_MESSAGE_SECONDS
+        yield Loading(job, name, step.bytes_done, step.bytes_total) if due else None
+        said = monotonic() if due else said
 
 
 def _decode(job: int, run: SpeculativeRun) -> Steps:

@@ -1,0 +1,48 @@
+"""Where a model runs: on a GPU where there is one, but for the bundled models."""
+
+import os
+
+import torch
+
+from specviz.errors import InputError
+from specviz.models.catalogue import bundled_names
+from specviz.models.memory import available_bytes
+
+DEVICES = ("cpu", "cuda", "mps")
+
+
+def choose_device(name: str, needed: int) -> str:
+    """The device for a model: "cuda" or "mps" where there is one with enough memory free, else "cpu".
+
+    The bundled models stay on the CPU: they are so small that a GPU would spend its time on being started, and what the
+    app says of them was measured on a CPU. SPECVIZ_DEVICE (cpu, cuda, mps) decides otherwise, for all models.
+
+    Args:
+        name: the model's.
+        needed: bytes it takes.
+
+    Raises:
+        InputError: SPECVIZ_DEVICE names a device that is not there.
+    """
+    asked = os.environ.get("SPECVIZ_DEVICE") or "auto"
+    if asked == "auto":
+        found = "cpu" if name in bundled_names() else accelerator()
+        room = free_bytes(found)
+        return found if room is None or needed <= room else "cpu"
+    if asked not in DEVICES or asked not in ("cpu", accelerator()):
+        raise InputError(f"SPECVIZ_DEVICE is {asked!r}, and there is no such device here: use cpu, or leave it unset.")
+    return asked
+
+
+def accelerator() -> str:
+    """The GPU that torch can use here, or "cpu"."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def free_bytes(device: str) -> int | None:
+    """Memory that is free on a device; None if unknown. An Apple GPU shares the machine's."""
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
+    return available_bytes()

@@ -1,0 +1,245 @@
+"""Pairs worth trying, and how big their models are, before anything is downloaded or loaded. Never imports torch."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from specviz.models.catalogue import bundled_models
+
+NOT_MEASURED = "not measured here"
+
+Lesson = Literal["pays", "no better", "does not pay", "open"]
+Place = Literal["anywhere", "4 GB", "8 GB", "GPU"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """The size of a model, known without its files."""
+
+    name: str  # bundled name or Hub id
+    parameters: int  # tied embeddings counted once
+    layers: int
+    context: int  # most tokens it can read, prompt and output together
+    vocabulary: int  # rows of its embedding, padding included
+    source: str  # where these numbers are from
+
+    @property
+    def float32_bytes(self) -> int:
+        """Memory its weights take in float32."""
+        return 4 * self.parameters
+
+    @property
+    def bfloat16_bytes(self) -> int:
+        """Memory its weights take in bfloat16."""
+        return 2 * self.parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something said about a pair, and why anyone should believe it."""
+
+    text: str
+    source: str  # a URL, a paper, a file of this project, or NOT_MEASURED
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and a draft to try together."""
+
+    target: str
+    draft: str
+    lesson: Lesson  # open: whether it pays depends on the machine, and is for the visitor to find out
+    place: Place  # the smallest machine it is for
+    statements: tuple[Statement, ...]
+
+    @property
+    def models(self) -> tuple[KnownModel, KnownModel]:
+        """What is known of target and draft."""
+        return known_models()[self.target], known_models()[self.draft]
+
+    @property
+    def parameters(self) -> int:
+        """Parameters of both models."""
+        return sum(model.parameters for model in self.models)
+
+    @property
+    def float32_bytes(self) -> int:
+        """Memory the weights of both take in float32."""
+        return sum(model.float32_bytes for model in self.models)
+
+    @property
+    def bfloat16_bytes(self) -> int:
+        """Memory the weights of both take in bfloat16."""
+        return sum(model.bfloat16_bytes for model in self.models)
+
+
+PYTHIA = "https://huggingface.co/EleutherAI/pythia-410m"
+COUNTED = "counted from their config.json"
+DISTILGPT2 = "https://huggingface.co/distilbert/distilgpt2"
+QWEN = "https://huggingface.co/Qwen/Qwen2.5-1.5B"
+LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"
+
+
+def _card(name: str, parameters: int, layers: int, context: int, vocabulary: int) -> KnownModel:
+    source = f"https://huggingface.co/{name} (config.json and model card)"
+    return KnownModel(name, parameters, layers, context, vocabulary, source)
+
+
+# Parameters follow from each config.json (a test counts them again); the context is the model card's.
+HUB_MODELS = (
+    _card("EleutherAI/pythia-14m", 14_067_712, 6, 2048, 50304),
+    _card("EleutherAI/pythia-70m", 70_426_624, 6, 2048, 50304),
+    _card("EleutherAI/pythia-160m", 162_322_944, 12, 2048, 50304),
+    _card("EleutherAI/pythia-410m", 405_334_016, 24, 2048, 50304),
+    _card("distilbert/distilgpt2", 81_912_576, 6, 1024, 50257),
+    _card("openai-community/gpt2", 124_439_808, 12, 1024, 50257),
+    _card("openai-community/gpt2-medium", 354_823_168, 24, 1024, 50257),
+    _card("openai-community/gpt2-large", 774_030_080, 36, 1024, 50257),
+    _card("HuggingFaceTB/SmolLM2-135M", 134_515_008, 30, 8192, 49152),
+    _card("HuggingFaceTB/SmolLM2-360M", 361_821_120, 32, 8192, 49152),
+    _card("Qwen/Qwen2.5-0.5B", 494_032_768, 24, 32768, 151936),
+    _card("Qwen/Qwen2.5-1.5B", 1_543_714_304, 28, 32768, 151936),
+)
+
+PAIRS = (
+    Pair(
+        "wren-base",
+        "wren-nano",
+        "pays",
+        "anywhere",
+        (
+            Statement(
+                "A single layer guesses for the whole target: wrong often, but so cheap that it pays.",
+                "assets/models/wren-nano/README.md",
+            ),
+        ),
+    ),
+    Pair(
+        "wren-base",
+        "wren-mini",
+        "pays",
+        "anywhere",
+        (
+            Statement(
+                "Right more often than the smallest draft, and dearer: which of the two is better depends on the text.",
+                "assets/models/wren-mini/README.md",
+            ),
+        ),
+    ),
+    Pair(
+        "wren-base",
+        "wren-small",
+        "no better",
+        "anywhere",
+        (
+            Statement(
+                "A bigger draft is right more often and gains less: half the target's layers is not a cheap draft.",
+                "assets/models/wren-small/README.md",
+            ),
+        ),
+    ),
+    Pair(
+        "wren-mini",
+        "wren-small",
+        "does not pay",
+        "anywhere",
+        (
+            Statement(
+                "The draft is bigger than its target: with c at 1 or above no acceptance rate makes it pay.",
+                f"{LEVIATHAN}, theorem 3.8",
+            ),
+        ),
+    ),
+    Pair(
+        "EleutherAI/pythia-410m",
+        "EleutherAI/pythia-70m",
+        "open",
+        "4 GB",
+        (
+            Statement(
+                "Both read the same training text in the same order; the draft has a quarter of the layers.", PYTHIA
+            ),
+            Statement("Expect a cheap draft that agrees on easy words; how often, see for yourself.", NOT_MEASURED),
+        ),
+    ),
+    Pair(
+        "EleutherAI/pythia-160m",
+        "EleutherAI/pythia-14m",
+        "open",
+        "4 GB",
+        (
+            Statement("Of the draft's 14 million parameters all but 1.2 million are its token tables.", COUNTED),
+            Statement("Expect that it knows spelling and little else: cheap guesses, mostly rejected.", NOT_MEASURED),
+        ),
+    ),
+    Pair(
+        "openai-community/gpt2",
+        "distilbert/distilgpt2",
+        "no better",
+        "4 GB",
+        (
+            Statement("The draft was distilled to imitate this very target, with half its layers.", DISTILGPT2),
+            Statement(
+                "With c near one half even a per-judgement rate of 0.8 gives at most 1.22 times.",
+                f"modelled: {LEVIATHAN}, theorem 3.8",
+            ),
+        ),
+    ),
+    Pair(
+        "openai-community/gpt2-medium",
+        "distilbert/distilgpt2",
+        "open",
+        "4 GB",
+        (
+            Statement("The draft imitates the target's smaller sister, with a quarter of its layers.", DISTILGPT2),
+            Statement("Expect more to gain than with gpt2, from somewhat fewer accepted guesses.", NOT_MEASURED),
+        ),
+    ),
+    Pair(
+        "openai-community/gpt2-large",
+        "distilbert/distilgpt2",
+        "open",
+        "8 GB",
+        (
+            Statement("The same draft again, a sixth of the target's layers: c falls as the target grows.", DISTILGPT2),
+            Statement("Expect the largest gain of the three, if the rate of acceptance holds up.", NOT_MEASURED),
+        ),
+    ),
+    Pair(
+        "HuggingFaceTB/SmolLM2-360M",
+        "HuggingFaceTB/SmolLM2-135M",
+        "does not pay",
+        "4 GB",
+        (
+            Statement(
+                "A good draft from the same makers that is almost as deep as its target: 30 layers of 32.", COUNTED
+            ),
+            Statement(
+                "Expect high acceptance and no gain, least of all on a GPU: depth is what takes time.", NOT_MEASURED
+            ),
+        ),
+    ),
+    Pair(
+        "Qwen/Qwen2.5-1.5B",
+        "Qwen/Qwen2.5-0.5B",
+        "open",
+        "GPU",
+        (
+            Statement("Two recent models of one family and one tokenizer, with 24 and 28 layers.", QWEN),
+            Statement("Expect high acceptance; layers so alike in number make the draft dear on a GPU.", NOT_MEASURED),
+        ),
+    ),
+)
+
+
+def known_models() -> dict[str, KnownModel]:
+    """Bundled and catalogued models by name, the bundled ones first."""
+    bundled = [
+        KnownModel(model.name, model.parameters, model.layers, model.context, model.vocabulary, "its files")
+        for model in bundled_models()
+    ]
+    return {model.name: model for model in (*bundled, *HUB_MODELS)}
+
+
+def known_names() -> list[str]:
+    """Names the web app takes: bundled models, then catalogued ones."""
+    return list(known_models())

@@ -1,0 +1,48 @@
+"""Where a model's name leads: a bundled model, a folder on this machine, or the Hub."""
+
+import re
+from pathlib import Path
+
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils._validators import validate_repo_id
+
+from specviz.errors import InputError
+from specviz.models.catalogue import bundled_names
+
+
+def find_folder(name: str) -> Path | None:
+    """The folder of that name, if there is one."""
+    try:
+        folder = Path(name).expanduser()
+        return folder if name and folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # a name too long for a file, a home that is not there
+        return None
+
+
+def hub_id(name: str) -> str:
+    """The name, if it can be one of a model on the Hub: owner/name, never a path.
+
+    Raises:
+        InputError: it cannot.
+    """
+    try:
+        validate_repo_id(name)
+        valid = re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
+    except HFValidationError:
+        valid = False
+    if not valid:
+        known = ", ".join(bundled_names())
+        raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
+    return name
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse what is no model, and what has only pickled weights.
+
+    Raises:
+        InputError: the folder has no configuration, or no safetensors.
+    """
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{folder} is no model: it has no config.json.")
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(f"{folder} has no weights in safetensors, the only format that is loaded.")

@@ -1,0 +1,27 @@
+"""Loading without the libraries' own reports: what is wrong with a model is told in one sentence."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from textwrap import shorten
+
+from transformers.utils import logging as transformers_logging
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars, and no report of transformers' on the standard error."""
+    bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.set_verbosity(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def in_short(error: Exception) -> str:
+    """What a library said, cut to a readable length (their texts run to paragraphs)."""
+    return shorten(str(error) or type(error).__name__, 200, placeholder=" …")
