@@ -16,7 +16,10 @@ SECONDS = 60  # for a loaded machine; the engine needs five to start
 
 @pytest.fixture(scope="module", autouse=True)
 def ended_engine() -> Iterator[None]:
-    yield
+    """The engine these tests start finds no Hub: its address is one on this machine where nothing listens."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+        yield
     engine().close()
     engine.clear()
 
@@ -137,3 +140,22 @@ def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) ->
     until_done(page)
     assert "two different draws from the same distribution" in texts(page)
     assert "Identical" not in texts(page)
+
+
+def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sentence(
+    page: AppTest,
+) -> None:
+    """No network is asked: the engine's Hub is an address on this machine where nothing listens."""
+    page.selectbox(key="pair").set_value(6).run()
+    assert page.selectbox(key="target").value == "openai-community/gpt2"
+    assert page.selectbox(key="draft").value == "distilbert/distilgpt2"
+    assert "GB in float32" in texts(page)
+    end = time.monotonic() + SECONDS
+    while not page.error and time.monotonic() < end:
+        time.sleep(0.2)
+        page.run()
+    assert not page.exception
+    assert "openai-community/gpt2" in page.error[0].value
+    assert stage_of(page)["run_id"] == "first", "the run before stays on screen"
+    page.button(key="undo").click().run()
+    assert until_done(page)["badge"].startswith("live")

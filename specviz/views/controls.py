@@ -1,5 +1,6 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, 
 from specviz.models.pairs import known_names
 from specviz.prompts import prompt_problem
 from specviz.request import PROMPT_LOOKUP, RunRequest
+from specviz.service.child import any_model_allowed
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.trace import Trace
 from specviz.views.pair_menu import model_label, pair_menu
@@ -45,16 +47,29 @@ def controls() -> Asked:
         with prompt:
             _prompt_controls()
         with target:
-            st.selectbox("Target", known_names(), key="target", format_func=model_label, help=TARGET_HELP)
+            _model_menu("Target", "target", [], TARGET_HELP)
             pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
         with draft:
-            drafts = [*known_names(), PROMPT_LOOKUP]
-            st.selectbox("Draft", drafts, key="draft", format_func=model_label, help=DRAFT_HELP)
+            _model_menu("Draft", "draft", [PROMPT_LOOKUP], DRAFT_HELP)
             nothing = not st.session_state.past
             st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
         with sliders:
             _slider_controls()
     return _read(pressed)
+
+
+def _model_menu(label: str, key: str, more: list[str], explanation: str) -> None:
+    """The models to choose from; where the operator allows any, a Hub id or a folder can be typed in."""
+    chosen = st.session_state[key]
+    names = list(dict.fromkeys([*known_names(), *more, chosen]))
+    options: dict[str, Any] = {"key": key, "format_func": model_label, "help": explanation}
+    st.selectbox(label, names, accept_new_options=any_model_allowed(), **options)
+
+
+def _known_in(link: Mapping[str, list[str]]) -> list[str]:
+    """The model names a link may hold: the menus', or whatever it says where the operator allows any."""
+    asked = [*link.get("target", []), *link.get("draft", [])] if any_model_allowed() else []
+    return [*known_names(), *asked]
 
 
 def _slider_controls() -> None:
@@ -140,7 +155,7 @@ def _take_link_once() -> None:
             _fill_in(*state.current)
         return
     given = {key: st.query_params.get_all(key) for key in st.query_params}
-    linked = request_from_link(given, known_names())
+    linked = request_from_link(given, _known_in(given))
     state.past, state.notes, state.step = [], linked.problems, linked.step
     state.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
     state.current = (linked.request, linked.preset)

@@ -51,7 +51,9 @@ def show_outputs(trace: Trace, plain_text: str | None) -> None:
             st.code(plain_text or " ", language=None, wrap_lines=True)
 
 
-def show_speedups(trace: Trace, source: Source, finished: Sequence[Trace], costs: Costs | None) -> None:
+def show_speedups(
+    trace: Trace, source: Source, finished: Sequence[Trace], costs: Costs | None, formats: Sequence[str]
+) -> None:
     """Every run of the session as a dot beside what the measured costs predict."""
     alpha = count(trace.rounds).per_judgement_rate
     dots = [_dot(run, trace, "live") for run in finished if speedup(run) and count(run.rounds).drafted]
@@ -70,7 +72,7 @@ def show_speedups(trace: Trace, source: Source, finished: Sequence[Trace], costs
             st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
         else:
             st.caption("Measured here, once a live run of this pair is over.")
-    st.caption(_costs_sentence(costs))
+    st.caption(" ".join([_costs_sentence(costs), *formats]))
 
 
 def _costs_sentence(costs: Costs | None) -> str:

@@ -45,6 +45,7 @@ class Watching:
     finished: list[Shown] = field(default_factory=list)  # measured here in this session
     costing: int | None = None  # the calibration under way
     costs: dict[tuple[str, str, str], Costs] = field(default_factory=dict)  # by pair and number format
+    formats: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)  # why these number formats
 
 
 def watch(asked: Asked) -> Watching:
@@ -123,6 +124,9 @@ def _refresh(watching: Watching) -> str | None:
 def _notice(view: JobView) -> str | None:
     if view.state == "waiting":
         return view.message or f"waiting: place {view.place} in the queue"
+    if view.state == "loading" and view.bytes_total:
+        done, total = view.bytes_done / 1e6, view.bytes_total / 1e6
+        return f"downloading {view.model}: {done:.0f} of {total:.0f} MB"
     if view.state == "loading":
         return f"loading {view.model}" if view.model else "starting"
     if view.state == "comparing":
@@ -138,6 +142,7 @@ def _measure_costs(watching: Watching, request: RunRequest) -> None:
             watching.costing = None
             if view.costs:
                 watching.costs[pair_key(request)] = view.costs
+                watching.formats[pair_key(request)] = view.dtype_reasons
     elif pair_key(request) not in watching.costs and not watching.message:
         watching.costing = engine().submit_background(visitor().id, request)
 
@@ -172,7 +177,8 @@ def _draw(watching: Watching, notice: str | None) -> None:
         costs = watching.costs.get(pair_key(request)) if request and shown.source == "live" else None
         show_verdict(shown.trace, shown.source, costs, waiting=data["running"], stale=stale)
         show_outputs(shown.trace, shown.plain_text)
-        show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs)
+        formats = watching.formats.get(pair_key(request), ()) if request else ()
+        show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs, formats)
         show_files(shown.trace, _open_file)
         for change in changed_weights(shown.trace):
             st.caption(change)
