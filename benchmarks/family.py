@@ -32,7 +32,7 @@ from specviz.workloads import find_workload
 
 DOMAINS = {"story": "tinystories", "code": "python", "structured": "structured", "prose": "prose"}
 MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
-PAIRS = ("wren-base:wren-nano", "wren-base:wren-mini", "wren-base:wren-small", "wren-small:wren-mini")
+PAIRS = ("wren-base:wren-nano", "wren-base:wren-mini", "wren-base:wren-small", "wren-mini:wren-nano")
 TEMPERATURES = {"greedy": 0.0, "temperature 1": 1.0}
 PROMPT_TOKENS = 40
 GAMMA = 4  # the draft length at which agreement is compared

@@ -19,7 +19,7 @@ from specviz.training.loop import Plan, distil, next_token, states, train
 from specviz.training.losses import distillation_loss, next_token_loss
 from specviz.training.optimizers import Rates
 from specviz.training.report import held_out_losses
-from specviz.training.shapes import new_model, with_layers
+from specviz.training.shapes import averaged, new_model, with_layers
 from specviz.training.tokenizers import train_tokenizer
 
 VOCABULARY = 300
@@ -137,6 +137,14 @@ def test_a_grown_model_says_what_its_source_says(trained: tuple[LlamaForCausalLM
     assert torch.allclose(grown(ids).logits, model(ids).logits, atol=1e-5)
 
 
+def test_an_average_lies_between_its_models() -> None:
+    models = [new_model(1, 16, 30, heads=2, seed=seed) for seed in (1, 2)]
+    mean = averaged(models, [3.0, 1.0]).lm_head.weight
+    assert torch.allclose(mean, models[0].lm_head.weight * 0.75 + models[1].lm_head.weight * 0.25)
+    with pytest.raises(InputError, match="same shape"):
+        averaged([models[0], new_model(2, 16, 30, heads=2)], [1.0, 1.0])
+
+
 def test_distilling_brings_a_draft_nearer(
     trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture, tmp_path: Path
 ) -> None:
@@ -173,6 +181,10 @@ def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_
     assert main(commands) == 0
     sources = ["--lessons", str(lessons), "--start", str(target), "--layers", "0"]
     assert main(["draft", str(corpus), str(draft), *course, *sources]) == 0
+    reshaped = tmp_path / "reshaped"
+    start = ["--start", str(target), "--layers", "1", "--steps", "0"]
+    assert main(["target", str(corpus), str(reshaped), *shared, *mix, *start]) == 0
+    assert load_model(str(reshaped)).model.config.num_hidden_layers == 1
     log = json.loads((draft / "training.json").read_text())
     assert log["steps"] == 10
     assert log["tokens_seen"] == 10 * 4 * 32

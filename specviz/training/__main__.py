@@ -17,7 +17,7 @@ from specviz.training.lessons import corpus_rows, load_lessons, read_with, writt
 from specviz.training.loop import Objective, Plan, distil, next_token, train
 from specviz.training.optimizers import Rates
 from specviz.training.report import describe_run, held_out_losses, save_model
-from specviz.training.shapes import load_llama, new_model, with_layers
+from specviz.training.shapes import averaged, load_llama, new_model, with_layers
 from specviz.training.tokenizers import train_tokenizer
 
 
@@ -56,6 +56,13 @@ def _target(options: argparse.Namespace) -> None:
     objective = next_token(mixture, options.rows, options.length)
     about = {"objective": "next token", "mix": _mix(options.mix), "grown_from": str(options.start or "random weights")}
     _run(model, objective, domains, options, options.rows * options.length, about)
+
+
+def _average(options: argparse.Namespace) -> None:
+    model = averaged([load_llama(folder) for folder in options.models], options.shares)
+    losses = held_out_losses(model, _domains(options))
+    about = {"average_of": [str(folder) for folder in options.models], "shares": options.shares}
+    save_model(model, options.tokenizer, options.out, about | {"held_out_loss": losses})
 
 
 def _lessons(options: argparse.Namespace) -> None:
@@ -124,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
     _add_tokenizer(commands)
     _add_target(commands)
+    _add_average(commands)
     _add_lessons(commands)
     _add_draft(commands)
     return parser
@@ -158,6 +166,12 @@ def _add_target(commands: Any) -> None:
     command.add_argument("--width", type=int, default=256)
 
 
+def _add_average(commands: Any) -> None:
+    command = _command(commands, "average", "the mean of models that grew out of the same one", _average)
+    command.add_argument("--models", type=Path, nargs="+", required=True)
+    command.add_argument("--shares", type=float, nargs="+", required=True)
+
+
 def _add_lessons(commands: Any) -> None:
     command = _command(commands, "lessons", "texts with a target's last states, for drafts to learn from", _lessons)
     _add_mix(command, length=256)
@@ -180,7 +194,7 @@ def _add_mix(command: Any, length: int) -> None:
 
 
 def _add_course(command: Any, rates: Rates, rows: int) -> None:
-    command.add_argument("--steps", type=int, default=2000)
+    command.add_argument("--steps", type=int, default=2000, help="0 only puts the layers together")
     command.add_argument("--until", help="time of day (12:40) at which the run and its schedule end at the latest")
     command.add_argument("--rows", type=int, default=rows, help="rows of a batch")
     command.add_argument("--muon", type=float, default=rates.muon, help="peak learning rate of the matrices")

@@ -40,6 +40,8 @@ class Progress:
 
     def share(self, plan: Plan) -> float:
         """Part of the run that is over, 0 to 1: by steps, or by the clock where that is further on."""
+        if self.step >= plan.steps:
+            return 1.0
         by_clock = (time.time() - self.began) / max(1.0, plan.until - self.began) if plan.until else 0.0
         return min(1.0, max(self.step / plan.steps, by_clock))
 

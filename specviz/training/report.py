@@ -16,7 +16,7 @@ from specviz.training.data import Domain
 from specviz.training.loop import Plan, Progress
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
-JUDGED_TOKENS = 32_768  # of each domain's held-out text, at most
+JUDGED_TOKENS = 16_384  # of each domain's held-out text, at most
 ROW = 512
 
 

@@ -51,11 +51,13 @@ def controls() -> Asked:
             pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
         with draft:
             _model_menu("Draft", "draft", [PROMPT_LOOKUP], DRAFT_HELP)
-            nothing = not st.session_state.past
-            st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
         with sliders:
             _slider_controls()
-    return _read(pressed)
+        asked = _read(pressed)
+        with draft:  # after reading: this very change can be undone
+            nothing = not st.session_state.past
+            st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
+    return asked
 
 
 def _model_menu(label: str, key: str, more: list[str], explanation: str) -> None:

@@ -197,10 +197,11 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
 
 def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_server: AppServer) -> None:
     page = open_app(context, app_server, "?preset=story-1&tokens=256&gamma=1&temperature=1")
-    wait_for_live_run(page)
+    first = wait_for_live_run(page)
     engines = app_server.engine_pids()
     assert len(engines) == 1
     page.get_by_role("button", name="Run again").click()
+    page.wait_for_selector(f".stage[data-run^='live']:not([data-run='{first}'])", timeout=LONG)
     app_server.kill(engines[0])
     expect(page.get_by_text("The engine stopped while decoding and was restarted; run again.")).to_be_visible(
         timeout=LONG
