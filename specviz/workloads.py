@@ -152,7 +152,7 @@ RANDOM = _workload(
 )
 
 WORKLOADS = (STORY, CODE, STRUCTURED, BOILERPLATE, CONSTRAINED, COPY, PROSE, RANDOM)
-DEFAULT_PRESET = STORY.prompts[0]
+DEFAULT_PRESET = STORY.prompts[1]  # tokens are accepted and rejected within its first rounds
 
 _PRESETS = {preset.name: preset for workload in WORKLOADS for preset in workload.prompts}
 _WORKLOADS = {workload.name: workload for workload in WORKLOADS}

@@ -41,7 +41,7 @@ def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: in
 
 def test_every_setting_is_written_though_it_is_the_default() -> None:
     assert link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name) == {
-        "preset": "story-1",
+        "preset": DEFAULT_PRESET.name,
         "target": "wren-base",
         "draft": "wren-nano",
         "gamma": "4",
@@ -71,8 +71,8 @@ def test_a_preset_stands_for_the_prompt_only_while_the_prompt_is_its_own() -> No
 
 
 def test_an_empty_link_is_the_default_run_without_a_word() -> None:
-    assert read() == (DEFAULT, None, "story-1", [])
-    assert read(embed="true", utm_source="<script>") == (DEFAULT, None, "story-1", [])
+    assert read() == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    assert read(embed="true", utm_source="<script>") == (DEFAULT, None, DEFAULT_PRESET.name, [])
 
 
 @pytest.mark.parametrize(
@@ -96,20 +96,20 @@ def test_an_empty_link_is_the_default_run_without_a_word() -> None:
         ({"target": "lookup"}, "target=lookup is not a model known here: using wren-base."),
         ({"draft": "../../etc"}, "draft=../../etc is not a draft known here: using wren-nano."),
         ({"dtype": "int4"}, "dtype=int4 is not exact or fast: using exact."),
-        ({"preset": "story-99"}, "preset=story-99 is not a preset known here: using story-1."),
+        ({"preset": "story-99"}, "preset=story-99 is not a preset known here: using story-2."),
         ({"step": "x"}, "step=x is not a step from 0 to 100000: starting at the first."),
         (
             {"prompt": " "},
-            "The prompt is empty: write a few words for the models to continue. Using the preset story-1.",
+            "The prompt is empty: write a few words for the models to continue. Using the preset story-2.",
         ),
         (
             {"prompt": "a" * 2**20},
-            "The prompt is too long: 1,048,576 characters, and at most 20,000 are taken. Using the preset story-1.",
+            "The prompt is too long: 1,048,576 characters, and at most 20,000 are taken. Using the preset story-2.",
         ),
     ],
 )
 def test_what_cannot_be_used_falls_back_with_one_line(params: dict[str, str], line: str) -> None:
-    assert read(**params) == (DEFAULT, None, "story-1", [line])
+    assert read(**params) == (DEFAULT, None, DEFAULT_PRESET.name, [line])
 
 
 def test_one_bad_part_leaves_the_others_as_they_are() -> None:
@@ -130,7 +130,7 @@ def test_a_prompt_goes_before_a_preset() -> None:
     linked = read(prompt="Hello there", preset="code-1")
     assert (linked.request.prompt, linked.preset) == ("Hello there", None)
     assert linked.problems == ["The link holds a prompt and a preset: using the prompt."]
-    assert read(prompt=DEFAULT.prompt, preset="story-1") == (DEFAULT, None, "story-1", [])
+    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name) == (DEFAULT, None, DEFAULT_PRESET.name, [])
 
 
 def test_of_a_repeated_parameter_the_last_counts() -> None:
