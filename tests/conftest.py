@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +31,11 @@ class AppServer:
 
     def engine_pids(self) -> list[int]:
         """The engine processes the server has started and that still run."""
-        tasks = Path(f"/proc/{self.pid}/task").iterdir()
-        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+        found: list[int] = []
+        for task in Path(f"/proc/{self.pid}/task").iterdir():
+            with suppress(OSError):  # a thread that has just ended
+                found += [int(child) for child in (task / "children").read_text().split()]
+        return found
 
     def kill(self, pid: int) -> None:
         """End one of them without asking."""

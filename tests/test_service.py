@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -45,8 +46,11 @@ def start() -> Iterator[Start]:
 
 def children() -> set[int]:
     """This process's child processes, those that ended and were not reaped among them."""
-    tasks = Path("/proc/self/task").iterdir()
-    return {int(child) for task in tasks for child in (task / "children").read_text().split()}
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread that has just ended
+            found.update(int(child) for child in (task / "children").read_text().split())
+    return found
 
 
 def until(service: EngineService, holds: Callable[[], bool]) -> None:
