@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specviz.views.live import start_engine_soon
+from specviz.views.live import start_engine_soon, stay_while_busy
 from specviz.views.look import apply_look
 
 st.set_page_config(page_title="specviz: speculative decoding, token by token", page_icon="🐦", layout="wide")
@@ -13,4 +13,5 @@ pages = [
 page = st.navigation(pages, position="top")
 apply_look()
 page.run()
+stay_while_busy()
 start_engine_soon()

@@ -16,7 +16,7 @@ from specviz.request import RunRequest
 from specviz.service import EngineService, JobView, Limits
 from specviz.service.fair_queue import FairQueue
 from specviz.service.job import Job, Kind, advance
-from specviz.service.protocol import Rounds, Run, dump_command, parse_command, parse_event
+from specviz.service.protocol import Finished, Results, Rounds, Run, dump_command, parse_command, parse_event
 from specviz.service.restarts import Restarts
 from specviz.trace import Output
 
@@ -211,7 +211,7 @@ def test_a_run_does_not_replace_the_sessions_background_work(start: Start) -> No
 
 
 def make_job(number: int, session: str, kind: Kind = "interactive") -> Job:
-    return Job(session, JobView(number, kind))
+    return Job(session, JobView(number, kind), Run(number, RunRequest("wait")))
 
 
 def test_queue_puts_watched_runs_before_background_work() -> None:
@@ -224,6 +224,25 @@ def test_queue_puts_watched_runs_before_background_work() -> None:
     gave_way = make_job(4, "cleo", "background")
     queue.put_back(gave_way)
     assert [queue.take() for _ in range(5)] == [first, second, gave_way, background, None]
+
+
+def test_a_tasks_results_add_up() -> None:
+    view = JobView(1, "background")
+    for items, note in (([{"a": 1}], "second"), ([{"a": 2}, {"a": 3}], "")):
+        view = advance(view, Results(1, items, total=3, note=note))
+    assert (view.state, view.results, view.total) == ("running", ({"a": 1}, {"a": 2}, {"a": 3}), 3)
+    assert advance(view, Finished(1)).state == "done"
+
+
+def test_busy_until_the_job_is_over(start: Start) -> None:
+    service = start()
+    held = service.submit_background("ada", RunRequest("hold"))
+    until_state(service, held, "running")
+    assert service.busy("ada", "background")
+    assert not service.busy("ada", "interactive")
+    assert not service.busy("bob", "background")
+    service.cancel("ada", "background")
+    assert not service.busy("ada", "background")
 
 
 # ---- cancelling and leaving

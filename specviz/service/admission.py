@@ -5,13 +5,13 @@ from specviz.models.catalogue import bundled_names
 from specviz.models.pairs import known_names
 from specviz.request import PROMPT_LOOKUP
 from specviz.service.child import any_model_allowed
-from specviz.service.protocol import Calibrate, Run, dump_command
+from specviz.service.protocol import JobCommand, dump_command
 
 MAX_PROMPT_CHARACTERS = 100_000
 
 
-def admit(command: Run | Calibrate) -> bytes:
-    """The line that asks the engine for it.
+def admit(command: JobCommand) -> None:
+    """Let a command pass, or say why not.
 
     A visitor may name bundled and catalogued models only: a folder or a Hub id of theirs would be read by the server.
     The operator may open both (SPECVIZ_MODELS=any).
@@ -19,16 +19,15 @@ def admit(command: Run | Calibrate) -> bytes:
     Raises:
         InputError: the prompt is far too long or no text, or a model is none of ours.
     """
-    request = command.request
-    length = len(request.prompt)
+    length = max((len(text) for text in command.texts), default=0)
     if length > MAX_PROMPT_CHARACTERS:
         raise InputError(f"The prompt has {length:,} characters; at most {MAX_PROMPT_CHARACTERS:,} are taken.")
     known = known_names()
-    for name in {request.target, request.draft} - {PROMPT_LOOKUP}:
+    for name in sorted(command.models - {PROMPT_LOOKUP}):
         if name not in known and not any_model_allowed():
             bundled = ", ".join(bundled_names())
             raise InputError(f"There is no model named {name[:100]!r} here: use {bundled}, or one of the catalogue.")
     try:
-        return dump_command(command)
+        dump_command(command)
     except ValueError:
         raise InputError("The prompt holds characters that are not text.") from None

@@ -18,9 +18,9 @@ from specviz.errors import InputError
 from specviz.models.memory import is_out_of_memory
 from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.protocol import (
-    Calibrate,
     Event,
     Failed,
+    JobCommand,
     Ready,
     Run,
     Stop,
@@ -42,11 +42,11 @@ class Inbox:
     """Commands from the server."""
 
     def __init__(self, lines: BinaryIO) -> None:
-        self._jobs: SimpleQueue[Run | Calibrate] = SimpleQueue()
+        self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
         self._stopped = 0  # the job a Stop came for last
         Thread(target=self._read, args=(lines,), daemon=True).start()
 
-    def next(self) -> Run | Calibrate:
+    def next(self) -> JobCommand:
         """The next job; waits for it."""
         return self._jobs.get()
 
@@ -80,7 +80,7 @@ def main() -> None:
         serve(inbox.next(), work, inbox, send)
 
 
-def serve(command: Run | Calibrate, work: "Work", inbox: Inbox, send: Send) -> None:
+def serve(command: JobCommand, work: "Work", inbox: Inbox, send: Send) -> None:
     """Do one job; whatever goes wrong is that job's failure, not the engine's."""
     job = command.job
     try:

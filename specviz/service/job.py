@@ -1,7 +1,7 @@
 """One job: who asked for what, and what is known of it so far."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from specviz.metrics import Costs
 from specviz.service.protocol import (
@@ -9,8 +9,11 @@ from specviz.service.protocol import (
     Comparing,
     Done,
     Failed,
+    Finished,
+    JobCommand,
     JobEvent,
     Loading,
+    Results,
     Rounds,
     Started,
     Stopped,
@@ -38,6 +41,9 @@ class JobView:
     plain_text: str = ""  # what it wrote, when done
     costs: Costs | None = None  # a calibration's result
     dtype_reasons: tuple[str, ...] = ()  # with it, for "fast": a sentence a model, which dtype and why
+    results: tuple[dict[str, Any], ...] = ()  # a task's, so far
+    total: int = 0  # results there will be in all; 0 where that is not known
+    note: str = ""  # what a task does next
     message: str = ""  # one sentence for the visitor: why it failed, or why it has to wait for the engine
 
     @property
@@ -57,7 +63,7 @@ class Job:
 
     session: str
     view: JobView
-    command: bytes = b""  # the line that starts it in the engine
+    command: JobCommand
     wanted: Literal["end", "stop", "give way"] = "end"  # what should become of it once the engine has it
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
@@ -76,6 +82,15 @@ class Job:
         """Nothing more will come; what there is stays."""
         self.view = replace(self.view, state="failed", message=message)
 
+    def give_way(self) -> None:
+        """Wait once more. A task keeps its results, and goes on after them; anything else begins again."""
+        view, command = self.view, self.command
+        self.view = JobView(view.job, view.kind, results=view.results, total=view.total)
+        if view.results:
+            task: Any = command  # only tasks have results, and they all have `done`
+            self.command = replace(task, done=len(view.results))
+        self.wanted, self.stop_sent, self.started = "end", False, False
+
 
 def advance(view: JobView, event: JobEvent) -> JobView:
     """The view after one more event; rounds and output accumulate in its trace."""
@@ -93,6 +108,11 @@ def advance(view: JobView, event: JobEvent) -> JobView:
             return replace(view, state="done", trace=trace, plain_tokens=len(plain.token_ids), plain_text=text)
         case Calibrated(costs=costs, dtype_reasons=reasons):
             return replace(view, state="done", costs=costs, dtype_reasons=tuple(reasons))
+        case Results(items=items, total=total, note=note):
+            results = (*view.results, *items)
+            return replace(view, state="running", model="", results=results, total=total, note=note)
+        case Finished():
+            return replace(view, state="done", note="")
         case Failed(message=message):
             return replace(view, state="failed", message=message)
         case Stopped():

@@ -2,10 +2,13 @@
 
 Commands go to the engine's stdin, events come from its stdout. A number names the job each is about. The server
 sends a job only when the engine is idle, so the engine has one at a time.
+
+A job is a run, a calibration, or a task. A task answers with any number of results, which the service keeps and hands
+on without looking at them; one in the background gives way between results, and is told by `done` where to go on.
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -22,6 +25,16 @@ class Run:
     request: RunRequest
     type: Literal["run"] = "run"
 
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt]
+
 
 @dataclass(frozen=True, slots=True)
 class Calibrate:
@@ -30,6 +43,16 @@ class Calibrate:
     job: int
     request: RunRequest
     type: Literal["calibrate"] = "calibrate"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +131,25 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True)
+class Results:
+    """A task has got further."""
+
+    job: int
+    items: list[dict[str, Any]]  # new since the last message; each kind of task has a dataclass for its own
+    total: int = 0  # results there will be in all; 0 where that is not known
+    note: str = ""  # what it does next, for the visitor
+    type: Literal["results"] = "results"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The task is over."""
+
+    job: int
+    type: Literal["finished"] = "finished"
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The job could not be done; one sentence for the visitor."""
 
@@ -124,10 +166,11 @@ class Stopped:
     type: Literal["stopped"] = "stopped"
 
 
-Command = Run | Calibrate | Stop
-JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Failed | Stopped
+JobCommand = Run | Calibrate  # tasks join here
+Command = JobCommand | Stop
+JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Results | Finished | Failed | Stopped
 Event = Ready | JobEvent
-Final = Done | Calibrated | Failed | Stopped  # after one of these the engine is idle
+Final = Done | Calibrated | Finished | Failed | Stopped  # after one of these the engine is idle
 
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])

@@ -25,6 +25,7 @@ from specviz.service.protocol import (
     Calibrate,
     Event,
     Final,
+    JobCommand,
     JobEvent,
     Ready,
     Run,
@@ -47,8 +48,9 @@ _log = logging.getLogger(__name__)
 class EngineService:
     """Feeds one engine process from a fair queue, and keeps each session's latest jobs.
 
-    A session has at most one interactive job (a run) and one background job (a calibration); a new one replaces the
-    old one of its kind. A session that is not heard of (`submit`, `view`, `wait`, `heartbeat`) for a while has left.
+    A session has at most one interactive job (a run) and one background job (a calibration, a sweep); a new one
+    replaces the old one of its kind. A session that is not heard of (`submit`, `view`, `wait`, `heartbeat`) for a
+    while has left.
     """
 
     def __init__(self, command: Sequence[str] = ENGINE, limits: Limits | None = None) -> None:
@@ -79,13 +81,20 @@ class EngineService:
 
     def submit(self, session: str, request: RunRequest) -> int:
         """Ask for a run; returns its job number. What is wrong with the request shows in the job's view."""
-        number = next(self._numbers)
-        return self._submit(session, "interactive", Run(number, request))
+        return self.submit_task(session, "interactive", lambda job: Run(job, request))
 
     def submit_background(self, session: str, request: RunRequest) -> int:
         """Ask for the costs of the request's pair, measured when nobody waits for a run; returns the job number."""
-        number = next(self._numbers)
-        return self._submit(session, "background", Calibrate(number, request))
+        return self.submit_task(session, "background", lambda job: Calibrate(job, request))
+
+    def submit_task(self, session: str, kind: Kind, make: Callable[[int], JobCommand]) -> int:
+        """Ask for what `make` makes of a job number; returns that number. What is wrong with it shows in its view."""
+        return self._submit(session, kind, make(next(self._numbers)))
+
+    def busy(self, session: str, kind: Kind) -> bool:
+        """Whether the session has a job of this kind that is not over."""
+        with self._changed:
+            return any(not job.view.finished for job in self._jobs_of(session, kind))
 
     def view(self, job: int) -> JobView:
         """What is known of a job now; cheap."""
@@ -149,10 +158,10 @@ class EngineService:
 
     # ---- jobs; called with the lock held, but for _submit
 
-    def _submit(self, session: str, kind: Kind, command: Run | Calibrate) -> int:
-        job = Job(session, JobView(command.job, kind))
+    def _submit(self, session: str, kind: Kind, command: JobCommand) -> int:
+        job = Job(session, JobView(command.job, kind), command)
         try:
-            job.command = admit(command)
+            admit(command)
         except InputError as error:
             job.fail(str(error))
         with self._changed:
@@ -251,7 +260,7 @@ class EngineService:
         job.view = replace(job.view, state="loading")
         self._deadline = now + self._limits.silence
         self._changed.notify_all()
-        return job.command
+        return dump_command(job.command)
 
     def _start_engine(self) -> None:
         try:
@@ -312,8 +321,7 @@ class EngineService:
             self._running, self._deadline = None, None
 
     def _put_back(self, job: Job) -> None:
-        job.view = JobView(job.id, job.kind)
-        job.wanted, job.stop_sent, job.started = "end", False, False
+        job.give_way()
         self._queue.put_back(job)
 
     def _on_end(self, child: Child, status: int) -> None:

@@ -16,7 +16,18 @@ from specviz.models.loading import LoadedModel, download
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
 from specviz.request import PROMPT_LOOKUP, Precision, RunRequest
-from specviz.service.protocol import Calibrate, Calibrated, Comparing, Done, JobEvent, Loading, Rounds, Run, Started
+from specviz.service.protocol import (
+    Calibrate,
+    Calibrated,
+    Comparing,
+    Done,
+    JobCommand,
+    JobEvent,
+    Loading,
+    Rounds,
+    Run,
+    Started,
+)
 from specviz.service.shelf import Shelf
 from specviz.settings import DecodeSettings
 from specviz.trace import ModelInfo, Trace
@@ -37,19 +48,26 @@ class Work:
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the one used last at the end
         self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
 
-    def steps(self, command: Run | Calibrate, stopped: Callable[[], bool]) -> Steps:
+    def steps(self, command: JobCommand, stopped: Callable[[], bool]) -> Steps:
         """Do what the command says; `stopped` tells whether it is no longer wanted.
 
         Raises:
             InputError: it cannot be done; one sentence for the visitor.
         """
-        target, draft = yield from self._load_pair(command.job, command.request)
-        if isinstance(command, Run):
-            yield from self._run(command.job, command.request, target, draft)
-        else:
-            yield from self._calibrate(command.job, command.request.precision, target, draft, stopped)
+        match command:
+            case Run(job=job, request=request):
+                target, draft = yield from self.load_pair(job, request)
+                yield from self._run(job, request, target, draft)
+            case Calibrate(job=job, request=request):
+                target, draft = yield from self.load_pair(job, request)
+                yield from self._calibrate(job, request.precision, target, draft, stopped)
 
-    def _load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
+    def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
+        """The request's models, loaded where they are not; says what is being loaded.
+
+        Raises:
+            InputError: the pair cannot work, or does not fit in memory.
+        """
         names = [request.target] if request.draft == PROMPT_LOOKUP else [request.target, request.draft]
         missing = [name for name in names if not self._shelf.holds(name, request.precision)]
         if missing:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from specviz.service import EngineService
 
+SIGN_OF_LIFE_SECONDS = 4.0
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small machines have two
 
 
@@ -27,6 +28,17 @@ def engine() -> EngineService:
 def start_engine_soon() -> None:
     """Start the engine once the first page has had the processor to itself for a moment."""
     _starting()
+
+
+def stay_while_busy() -> None:
+    """Tell the engine that the visitor is still there while something of theirs goes on, whatever page they are on."""
+    busy = engine().busy(visitor().id, "background") or engine().busy(visitor().id, "interactive")
+
+    @st.fragment(run_every=SIGN_OF_LIFE_SECONDS if busy else None)
+    def beat() -> None:
+        engine().heartbeat(visitor().id)
+
+    beat()
 
 
 @st.cache_resource(show_spinner=False)

@@ -143,8 +143,13 @@ def _measure_costs(watching: Watching, request: RunRequest) -> None:
             if view.costs:
                 watching.costs[pair_key(request)] = view.costs
                 watching.formats[pair_key(request)] = view.dtype_reasons
-    elif pair_key(request) not in watching.costs and not watching.message:
+    elif pair_key(request) not in watching.costs and not watching.message and not _engaged():
         watching.costing = engine().submit_background(visitor().id, request)
+
+
+def _engaged() -> bool:
+    """Whether work of this visitor's goes on in the background, from another page: a calibration would replace it."""
+    return engine().busy(visitor().id, "background")
 
 
 def pair_key(request: RunRequest) -> tuple[str, str, str]:
