@@ -13,16 +13,20 @@ from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from specviz.cli_sweep import add_sweep_options, print_sweep, sweep_plan
 from specviz.cli_text import download_line, print_comparison, print_dtypes, print_models, print_trace, safe, table
 from specviz.errors import InputError
+from specviz.grammars import Grammar, compile_grammar
 from specviz.models.catalogue import bundled_models, bundled_names, changed_weights
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 from specviz.prompts import prompt_problem
-from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.request import PROMPT_LOOKUP as LOOKUP
+from specviz.settings import DRAFT_SCHEDULES, DecodeSettings
+from specviz.sweep_plan import SweepPair
+from specviz.sweep_rows import SweepFile
 from specviz.trace import dump_trace, read_trace
-from specviz.workloads import WORKLOADS, find_workload
 
 if TYPE_CHECKING:
     from specviz.decoding import Drafter
@@ -87,13 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--repeats", type=int, default=5, metavar="R", help="interleaved repeats (5)")
     compare.set_defaults(command=_compare)
 
-    sweep = commands.add_parser("sweep", help="measure workloads at several draft lengths")
-    _add_pair(sweep)
-    known = ", ".join(workload.name for workload in WORKLOADS)
-    sweep.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=f"of {known} (all)")
-    sweep.add_argument("--draft-lengths", default="1,2,4,8", metavar="G,G,...", help="draft lengths (1,2,4,8)")
-    sweep.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (all)")
-    sweep.add_argument("--csv", type=Path, metavar="PATH", help="write rows here; what it holds is not measured again")
+    sweep = commands.add_parser("sweep", help="measure workloads, drafts and settings against each other")
+    _add_pair(sweep, drafts="append")
+    add_sweep_options(sweep)
     sweep.set_defaults(command=_sweep)
 
     show = commands.add_parser("show", help="check a saved trace and print it")
@@ -109,11 +109,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_pair(parser: argparse.ArgumentParser) -> None:
+def _add_pair(parser: argparse.ArgumentParser, drafts: Literal["store", "append"] = "store") -> None:
     dtypes = ("auto", "float32", "bfloat16")
     default = DecodeSettings()
     parser.add_argument("--target", required=True, metavar="T", help="bundled name, folder or Hub id")
-    parser.add_argument("--draft", required=True, metavar="D", help=f"the same, or {PROMPT_LOOKUP}")
+    several = "; may be given several times" if drafts == "append" else ""
+    lookup = f"the same, or {PROMPT_LOOKUP}{several}"
+    parser.add_argument("--draft", required=True, action=drafts, metavar="D", help=lookup)
     parser.add_argument("--max-new-tokens", type=int, default=default.max_new_tokens, metavar="N")
     parser.add_argument("--draft-length", type=int, default=default.draft_length, metavar="G")
     parser.add_argument("--temperature", type=float, default=default.temperature, metavar="X", help="0 is greedy")
@@ -125,12 +127,17 @@ def _add_pair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target-dtype", choices=dtypes)
     parser.add_argument("--draft-dtype", choices=dtypes)
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="torch threads (1)")
+    parser.set_defaults(draft_schedule=default.draft_schedule)
 
 
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
     prompt = parser.add_mutually_exclusive_group(required=True)
     prompt.add_argument("--prompt", metavar="TEXT")
     prompt.add_argument("--prompt-file", type=Path, metavar="F")
+    parser.add_argument("--draft-schedule", choices=DRAFT_SCHEDULES, help="how the draft length changes (fixed)")
+    grammar = parser.add_mutually_exclusive_group()
+    grammar.add_argument("--json-schema", type=Path, metavar="F", help="the output is JSON that follows this schema")
+    grammar.add_argument("--regex", metavar="TEXT", help="the whole output matches this expression")
 
 
 def _settings(options: argparse.Namespace) -> DecodeSettings:
@@ -142,41 +149,63 @@ def _settings(options: argparse.Namespace) -> DecodeSettings:
         top_p=options.top_p,
         seed=options.seed,
         stop_at_eos=not options.ignore_eos,
+        draft_schedule=options.draft_schedule,
     )
 
 
 def _prompt(options: argparse.Namespace) -> str:
-    text = options.prompt
-    if text is None:
-        try:
-            text = options.prompt_file.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{options.prompt_file} is not UTF-8 text.") from error
-        except OSError as error:
-            raise InputError(f"{options.prompt_file} cannot be read: {error.strerror}.") from error
+    text = _read(options.prompt_file) if options.prompt is None else options.prompt
     if problem := prompt_problem(text):
         raise InputError(problem)
     return str(text)
 
 
+def _grammar(options: argparse.Namespace) -> Grammar | None:
+    """What the output must be, checked before anything is loaded."""
+    if options.json_schema is None and options.regex is None:
+        return None
+    regex = options.regex is not None
+    grammar = Grammar("regex", options.regex) if regex else Grammar("json_schema", _read(options.json_schema))
+    compile_grammar(grammar)
+    return grammar
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text.") from error
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+
+
 def _pair(options: argparse.Namespace) -> "tuple[LoadedModel, Drafter]":
     """Load target and drafter. torch is imported here, after everything cheap was checked."""
-    import torch
+    target, draft = _load_models(options)
+    from specviz.decoding import make_drafter
 
-    from specviz.decoding import PromptLookupDrafter, make_drafter
-    from specviz.models import load_model
+    return target, make_drafter(target, draft, _settings(options))
 
+
+def _load_models(
+    options: argparse.Namespace, target: "LoadedModel | None" = None
+) -> "tuple[LoadedModel, LoadedModel | None]":
+    """Load target and draft, None for prompt lookup; a target that is there already is not loaded again."""
     if options.threads < 1:
         raise InputError(f"--threads must be at least 1, not {options.threads}.")
+    import torch
+
+    from specviz.models import load_model
+
     torch.set_num_threads(options.threads)
     _check_pair(options)
-    _progress(f"loading {options.target}")
-    target = load_model(options.target, options.target_dtype or options.dtype, _download_progress)
+    if target is None:
+        _progress(f"loading {options.target}")
+        target = load_model(options.target, options.target_dtype or options.dtype, _download_progress)
     if options.draft == PROMPT_LOOKUP:
-        return target, PromptLookupDrafter()
+        return target, None
     _progress(f"loading {options.draft}")
-    draft = load_model(options.draft, options.draft_dtype or options.dtype, _download_progress)
-    return target, make_drafter(target, draft, _settings(options))
+    return target, load_model(options.draft, options.draft_dtype or options.dtype, _download_progress)
 
 
 def _check_pair(options: argparse.Namespace) -> None:
@@ -243,23 +272,27 @@ def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
 
 
 def _run(options: argparse.Namespace) -> None:
-    settings, prompt = _settings(options), _prompt(options)
+    settings, prompt, grammar = _settings(options), _prompt(options), _grammar(options)
     target, drafter = _pair(options)
+    from specviz.decoding import make_constraint
     from specviz.experiments import run_both
 
+    constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
     _progress("decoding")
-    trace = run_both(target, drafter, prompt, settings)
+    trace = run_both(target, drafter, prompt, settings, constraint)
     _progress("")
     if _write(options, dump_trace(trace)):
         print_trace(trace)
 
 
 def _compare(options: argparse.Namespace) -> None:
-    settings, prompt = _settings(options), _prompt(options)
+    settings, prompt, grammar = _settings(options), _prompt(options), _grammar(options)
     target, drafter = _pair(options)
+    from specviz.decoding import make_constraint
     from specviz.experiments import compare
 
-    comparison = compare(target, drafter, prompt, settings, options.repeats, _progress)
+    constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
+    comparison = compare(target, drafter, prompt, settings, options.repeats, _progress, constraint)
     _progress("")
     result = comparison_json(comparison)
     if _write(options, json.dumps(result, indent=2)):
@@ -316,42 +349,26 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
 
 
 def _sweep(options: argparse.Namespace) -> None:
-    settings, lengths = _settings(options), _draft_lengths(options.draft_lengths)
-    workloads = []
-    for name in options.workload or [workload.name for workload in WORKLOADS]:
-        workload = find_workload(name)
-        if workload is None:
-            raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
-        workloads.append(workload)
-    if options.prompts is not None and options.prompts < 1:
-        raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
-    target, drafter = _pair(options)
-    from specviz.experiments import SweepFile, sweep
+    plan = sweep_plan(options, _settings(options))
+    cells = plan.cells()
+    file = SweepFile(options.csv)
+    before = len(file.rows)
+    target: LoadedModel | None = None
 
-    file = SweepFile(options.csv) if options.csv else None
-    rows = []
-    done = file.done if file else frozenset()
-    for row in sweep(target, drafter, workloads, lengths, settings, done, options.prompts, _progress):
-        rows.append(asdict(row))
-        if file:
-            file.add(row)
+    def load(pair: SweepPair) -> "tuple[LoadedModel, LoadedModel | None]":
+        nonlocal target
+        draft = PROMPT_LOOKUP if pair.draft == LOOKUP else pair.draft
+        one = {"draft": draft, "temperature": max(plan.temperatures)}
+        target, loaded = _load_models(argparse.Namespace(**{**vars(options), **one}), target)
+        return target, loaded
+
+    from specviz.sweeping import sweep
+
+    for row in sweep(cells, load, file.done, _progress):
+        file.add(row)
     _progress("")
-    if _write(options, json.dumps({"rows": rows}, indent=2)):
-        shown = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
-        if not rows:
-            print(f"Nothing left to measure: {safe(str(options.csv))} holds it all.")
-            return
-        table(shown, [[row[column] for column in shown] for row in rows])
-
-
-def _draft_lengths(text: str) -> list[int]:
-    try:
-        lengths = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--draft-lengths takes whole numbers with commas between, not {text!r}.") from None
-    if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
-        raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
-    return lengths
+    if _write(options, json.dumps({"rows": [asdict(row) for row in file.rows]}, indent=2)):
+        print_sweep(file.rows[before:], str(options.csv))
 
 
 def _show(options: argparse.Namespace) -> None:

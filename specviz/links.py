@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from specviz.prompts import prompt_problem
 from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision, RunRequest
-from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
 from specviz.workloads import DEFAULT_PRESET, find_preset
 
 # What the page's controls offer, so what a link may ask for.
@@ -22,6 +22,7 @@ MAX_STEP = 100_000  # of the playhead
 
 REAL = re.compile(r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?")  # no nan, inf, 1_0 or signs
 PRECISIONS: dict[str, Precision] = {"exact": "exact", "fast": "fast"}
+SCHEDULES: dict[str, DraftSchedule] = {schedule: schedule for schedule in DRAFT_SCHEDULES}
 
 Params = Mapping[str, str | Sequence[str]]  # a repeated parameter may come as a list
 Value = TypeVar("Value")
@@ -49,6 +50,7 @@ def link_of(request: RunRequest, step: int | None = None, preset: str | None = N
         "target": request.target,
         "draft": request.draft,
         "gamma": str(settings.draft_length),
+        "schedule": settings.draft_schedule,
         "temperature": _number(settings.temperature),
         "top_k": str(settings.top_k or 0),
         "top_p": _number(1.0 if settings.top_p is None else settings.top_p),
@@ -100,6 +102,12 @@ def _settings(link: "_Reader") -> DecodeSettings:
         ),
         top_k=top_k or None,
         top_p=None if top_p == 1 else top_p,
+        draft_schedule=link.value(
+            "schedule",
+            SCHEDULES.get,
+            default.draft_schedule,
+            "a draft length schedule known here",
+        ),
         seed=link.value("seed", _whole(0, MAX_SEED), default.seed, f"a whole number from 0 to {MAX_SEED}"),
     )
 

@@ -70,6 +70,11 @@ class PositionCounts:
         return self.accepted / self.judged if self.judged else None
 
 
+def longest_draft(trace: Trace) -> int:
+    """Positions a draft of this run can have: the draft length, or more where a schedule went beyond it."""
+    return max([trace.settings.draft_length, *(len(round.drafted) for round in trace.rounds)])
+
+
 def by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCounts]:
     """Judged and accepted tokens for positions 1 to `draft_length` of the draft."""
     judged, accepted = [0] * draft_length, [0] * draft_length

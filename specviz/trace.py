@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.errors import InputError
-from specviz.settings import DecodeSettings
+from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
 
 SCHEMA: Literal[1] = 1
 Status = Literal["accepted", "rejected", "discarded"]
@@ -260,11 +260,14 @@ def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
     """What the fields say of each other, checked in the order of the file."""
     if len(trace.prompt.tokens) != len(trace.prompt.token_ids):
         yield "prompt.tokens and prompt.token_ids differ in length"
+    adapts = trace.settings.draft_schedule == "heuristic"  # beyond the length it starts from
+    longest = MAX_DRAFT_LENGTH if adapts else trace.settings.draft_length
     for position, round in enumerate(trace.rounds):
         if round.index != position:
             yield f"rounds.{position} has index {round.index}"
-        if len(round.drafted) > trace.settings.draft_length:
-            yield f"rounds.{position} drafts {len(round.drafted)} tokens, more than draft_length"
+        if len(round.drafted) > longest:
+            limit = longest if adapts else "draft_length"
+            yield f"rounds.{position} drafts {len(round.drafted)} tokens, more than {limit}"
         yield from (f"rounds.{position} {problem}" for problem in _round_problems(round))
     yield from _output_problems(trace)
 

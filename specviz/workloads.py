@@ -4,8 +4,12 @@ All written for this project, for models that know children's stories, Python, d
 A preset's name stands in links ("preset=story-1"): prompts may be added, but a name keeps its text.
 """
 
+import json
 from dataclasses import dataclass
 from random import Random
+from typing import Any
+
+from specviz.grammars import Grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,7 @@ class Preset:
 
     name: str  # "story-1"
     text: str
+    grammar: Grammar | None = None  # what may follow the text, where that is part of the kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +31,24 @@ class Workload:
     prompts: tuple[Preset, ...]
 
 
-def _workload(name: str, title: str, about: str, *texts: str) -> Workload:
-    presets = tuple(Preset(f"{name}-{number}", text) for number, text in enumerate(texts, start=1))
+def _workload(name: str, title: str, about: str, *texts: str | tuple[str, Grammar]) -> Workload:
+    pairs = [(each, None) if isinstance(each, str) else each for each in texts]
+    presets = tuple(Preset(f"{name}-{number}", *pair) for number, pair in enumerate(pairs, start=1))
     return Workload(name, title, about, presets)
+
+
+def _object(opened: str, **properties: Any) -> Grammar:
+    """A JSON object with these properties, in this order, and no others; `opened` of it stands in the prompt."""
+    return Grammar("json_schema", json.dumps(_all_of(properties)), opened)
+
+
+def _all_of(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 STORY = _workload(
@@ -91,15 +111,68 @@ BOILERPLATE = _workload(
     "        return self.value == other.value\n\n    def __ne__(self, other):",
 )
 
+_TYPE = {"enum": ["integer", "number", "string", "boolean"]}
+
 CONSTRAINED = _workload(
     "constrained",
     "Constrained output",
     "The form is fixed and only the values are free: few tokens are possible at each place.",
-    '{"name": "Lily", "age": 5, "pet": "cat"}\n{"name": "Ben", "age": 6, "pet": "dog"}\n{"name":',
-    "Question: Is the sun hot?\nAnswer: yes\nQuestion: Is ice warm?\nAnswer: no\nQuestion: Can a fish swim?\nAnswer:",
-    "one, 1\ntwo, 2\nthree, 3\nfour, 4\nfive,",
-    "date,city,degrees\n2026-01-01,Oslo,-4\n2026-01-02,Oslo,-6\n2026-01-03,Oslo,",
-    '{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "tags": {"type":',
+    (
+        '{"name": "Lily", "age": 5, "pet": "cat"}\n{"name": "Ben", "age": 6, "pet": "dog"}\n{"name":',
+        _object(
+            '{"name":',
+            name={"type": "string", "pattern": "^[A-Z][a-z]{1,11}$"},
+            age={"type": "integer", "minimum": 1, "maximum": 12},
+            pet={"enum": ["cat", "dog", "fish", "bird", "rabbit", "mouse"]},
+        ),
+    ),
+    (
+        "Question: Is the sun hot?\nAnswer: yes\nQuestion: Is ice warm?\nAnswer: no\n"
+        "Question: Can a fish swim?\nAnswer:",
+        Grammar("regex", r" (yes|no)(\nQuestion: (Is|Are|Can|Do) [a-z]{1,9}( [a-z]{1,9}){1,4}\?\nAnswer: (yes|no)){3}"),
+    ),
+    (
+        "one, 1\ntwo, 2\nthree, 3\nfour, 4\nfive,",
+        Grammar("regex", r" [0-9]{1,3}(\n[a-z]{3,9}, [0-9]{1,3}){7}"),
+    ),
+    (
+        "date,city,degrees\n2026-01-01,Oslo,-4\n2026-01-02,Oslo,-6\n2026-01-03,Oslo,",
+        Grammar("regex", r"-?[0-9]{1,2}(\n2026-01-(0[1-9]|[12][0-9]),(Oslo|Rome|Cairo|Lima),-?[0-9]{1,2}){4}"),
+    ),
+    (
+        '{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "tags": {"type":',
+        _object(
+            '{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "tags": {"type":',
+            type={"const": "object"},
+            properties=_all_of(
+                {
+                    "id": _all_of({"type": _TYPE}),
+                    "name": _all_of({"type": _TYPE}),
+                    "tags": _all_of({"type": {"const": "array"}, "items": _all_of({"type": _TYPE})}),
+                }
+            ),
+            required={"type": "array", "items": {"enum": ["id", "name", "tags"]}, "minItems": 1, "maxItems": 3},
+        ),
+    ),
+    (
+        '{"shop": "market", "items": [{"name": "apple", "count": 3, "ripe": true}, {"name":',
+        _object(
+            '{"shop": "market", "items": [{"name": "apple", "count": 3, "ripe": true}, {"name":',
+            shop={"type": "string", "pattern": "^[a-z]{1,11}$"},
+            items={
+                "type": "array",
+                "minItems": 3,
+                "maxItems": 4,
+                "items": _all_of(
+                    {
+                        "name": {"type": "string", "pattern": "^[a-z]{1,11}$"},
+                        "count": {"type": "integer", "minimum": 1, "maximum": 99},
+                        "ripe": {"type": "boolean"},
+                    }
+                ),
+            },
+        ),
+    ),
 )
 
 COPY = _workload(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from specviz import experiments
+from specviz import sweeping
 from specviz.cli_text import chip, safe, visible
 from specviz.models.catalogue import bundled_models
 from specviz.settings import DecodeSettings
@@ -199,20 +199,36 @@ def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring
     assert len(lines) == 1 + len(rows)
     assert lines[0].split(",") == list(rows[0])
 
-    monkeypatch.setattr(experiments, "speculative_decode", None)  # measuring anything would now fail
+    monkeypatch.setattr(sweeping, "SpeculativeRun", None)  # measuring anything would now fail
     assert "Nothing left to measure" in ok(*SWEEP, "--csv", file)
+    assert json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"] == rows
     monkeypatch.undo()
     assert file.read_text().splitlines() == lines
 
     lost = tmp_path / "lost.csv"  # killed in the middle of a row
     lost.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])
     again = json.loads(ok(*SWEEP, "--csv", lost, "--json", "-"))["rows"]
-    assert [(row["preset"], row["draft_length"]) for row in again] == [("copy-1", 3)]
-    assert [line.split(",")[6] for line in lost.read_text().splitlines()[1:]] == [
-        "story-1",
-        "story-1",
-        "copy-1",
-        "copy-1",
+    assert again[:3] == rows[:3]  # those of the file are listed with the new one
+    assert [(row["preset"], row["draft_length"]) for row in again] == measured
+    assert len(lost.read_text().splitlines()) == 1 + len(measured)
+
+
+@pytest.mark.slow
+def test_sweep_varies_drafts_temperatures_schedules_and_prompts_of_ones_own(run: Cli, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "Once upon a time", "name": "mine", "workload": "tales"}\n{"prompt": 7}\n')
+    arguments = ["--draft", "prompt-lookup", "--prompts-file", prompts, "--draft-lengths", "2"]
+    varied = ["--temperatures", "0,1", "--schedules", "fixed,heuristic"]
+    status, out, err = run("sweep", *SHORT, *arguments, *varied, "--json", "-")
+    assert (status, err) == (0, 'note: Line 2 is left out: it has no "prompt" with a text.\n')
+    rows = json.loads(out)["rows"]
+    assert {(row["workload"], row["preset"]) for row in rows} == {("tales", "mine")}
+    found = [(row["draft_dtype"], row["temperature"], row["draft_schedule"]) for row in rows]
+    assert found == [
+        (dtype, temperature, schedule)
+        for dtype in ("float32", None)
+        for temperature in (0.0, 1.0)
+        for schedule in ("fixed", "heuristic")
     ]
 
 

@@ -1,33 +1,27 @@
-"""Compare and sweep on a tiny pair: what is measured, in which order, and what the figures are made of."""
+"""Compare on a tiny pair: what is measured, in which order, and what the figures are made of."""
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, experiments
+from specviz import DecodeSettings, InputError, ModelDrafter, experiments
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.experiments import (
     Comparison,
-    SweepFile,
-    SweepRow,
     compare,
     mean_log_probability,
     quality,
     run_both,
-    sweep,
-    sweep_key,
     top2_gap,
 )
 from specviz.metrics import count
 from specviz.models.calibration import Calibration
 from specviz.trace import Output, Trace, dump_trace, parse_trace
-from specviz.workloads import Preset, Workload
 from tests.tiny import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -219,119 +213,3 @@ def test_quality_of_sampled_runs_is_the_targets_opinion_of_both_texts() -> None:
         "speculative": mean_log_probability(TARGET, PROMPT, speculative.output.token_ids),
         "autoregressive": mean_log_probability(TARGET, PROMPT, plain.output.token_ids),
     }
-
-
-# Sweep
-
-WORKLOADS = [
-    Workload("first", "First", "Two words.", (Preset("first-1", "w1"), Preset("first-2", "w2"))),
-    Workload("second", "Second", "One word.", (Preset("second-1", "w4"),)),
-]
-
-
-def test_sweep_rows_say_what_was_run_and_what_came_of_it() -> None:
-    said: list[str] = []
-    rows = list(sweep(TARGET, DRAFTER, WORKLOADS, [1, 3], GREEDY, progress=said.append))
-    names = [(row.workload, row.preset, row.draft_length) for row in rows]
-    presets = [("first", "first-1"), ("first", "first-2"), ("second", "second-1")]
-    assert names == [(*preset, length) for preset in presets for length in (1, 3)]
-    assert said == ["first-1, prompt 1 of 3", "first-2, prompt 2 of 3", "second-1, prompt 3 of 3"]
-    for row, text in zip(rows, (1, 1, 2, 2, 4, 4), strict=True):
-        trace = speculative_decode(TARGET, DRAFTER, [text], replace(GREEDY, draft_length=row.draft_length))
-        counts = count(trace.rounds)
-        assert (row.target, row.draft, row.threads, row.seed, row.temperature) == ("target", "draft", 1, 0, 0.0)
-        assert (row.new_tokens, row.max_new_tokens, row.rounds) == (20, 20, counts.rounds)
-        fates = (counts.drafted, counts.accepted, counts.rejected, counts.discarded)
-        assert (row.drafted, row.accepted, row.rejected, row.discarded) == fates
-        assert row.acceptance_rate == counts.acceptance_rate
-        assert row.per_judgement_rate == counts.per_judgement_rate
-        assert row.tokens_per_target_call == 20 / counts.rounds
-        assert row.speedup == pytest.approx(row.autoregressive_seconds / row.speculative_seconds)
-        assert row.identical is True
-
-
-def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
-    ending = tiny_model(seed=1, name="ending")
-    assert ending.model.generation_config is not None
-    ending.model.generation_config.eos_token_id = 3  # so that the two draws end at different lengths
-    rows = list(sweep(ending, DRAFTER, WORKLOADS, [2, 4], SAMPLED))
-    assert {row.identical for row in rows} == {None}
-    uneven = 0
-    for row in rows:
-        prompt = {"first-1": [1], "first-2": [2], "second-1": [4]}[row.preset]
-        plain = autoregressive_decode(ending, prompt, SAMPLED).output.token_ids
-        uneven += len(plain) != row.new_tokens
-        a_token = row.autoregressive_seconds / len(plain), row.speculative_seconds / row.new_tokens
-        assert row.speedup == pytest.approx(a_token[0] / a_token[1])
-    assert uneven, "every pair happened to be of one length"
-
-
-def test_sweep_takes_as_many_prompts_as_asked_for_and_skips_what_is_done() -> None:
-    one_each = list(sweep(TARGET, DRAFTER, WORKLOADS, [2], GREEDY, prompts=1))
-    assert [row.preset for row in one_each] == ["first-1", "second-1"]
-    done = frozenset([sweep_key(TARGET, DRAFTER, WORKLOADS[0].prompts[1], replace(GREEDY, draft_length=2))])
-    rest = list(sweep(TARGET, DRAFTER, WORKLOADS, [2], GREEDY, done))
-    assert [row.preset for row in rest] == ["first-1", "second-1"]
-
-
-def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    for drafter in (DRAFTER, PromptLookupDrafter()):  # the second's name has a comma in it, and None for a dtype
-        for settings in (GREEDY, replace(SAMPLED, top_k=3, top_p=0.9)):
-            rows = sweep(TARGET, drafter, WORKLOADS[:1], [2, 4], settings, SweepFile(path).done)
-            file = SweepFile(path)
-            measured = [file.add(row) for row in rows]
-            assert len(measured) == 4
-            assert not list(sweep(TARGET, drafter, WORKLOADS[:1], [2, 4], settings, SweepFile(path).done))
-    assert len(path.read_text().splitlines()) == 1 + 16
-    assert path.read_text().startswith(",".join(field.name for field in fields(SweepRow)))
-
-
-def test_whatever_changes_a_measurement_changes_its_key() -> None:
-    preset, other_preset = WORKLOADS[0].prompts
-    half = replace(TARGET, info=replace(TARGET.info, dtype="bfloat16"))
-    half_draft = ModelDrafter(replace(DRAFT, info=replace(DRAFT.info, dtype="bfloat16")))
-    settings = [
-        SAMPLED, replace(GREEDY, max_new_tokens=5), replace(GREEDY, draft_length=5), replace(GREEDY, seed=1),
-        replace(GREEDY, stop_at_eos=False), replace(GREEDY, top_k=2), replace(GREEDY, top_p=0.5), GREEDY,
-    ]  # fmt: skip
-    assert len(settings) == len(fields(DecodeSettings)) + 1
-    keys = [sweep_key(TARGET, DRAFTER, preset, one) for one in settings]
-    keys += [sweep_key(TARGET, DRAFTER, other_preset, GREEDY), sweep_key(half, DRAFTER, preset, GREEDY)]
-    keys += [sweep_key(TARGET, half_draft, preset, GREEDY), sweep_key(DRAFT, DRAFTER, preset, GREEDY)]
-    keys += [sweep_key(TARGET, PromptLookupDrafter(), preset, GREEDY)]
-    torch.set_num_threads(2)
-    keys += [sweep_key(TARGET, DRAFTER, preset, GREEDY)]
-    assert len(set(keys)) == len(keys)
-
-
-def test_half_a_row_is_measured_again(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    file = SweepFile(path)
-    for row in sweep(TARGET, DRAFTER, WORKLOADS, [2], GREEDY):
-        file.add(row)
-    whole = path.read_text()
-    for lost in (1, 3, 40):
-        path.write_text(whole[:-lost], newline="")
-        again = list(sweep(TARGET, DRAFTER, WORKLOADS, [2], GREEDY, SweepFile(path).done))
-        assert [row.preset for row in again] == ["second-1"]
-        assert path.read_text().count("\n") == 3
-
-
-@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"no newline", b"\xff\xfe", b"\n", b"a\x00b"])
-def test_a_file_that_is_no_sweep_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "sweep.csv"
-    path.write_bytes(content)
-    if not content:
-        assert SweepFile(path).done == frozenset()
-        return
-    with pytest.raises(InputError, match=r"sweep\.csv"):
-        SweepFile(path)
-    assert path.read_bytes() == content
-
-
-def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be used for the sweep"):
-        SweepFile(tmp_path)
-    with pytest.raises(InputError, match="cannot be used for the sweep"):
-        SweepFile(tmp_path / "no such folder" / "sweep.csv")

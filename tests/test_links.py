@@ -10,7 +10,20 @@ from specviz.workloads import DEFAULT_PRESET, find_preset
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
 KEYS = [
-    *("prompt", "preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"),
+    *(
+        "prompt",
+        "preset",
+        "target",
+        "draft",
+        "gamma",
+        "schedule",
+        "temperature",
+        "top_k",
+        "top_p",
+        "tokens",
+        "seed",
+        "dtype",
+    ),
     "step",
 ]
 DEFAULT = RunRequest(DEFAULT_PRESET.text)
@@ -45,6 +58,7 @@ def test_every_setting_is_written_though_it_is_the_default() -> None:
         "target": "wren-base",
         "draft": "wren-nano",
         "gamma": "4",
+        "schedule": "fixed",
         "temperature": "0",
         "top_k": "0",
         "top_p": "1",

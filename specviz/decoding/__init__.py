@@ -2,6 +2,7 @@
 
 from specviz.decoding.autoregressive import AutoregressiveRun, autoregressive_decode
 from specviz.decoding.drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter, Proposer
+from specviz.decoding.grammar import GrammarConstraint, make_constraint
 from specviz.decoding.rules import AcceptanceRule, Judgement
 from specviz.decoding.speculative import SpeculativeRun, iter_speculative_decode, speculative_decode
 from specviz.decoding.translated import TranslatedDrafter, make_drafter
@@ -11,6 +12,7 @@ __all__ = [
     "AutoregressiveRun",
     "Draft",
     "Drafter",
+    "GrammarConstraint",
     "Judgement",
     "ModelDrafter",
     "PromptLookupDrafter",
@@ -19,6 +21,7 @@ __all__ = [
     "TranslatedDrafter",
     "autoregressive_decode",
     "iter_speculative_decode",
+    "make_constraint",
     "make_drafter",
     "speculative_decode",
 ]

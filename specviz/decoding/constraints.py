@@ -5,6 +5,7 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 
 class LogitsConstraint(Protocol):
@@ -16,5 +17,7 @@ class LogitsConstraint(Protocol):
 
 def constrain(logits: Tensor, constraint: LogitsConstraint, text: Sequence[int], drafted: Sequence[int]) -> Tensor:
     """Mask row i of `logits`, (n, vocabulary), by what may follow `text` and the first i drafted tokens."""
-    masks = [constraint.allowed([*text, *drafted[:i]]) for i in range(len(logits))]
-    return logits.masked_fill(~torch.stack(masks).to(logits.device), float("-inf"))
+    masks = torch.stack([constraint.allowed([*text, *drafted[:i]]) for i in range(len(logits))])
+    # The target alone may know more tokens than a pair's mask has entries for: those are not allowed either.
+    masks = pad(masks, (0, logits.shape[-1] - masks.shape[-1]))
+    return logits.masked_fill(~masks.to(logits.device), float("-inf"))

@@ -72,12 +72,13 @@ class ModelProposer:
     """Writes guesses one by one with the draft model and its own cache."""
 
     def __init__(self, model: CachedModel, sampler: Sampler, constraint: LogitsConstraint | None) -> None:
+        self.unsure_below = 0.0  # a guess that the draft gives less than this is the round's last one; 0: none is
         self._model = model
         self._sampler = sampler
         self._constraint = constraint
 
     def propose(self, text: Sequence[int], count: int) -> Draft:
-        """Guess `count` tokens. Each step feeds one token, the first one two after a full accept."""
+        """Guess `count` tokens, or fewer. Each step feeds one token, the first one two after a full accept."""
         token_ids: list[int] = []
         rows: list[Tensor] = []
         unread = text[self._model.length :]
@@ -89,7 +90,16 @@ class ModelProposer:
             token_ids.append(self._sampler.choose(scores[0]))
             rows.append(scores)
             unread = token_ids[-1:]
+            if self._unsure(scores, token_ids[-1]):
+                # With this guess, not before it. Whether it is judged may not depend on which token it is: were unsure
+                # guesses dropped, those left at a place would not be draws from q, and the output not from p. What it
+                # decides is only whether another one follows, and the rule holds of however many there are.
+                break
         return Draft(token_ids, torch.cat(rows) if rows else None)
+
+    def _unsure(self, scores: Tensor, token_id: int) -> bool:
+        """Whether the draft gives its guess too little: the q of a trace, of what is left after masking and warping."""
+        return self.unsure_below > 0 and float(self._sampler.probabilities(scores)[0, token_id]) < self.unsure_below
 
     def settle(self, length: int) -> None:
         """Forget the guesses that did not survive."""

@@ -65,7 +65,7 @@ def open_run(
     """
     vocabulary = shared_vocabulary(target, draft)
     pieces = Pieces(target.tokenizer)
-    token_ids = _token_ids(target, prompt, vocabulary)
+    token_ids = prompt_ids(target, prompt, vocabulary)
     for loaded in (target, draft):
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
             raise InputError(
@@ -79,7 +79,12 @@ def open_run(
     return Opening(target, settings, shown, vocabulary, pieces, ends, created)
 
 
-def _token_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
+def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
+    """The prompt in the target's tokens.
+
+    Raises:
+        InputError: it is empty, or holds a token id that is not below `vocabulary`.
+    """
     if isinstance(prompt, str):
         # A special token spelled out in a visitor's prompt is text like any other.
         token_ids = list(target.tokenizer(prompt, split_special_tokens=True)["input_ids"]) if prompt else []

@@ -12,7 +12,8 @@ import torch
 
 from specviz.decoding.cached_model import CachedModel
 from specviz.decoding.constraints import LogitsConstraint, constrain
-from specviz.decoding.drafters import Drafter, Proposer
+from specviz.decoding.draft_length import DraftLength, unsure_below
+from specviz.decoding.drafters import Drafter, ModelProposer, Proposer
 from specviz.decoding.opening import Opening, open_run
 from specviz.decoding.recording import Recorder, Seconds
 from specviz.decoding.rules import AcceptanceRule, make_rule
@@ -35,12 +36,13 @@ def speculative_rounds(
 ) -> Iterator[Round]:
     """Append to `text` round by round. Both models have read all of it but its last token, here and at every yield."""
     final_length = len(text) + opening.settings.max_new_tokens
+    draft_length = DraftLength(opening.settings)
     for index in count():
         began = perf_counter()
 
         # 1. The draft proposes. The target adds a token of its own to every round, so leave room for it.
         room = final_length - len(text) - 1
-        draft = proposer.propose(text, min(opening.settings.draft_length, room))
+        draft = proposer.propose(text, min(draft_length.tokens, room))
         drafted = perf_counter()
 
         # 2. The target reads the last token and all n guesses in one pass: what it would say after each of the n + 1.
@@ -52,6 +54,7 @@ def speculative_rounds(
             logits = constrain(logits, constraint, text, draft.token_ids)
         scores = sampler.scores(logits)
         judgement = rule.judge(draft, scores)
+        draft_length.learn(len(draft.token_ids), judgement.accepted)
         emitted = [*draft.token_ids[: judgement.accepted], judgement.token_id]
         emitted = emitted[: next((i + 1 for i, token in enumerate(emitted) if token in opening.ends), None)]
         text.extend(emitted)
@@ -98,6 +101,8 @@ class SpeculativeRun:
         model.prefill(text[:-1])
         target_read = perf_counter()
         proposer = drafter.begin(text, opening.vocabulary, sampler, constraint)
+        if isinstance(proposer, ModelProposer):  # of the others none has a q to be unsure by
+            proposer.unsure_below = unsure_below(settings)
         self._prefill = PrefillSeconds(target_read - began, perf_counter() - target_read)
 
         self._drafter = drafter.info

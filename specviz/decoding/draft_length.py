@@ -1,0 +1,31 @@
+"""How many tokens a round drafts: always as many, or as many as the rounds before suggest."""
+
+from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+
+# transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23).
+UNSURE_BELOW = 0.4
+
+
+class DraftLength:
+    """The draft length of the next round.
+
+    Under the heuristic schedule it starts at the settings' and changes after each round as in transformers
+    (`AssistedCandidateGenerator.update_candidate_strategy`, generation/candidate_generator.py, 5.23; there without an
+    upper limit, and kept from one text to the next): 2 more if all that was drafted was accepted, else 1 fewer. Under
+    the others it stays what it is; that a draft may stop earlier is the proposer's business.
+    """
+
+    def __init__(self, settings: DecodeSettings) -> None:
+        self.tokens = settings.draft_length
+        self._adapts = settings.draft_schedule == "heuristic"
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """Take note of a round; one that drafted nothing says nothing."""
+        if self._adapts and drafted:
+            self.tokens += 2 if accepted == drafted else -1
+            self.tokens = min(max(self.tokens, 1), MAX_DRAFT_LENGTH)
+
+
+def unsure_below(settings: DecodeSettings) -> float:
+    """The probability below which a guess is the last of its round; 0 is never."""
+    return UNSURE_BELOW if settings.draft_schedule == "confidence" else 0.0
