@@ -1,0 +1,41 @@
+"""Record the race the Race page shows before anyone has started one: python -m scripts.record_race [FILE]
+
+Races the bundled pair on a few prompts of different kinds, as the engine does for a visitor, and writes
+assets/traces/race.json. Run it on a machine with nothing else to do.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+
+from specviz.race import RacePrompt, dump_race, load_lap, overall_verdict
+from specviz.request import RunRequest
+from specviz.service.protocol import Race, Results
+from specviz.service.work import Work
+from specviz.settings import DecodeSettings
+from specviz.workloads import find_preset
+
+FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "race.json"
+PRESETS = ("story-1", "code-2", "structured-1", "random-1")  # the last is where speculation should lose
+REPEATS = 5
+
+
+def main() -> None:
+    """Race, and keep what was measured."""
+    torch.set_num_threads(1)  # as the engine has it
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
+    prompts = [RacePrompt(name, preset.text) for name in PRESETS if (preset := find_preset(name))]
+    request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
+    laps = []
+    for event in Work().steps(Race(1, request, prompts, REPEATS), lambda: False):
+        if isinstance(event, Results):
+            print(event.note, file=sys.stderr)
+            laps += [load_lap(item) for item in event.items]
+    file.write_text(dump_race(laps) + "\n", encoding="utf-8")
+    verdict = overall_verdict(laps)
+    print([lap.verdict.headline for lap in laps], verdict and verdict.headline, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""The Race page in a real Chromium, engine and all."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.conftest import AppServer
+
+pytestmark = pytest.mark.browser
+
+LONG = 90_000  # ms, for a loaded machine
+SMALL = "?preset=story-1&preset=random-1&tokens=16&repeats=2"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(LONG)
+    yield context
+    context.close()
+
+
+def open_race(context: BrowserContext, server: AppServer, query: str = "") -> Page:
+    page = context.new_page()
+    page.goto(server.url)
+    page.wait_for_selector(".stage")
+    page.goto(f"{server.url}/race{query}")
+    page.wait_for_selector(".race .lane")
+    return page
+
+
+def race(page: Page) -> Locator:
+    return page.locator(".race")
+
+
+def start(page: Page) -> None:
+    page.get_by_role("button", name="Start the race").click()
+
+
+def settled(page: Page) -> None:
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+
+def wait_for_race(page: Page) -> str:
+    page.wait_for_selector(".race[data-run^=live]", timeout=LONG)
+    return str(race(page).get_attribute("data-run"))
+
+
+def test_the_recorded_race_plays_and_finishes(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server)
+    expect(race(page).locator(".badge")).to_contain_text("recorded on")
+    expect(race(page).locator(".lane")).to_have_count(8)
+    expect(race(page).locator(".lane-tokens .chip.accepted").first).to_be_visible()
+    page.wait_for_selector(".race[data-done]")
+    expect(race(page).locator(".lane.finished")).to_have_count(8)
+    expect(race(page).locator(".flag", has_text="faster").first).to_be_visible()
+    expect(race(page).locator(".flag", has_text="slower").first).to_be_visible()
+    expect(race(page).locator("p.spoken[role=status]")).to_contain_text("The race is over.")
+    expect(race(page).locator(".lap .spoken").first).to_contain_text("target alone wrote 64 tokens in")
+
+
+def test_space_arrows_restart_and_scrubber_move_the_clock(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server)
+    page.wait_for_selector(".race[data-done]")
+    race(page).get_by_role("button", name="Restart").click()
+    race(page).get_by_role("button", name="Pause").click()
+    expect(race(page)).not_to_have_attribute("data-done", "")
+    race(page).locator(".scrubber").fill("500")
+    half = race(page).locator(".count").all_inner_texts()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowRight")
+    expect(race(page).locator(".scrubber")).to_have_value("520")
+    page.keyboard.press("ArrowLeft")
+    expect(race(page).locator(".scrubber")).to_have_value("500")
+    assert race(page).locator(".count").all_inner_texts() == half, "forth and back is where it was"
+    page.keyboard.press("End")
+    expect(race(page).locator(".lane.finished")).to_have_count(8)
+    page.keyboard.press(" ")
+    expect(race(page).get_by_role("button", name="Pause")).to_be_visible()
+    race(page).get_by_label("Slow motion").select_option("1")
+    page.wait_for_selector(".race[data-done]")
+
+
+def test_speculative_tokens_come_in_bursts(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server)
+    page.wait_for_selector(".race[data-done]")
+    statuses = race(page).locator(".lane.guessed .chip").evaluate_all("chips => chips.map((chip) => chip.className)")
+    assert {status.split()[-1] for status in statuses} == {"accepted", "correction", "bonus"}
+    seen = race(page).evaluate(
+        """(race) => Array.from({ length: 201 }, (_, i) => {
+          const scrubber = race.querySelector(".scrubber");
+          scrubber.value = 5 * i;
+          scrubber.dispatchEvent(new Event("input"));
+          return race.querySelectorAll(".lap:first-child .guessed .chip").length;
+        })"""
+    )
+    jumps = [after - before for before, after in pairwise(seen)]
+    assert min(jumps) >= 0
+    assert max(jumps) >= 3, "a round's tokens appear together"
+    assert seen[0] == 0
+
+
+def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_race(context, app_server, SMALL)
+    expect(race(page).locator(".badge")).to_contain_text("recorded on")
+    start(page)
+    run = wait_for_race(page)
+    expect(race(page).locator(".badge")).to_have_text("measured on this machine")
+    expect(race(page).locator(".lap")).to_have_count(2)
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"over 2 prompts \(95 % interval"))).to_be_visible()
+    expect(page.get_by_text("Identical: on every prompt")).to_be_visible()
+    wanted = {"preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"}
+    assert wanted | {"repeats", "same_length"} <= set(re.findall(r"[?&](\w+)=", page.url))
+    assert page.url.count("preset=") == 2
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download JSON").click()
+    laps = json.loads(download.value.path().read_text(encoding="utf-8"))["laps"]
+    assert [len(lap["speculative_seconds"]) for lap in laps] == [2, 2]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5
+
+    page.get_by_test_id("stTopNavLink").filter(has_text="Worksheet").click()
+    page.get_by_text("Does a draft pay?").wait_for()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Race").click()
+    assert wait_for_race(page) == run
+
+
+def test_a_reload_brings_the_settings_back_and_starts_nothing(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server, SMALL)
+    start(page)
+    wait_for_race(page)
+    page.reload()
+    page.wait_for_selector(".race[data-run=recorded]")
+    expect(page.get_by_role("slider", name="New tokens")).to_have_value("16")
+    expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
+
+
+def test_cancel_while_measuring(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server, "?preset=story-1&tokens=256&repeats=20")
+    start(page)
+    expect(page.get_by_text("Nothing is drawn while the clock runs")).to_be_visible()
+    expect(race(page)).to_have_count(0)
+    expect(page.get_by_text(re.compile(r"Prompt 1 of 1, repeat \d+ of 20"))).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled: what was there stays.")).to_be_visible()
+    expect(race(page).locator(".badge")).to_contain_text("recorded on")
+    expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
+
+
+def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(browser: Browser, app_server: AppServer) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
+    context.set_default_timeout(LONG)
+    page = open_race(context, app_server)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert race(page).evaluate("race => race.scrollWidth <= race.clientWidth")
+    assert race(page).get_attribute("data-scheme") == "dark"
+    box, controls = race(page).bounding_box(), page.get_by_label("New tokens").bounding_box()
+    assert box is not None
+    assert controls is not None
+    assert box["y"] < controls["y"]
+    context.close()
+
+
+def test_who_wants_stillness_sees_the_end_at_once(browser: Browser, app_server: AppServer) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    context.set_default_timeout(LONG)
+    page = open_race(context, app_server)
+    expect(race(page)).to_have_attribute("data-done", "")
+    expect(race(page).get_by_role("button", name="Play", exact=True)).to_be_visible()
+    context.close()
