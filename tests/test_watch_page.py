@@ -46,6 +46,17 @@ def until_done(page: AppTest) -> dict[str, Any]:
     raise AssertionError("the run did not end")
 
 
+def let_go(page: AppTest, length: int) -> None:
+    """What the stage's slider does when the visitor lets go of it."""
+    page.session_state["gamma"] = length
+    page.run()
+
+
+def chips_of(foreseen: dict[str, Any]) -> list[int]:
+    """How many tokens each replayed round shows."""
+    return [a + len(known) + unknown + (kind != "none") for a, _, kind, known, unknown in foreseen["rounds"]]
+
+
 def texts(page: AppTest) -> str:
     return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning])
 
@@ -62,13 +73,16 @@ def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(pa
     assert page.query_params == {}
     # the controls show the recorded run's own settings
     assert page.text_area(key="prompt").value == recorded.prompt.text
-    assert page.slider(key="gamma").value == recorded.settings.draft_length
+    assert data["gamma"] == data["draft_length"] == recorded.settings.draft_length
+    assert data["replay"]["why_not"] is None, "the draft length can be dragged before any model is there"
 
 
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
-    page.slider(key="gamma").set_value(6).run()
+    foreseen = stage_of(page)["replay"]["lengths"]["6"]
+    let_go(page, 6)
     data = until_done(page)
-    assert data["draft_length"] == 6
+    assert (data["draft_length"], data["gamma"], data["replay"]["why_not"]) == (6, 6, None)
+    assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "what the replay said came true"
     assert "live" in data["badge"]
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
@@ -96,6 +110,7 @@ def test_a_link_reproduces_a_run() -> None:
     page.run()
     data = until_done(page)
     assert (data["draft_length"], data["lookup"], data["playhead"]) == (3, True, 4)
+    assert data["replay"]["why_not"] is None, "prompt lookup needs no model to be replayed"
     assert page.selectbox(key="preset").value == "code-1"
 
 
@@ -105,7 +120,7 @@ def test_a_broken_link_falls_back_and_says_so() -> None:
     page.query_params["target"] = "../../etc/passwd"
     page.run()
     assert not page.exception
-    assert page.slider(key="gamma").value == 4
+    assert page.session_state["gamma"] == 4
     said = "\n".join(element.value for element in page.warning)
     assert "gamma=99" in said
     assert "target" in said
@@ -140,6 +155,17 @@ def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) ->
     until_done(page)
     assert "two different draws from the same distribution" in texts(page)
     assert "Identical" not in texts(page)
+
+
+def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
+    page.slider(key="temperature").set_value(0.5).run()
+    assert "temperature" in until_done(page)["replay"]["why_not"]
+    page.slider(key="temperature").set_value(0.0).run()
+    (policy,) = [radio for radio in page.radio if radio.label == "Draft length policy"]
+    policy.set_value("confidence").run()
+    data = until_done(page)
+    assert "policy is confidence" in data["replay"]["why_not"]
+    assert page.query_params["schedule"] == "confidence"
 
 
 def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sentence(

@@ -10,9 +10,15 @@ class Stage {
     this.playhead = new Playhead(() => this.show(), () => this.#report());
     this.strip = new Strip(this.node.querySelector(".strip"), (place) => this.#choose(place));
     this.transport = new Transport(this.node, this.playhead);
+    this.replay = new Replay(this.node, {
+      asked: (length) => this.setTriggerValue("gamma", length),
+      changed: () => this.#showNow(),
+      place: () => this.data.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
+    });
     this.figures = new Figures(this.node, this.queue);
     this.timeline = new Timeline(this.node, this.queue, this.playhead);
     this.inspector = new Inspector(this.node.querySelector(".inspector"), () => this.#choose(null));
+    this.diagram = new Diagram(this.node, this.playhead);
     this.pinned = null;
     this.Plotly = null;
     this.sizes = new ResizeObserver(() => this.#restyle());
@@ -21,8 +27,8 @@ class Stage {
 
   /** Called by Streamlit for every change of data or theme. */
   load(component) {
-    const { data, setStateValue } = component;
-    this.setStateValue = setStateValue;
+    const { data, setStateValue, setTriggerValue } = component;
+    Object.assign(this, { setStateValue, setTriggerValue });
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
     if (fresh) this.pinned = null;
@@ -32,9 +38,18 @@ class Stage {
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
     this.strip.load(data, fresh);
     if (fresh) this.strip.show(-1, null, true);
-    this.#showSource();
+    this.replay.load(data);
+    this.diagram.load(data);
     this.playhead.load(data);
+    this.diagram.settle();
+    this.#showSource();
     this.#fetchPlotly();
+  }
+
+  /** The lines around the strip: of the run, or of the replay on screen. */
+  #showNow() {
+    this.#showSentence();
+    this.#showSource();
   }
 
   show() {
@@ -47,12 +62,14 @@ class Stage {
     this.#inspect();
     this.figures.show(done, this.style, this.Plotly);
     this.timeline.show(this.style, this.Plotly);
+    this.diagram.show();
   }
 
   #showSentence() {
     const { round, phase, playing, waiting } = this.playhead;
     const started = round >= 0 && this.data.rounds.length > 0;
     const [number, sentence] = this.node.querySelectorAll(".round-number, .sentence");
+    if (this.replay.shown) return void ([number.textContent, sentence.textContent] = this.replay.words);
     const of = this.data.more ? "…" : this.data.rounds.length;
     number.textContent = started ? `Round ${round + 1} of ${of}` : "";
     sentence.textContent = started ? this.data.rounds[round].sentences[PHASES.indexOf(phase)] : this.data.idle;
@@ -65,9 +82,11 @@ class Stage {
     Object.assign(this.node.dataset, { run: this.data.run_id, rounds: this.data.rounds.length });
     this.node.toggleAttribute("data-done", !this.data.running);
     const badge = this.node.querySelector(".badge");
-    badge.textContent = badge.title = this.data.badge;
+    badge.textContent = this.replay.shown ? this.replay.badge : this.data.badge;
+    badge.title = this.replay.note || this.data.badge;
     const started = this.data.rounds.length > 0;
-    this.node.querySelector(".notice").textContent = started ? (this.data.notice ?? "") : "";
+    const notice = this.replay.shown ? this.data.notice : this.replay.note || this.data.notice;
+    this.node.querySelector(".notice").textContent = started ? (notice ?? "") : "";
     for (const label of this.node.querySelectorAll(".measured")) label.title = this.data.measured;
   }
 
@@ -111,7 +130,7 @@ class Stage {
   #restyle() {
     if (!this.data) return;
     this.#readStyle();
-    this.strip.top = null; // the lines are cut anew
+    this.strip.top = this.replay.strip.top = null; // the lines are cut anew
     this.show();
   }
 
@@ -146,6 +165,7 @@ class Stage {
     clearTimeout(this.reporting);
     this.playhead.stop();
     this.transport.stop();
+    this.replay.stop();
     this.queue.stop();
     this.sizes.disconnect();
     if (this.Plotly) for (const plot of this.node.querySelectorAll(".plot")) this.Plotly.purge(plot);

@@ -9,6 +9,8 @@ const STATUS_WORDS = {
   bonus: "bonus token of the target",
 };
 
+const UNKNOWN = "Unknown: after a wrong guess the draft goes on from a text that was never written, and no run on hand has drafted this";
+
 class Strip {
   /** `chosen(place)` with {round, index} when a visitor picks a token, null when they let go. */
   constructor(box, chosen) {
@@ -52,11 +54,11 @@ class Strip {
   /** A real line break wherever the text has one: after the last of several newlines, before whatever follows it. */
   #breakLines({ chips, data }) {
     for (const [i, { text, status }] of data.chips.entries()) {
-      if (this.newline && !/^\n+$/.test(text)) {
+      if (this.newline && !/^\n+$/.test(text ?? "")) {
         chips[i].before(element("br", chips[i].classList.contains("emitted") ? "for-emitted" : ""));
         this.newline = false;
       }
-      if (text.includes("\n") && status !== "rejected" && status !== "discarded") this.newline = true;
+      if (text?.includes("\n") && status !== "rejected" && status !== "discarded") this.newline = true;
     }
   }
 
@@ -70,6 +72,15 @@ class Strip {
     this.phase = phase;
     this.#keepReachable();
     this.follow(still);
+  }
+
+  /** Show the whole run at once, with one round as the current one. */
+  showAll(current) {
+    for (let i = 0; i < this.rounds.length; i++) this.#paint(i, "judge", i === current);
+    this.round = current;
+    this.phase = "judge";
+    this.#keepReachable();
+    this.follow(true);
   }
 
   #paint(index, phase, current) {
@@ -213,7 +224,8 @@ function ownTokens(texts) {
 function drawChip(data, round, index) {
   const drafted = data.status !== "correction" && data.status !== "bonus";
   const chip = element("span", `chip ${data.status} ${drafted ? "drafted" : "emitted"}`);
-  chip.append(element("bdi", "", shorten(visible(data.text), 32)));
+  chip.append(element("bdi", "", data.text === null ? "?" : shorten(visible(data.text), 32)));
+  if (data.text === null) chip.title = UNKNOWN;
   chip.setAttribute("role", "button");
   chip.tabIndex = -1;
   chip.dataset.round = round;
@@ -224,6 +236,7 @@ function drawChip(data, round, index) {
 
 function chipLabel(round, roundIndex, index, phase) {
   const chip = round.chips[index];
+  if (chip.text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
   const fate = phase === "judge" ? STATUS_WORDS[chip.status] : phase === "check" ? "being checked" : "proposed";
   return `${visible(chip.text)}, ${fate}, round ${roundIndex + 1}`;
 }

@@ -11,7 +11,7 @@ from specviz.models.pairs import known_names
 from specviz.prompts import prompt_problem
 from specviz.request import PROMPT_LOOKUP, RunRequest
 from specviz.service.child import any_model_allowed
-from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.settings import DecodeSettings, DraftSchedule
 from specviz.trace import Trace
 from specviz.views.pair_menu import model_label, pair_menu
 from specviz.workloads import WORKLOADS, find_preset, workload_of
@@ -74,10 +74,13 @@ def _known_in(link: Mapping[str, list[str]]) -> list[str]:
     return [*known_names(), *asked]
 
 
+def ask_draft_length(length: int) -> None:
+    """Take the draft length from the stage, whose slider is the page's one control of it."""
+    st.session_state.update(gamma=length, let_go=True)
+
+
 def _slider_controls() -> None:
-    length, temperature = st.columns(2, gap="medium")
-    length.slider("Draft length", 1, MAX_DRAFT_LENGTH, key="gamma", help=LENGTH_HELP)
-    temperature.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
+    st.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
     pairs, more = st.columns(2, gap="medium")
     with pairs.popover("Pairs", icon=":material/join:", width="stretch"):
         pair_menu()
@@ -87,7 +90,7 @@ def _slider_controls() -> None:
 
 def _prompt_controls() -> None:
     menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
-    st.selectbox("Prompt", menu, key="preset", format_func=_preset_label, on_change=_fill_in_preset)
+    st.selectbox("Prompt", menu, key="preset", format_func=preset_label, on_change=_fill_in_preset)
     st.text_area(
         "Prompt text",
         key="prompt",
@@ -113,6 +116,14 @@ def _more_controls() -> None:
     state.top_p = st.slider(
         "Top-p (1 keeps every token)", 0.01, 1.0, settings.top_p or 1.0, 0.01, key=key("top_p"), help=TOP_P_HELP
     )
+    state.schedule = st.radio(
+        "Draft length policy",
+        list(SCHEDULE_LABELS),
+        list(SCHEDULE_LABELS).index(settings.draft_schedule),
+        key=key("schedule"),
+        format_func=SCHEDULE_LABELS.__getitem__,
+        help=SCHEDULE_HELP,
+    )
     state.tokens = st.slider("New tokens", 1, MAX_NEW_TOKENS, settings.max_new_tokens, key=key("tokens"))
     state.seed = st.number_input("Seed", 0, MAX_SEED, settings.seed, key=key("seed"), help=SEED_HELP)
     state.precision = st.radio(
@@ -128,6 +139,16 @@ def _more_controls() -> None:
 TARGET_HELP = "The model whose text is wanted. It judges every drafted token and has the last word."
 DRAFT_HELP = "The cheap proposer. Prompt lookup needs no model: it copies what followed the same words earlier."
 LENGTH_HELP = "γ: how many tokens the draft proposes before the target checks them."
+SCHEDULE_HELP = (
+    "Fixed drafts γ tokens every round. The heuristic, transformers’ own, starts at γ and drafts two more after a "
+    "round that kept all, one fewer after any other. The third drafts up to γ, and stops after a token the draft is "
+    "unsure of."
+)
+SCHEDULE_LABELS: dict[DraftSchedule, str] = {
+    "fixed": "Fixed",
+    "heuristic": "Heuristic: +2 or −1",
+    "confidence": "Stop when unsure",
+}
 TOP_K_HELP = "Draw only from the k likeliest tokens."
 SEED_HELP = "The same seed and settings give the same run."
 TOP_P_HELP = "Draw from the likeliest tokens that have this much probability together."
@@ -139,7 +160,7 @@ PRECISION_HELP = (
 PRECISION_LABELS = {"exact": "Exact: float32", "fast": "Fast: whichever is quicker on this machine"}
 
 
-def _preset_label(name: str) -> str:
+def preset_label(name: str) -> str:
     preset, workload = find_preset(name), workload_of(name)
     if preset is None or workload is None:
         return "Your own text"
@@ -228,6 +249,7 @@ def _read(again: bool) -> Asked:
             top_k=state.top_k or None,
             top_p=None if state.top_p == 1 else round(state.top_p, 4),
             seed=state.seed,
+            draft_schedule=state.schedule,
         ),
     )
     changed = request != state.current[0]

@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from specviz.metrics import Running, autoregressive_clock, by_position, running
+from specviz.metrics import Running, autoregressive_clock, by_position, longest_draft, running
 from specviz.trace import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
 from specviz.views.narration import narrate
+from specviz.views.replay_data import replay_data
 
 SUBSTEPS = 3  # propose, check, judge: the playhead counts these
 SHOWN_CANDIDATES = 3
@@ -29,6 +30,8 @@ def stage_data(
     notice: str | None = None,
     link: dict[str, str] | None = None,
     playhead: int | None = None,
+    gamma: int | None = None,
+    replay: Json | None = None,
 ) -> Json:
     """Everything the stage shows of a run, finished or still going.
 
@@ -40,6 +43,8 @@ def stage_data(
         notice: one short line beside the badge, e.g. the place in the queue.
         link: the query parameters that reproduce the run; the stage adds `step`.
         playhead: the sub-step to show when the stage is first mounted; None plays from the start.
+        gamma: the draft length the visitor asks for; None is the run's own.
+        replay: what `replay_data` made of it; None where nothing is foreseen.
     """
     recorded_on = trace.recorded_on.machine
     return {
@@ -56,6 +61,8 @@ def stage_data(
         "lookup": _lookup(trace),
         "translated": any(round.draft_tokens for round in trace.rounds),  # the draft's tokens are not the target's
         "draft_length": trace.settings.draft_length,
+        "gamma": gamma or trace.settings.draft_length,
+        "replay": replay or replay_data(trace, None, None, running),
         "prompt": _prompt(trace),
         "rounds": _rounds(trace),
         "plain": _plain(trace),
@@ -92,10 +99,11 @@ def _rounds(trace: Trace) -> list[Json]:
     settings = trace.settings
     total = states[-1].counts.emitted if states else 0
     clock = autoregressive_clock(trace.autoregressive, total) if trace.autoregressive else None
-    judged, accepted = [0] * settings.draft_length, [0] * settings.draft_length
+    longest = longest_draft(trace)
+    judged, accepted = [0] * longest, [0] * longest
     rounds: list[Json] = []
     for round, state in zip(trace.rounds, states, strict=True):
-        for i, counts in enumerate(by_position([round], settings.draft_length)):
+        for i, counts in enumerate(by_position([round], longest)):
             judged[i] += counts.judged
             accepted[i] += counts.accepted
         written = state.counts.emitted - len(round.emitted_ids)

@@ -1,9 +1,10 @@
 """Which run is on screen, how it got there, and everything drawn from it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
+from specviz.counterfactual import Foresight
 from specviz.errors import InputError
 from specviz.links import link_of
 from specviz.metrics import Costs
@@ -11,12 +12,14 @@ from specviz.models.catalogue import changed_weights
 from specviz.request import RunRequest
 from specviz.service.job import JobView
 from specviz.trace import Trace, parse_trace
-from specviz.views.controls import Asked, fill_in_trace
+from specviz.views.controls import Asked, ask_draft_length, fill_in_trace
+from specviz.views.helps_sweeps import take_results
 from specviz.views.live import engine, visitor
 from specviz.views.outcome import show_files, show_outputs, show_speedups, show_verdict
-from specviz.views.recorded import first_trace
+from specviz.views.recorded import first_foresight, first_trace
+from specviz.views.replay_data import replay_data
 from specviz.views.stage import stage
-from specviz.views.stage_data import Source, stage_data
+from specviz.views.stage_data import Json, Source, stage_data
 
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
 POLL_RUNNING, POLL_WAITING = 0.4, 1.5  # seconds
@@ -30,6 +33,7 @@ class Shown:
     run_id: str
     source: Source
     plain_text: str | None  # what the target alone wrote; None where it is not kept
+    foresight: Foresight | None = None  # what its draft would guess along the output
 
 
 @dataclass(slots=True)
@@ -43,6 +47,7 @@ class Watching:
     message: str = ""  # why the last run failed
     refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: list[Shown] = field(default_factory=list)  # measured here in this session
+    replayed: tuple[Trace, Costs | None, Json] | None = None  # the replays last drawn, and what they were made of
     costing: int | None = None  # the calibration under way
     costs: dict[tuple[str, str, str], Costs] = field(default_factory=dict)  # by pair and number format
     formats: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)  # why these number formats
@@ -52,7 +57,7 @@ def watch(asked: Asked) -> Watching:
     """Submit what was asked for, unless it is what runs already; nothing runs live before the visitor acts."""
     watching: Watching = st.session_state.setdefault("watching", Watching())
     if watching.shown is None and (recorded := first_trace()):
-        watching.shown = recorded_run(recorded, "first")
+        watching.shown = replace(recorded_run(recorded, "first"), foresight=first_foresight())
     engine().heartbeat(visitor().id)
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         _submit(watching, asked)
@@ -82,7 +87,7 @@ def _submit(watching: Watching, asked: Asked) -> None:
 def _take(watching: Watching, view: JobView) -> None:
     """Bring what is shown up to date with the job's view. Until its first round, the previous run stays on screen."""
     if view.trace and view.trace.rounds:
-        watching.shown = Shown(view.trace, f"live-{view.job}", "live", view.plain_text or None)
+        watching.shown = Shown(view.trace, f"live-{view.job}", "live", view.plain_text or None, view.foresight)
     if view.finished:
         watching.job, watching.message = None, view.message
     if view.state == "done" and watching.shown:
@@ -95,6 +100,8 @@ def show_run(watching: Watching) -> None:
 
     @st.fragment(run_every=every)
     def drawing() -> None:
+        if st.session_state.pop("let_go", False):
+            st.rerun()  # the draft length is the page's business, not this drawing's alone
         notice = _refresh(watching)
         _draw(watching, notice)
         if _poll_seconds(watching) != every:
@@ -149,7 +156,9 @@ def _measure_costs(watching: Watching, request: RunRequest) -> None:
 
 def _engaged() -> bool:
     """Whether work of this visitor's goes on in the background, from another page: a calibration would replace it."""
-    return engine().busy(visitor().id, "background")
+    busy = engine().busy(visitor().id, "background")
+    take_results()  # a finished sweep is forgotten by the engine once a calibration takes its place
+    return busy
 
 
 def pair_key(request: RunRequest) -> tuple[str, str, str]:
@@ -165,6 +174,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
         st.info(notice or "Change a setting, or press Run again, to see the first run.")
         return
     request = watching.request
+    costs = watching.costs.get(pair_key(request)) if request and shown.source == "live" else None
     data = stage_data(
         shown.trace,
         run_id=shown.run_id,
@@ -173,13 +183,14 @@ def _draw(watching: Watching, notice: str | None) -> None:
         notice=notice or ("the run before: what you asked for was not run" if stale else None),
         link=_link(watching),
         playhead=st.session_state.step,
+        gamma=st.session_state.gamma,
+        replay=_replay(watching, shown, costs),
     )
     with st.container(key="run"):
-        step = stage(data)
+        step = stage(data, on_draft_length=ask_draft_length)
     if step is not None:
         st.session_state.step = step
     with st.container(key="outcome"):
-        costs = watching.costs.get(pair_key(request)) if request and shown.source == "live" else None
         show_verdict(shown.trace, shown.source, costs, waiting=data["running"], stale=stale)
         show_outputs(shown.trace, shown.plain_text)
         formats = watching.formats.get(pair_key(request), ()) if request else ()
@@ -187,6 +198,16 @@ def _draw(watching: Watching, notice: str | None) -> None:
         show_files(shown.trace, _open_file)
         for change in changed_weights(shown.trace):
             st.caption(change)
+
+
+def _replay(watching: Watching, shown: Shown, costs: Costs | None) -> Json | None:
+    """The run replayed at every draft length: made once, not at every drawing; None until there is a foresight."""
+    if shown.foresight is None:
+        return None
+    made = watching.replayed
+    if made is None or made[0] is not shown.trace or made[1] is not costs:
+        made = watching.replayed = (shown.trace, costs, replay_data(shown.trace, shown.foresight, costs, running=False))
+    return made[2]
 
 
 def _link(watching: Watching) -> dict[str, str]:

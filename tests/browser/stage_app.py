@@ -8,13 +8,30 @@ import streamlit as st
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from specviz.counterfactual import Foresight  # noqa: E402
+from specviz.trace import Trace  # noqa: E402
 from specviz.views.plotly_static import publish_plotly  # noqa: E402
+from specviz.views.replay_data import replay_data  # noqa: E402
 from specviz.views.stage import stage  # noqa: E402
 from specviz.views.stage_data import stage_data  # noqa: E402
 from tests.fake_traces import cut, fake_trace, translated  # noqa: E402
 
 st.set_page_config(layout="wide")
 publish_plotly(HERE / "static")
+
+
+def foresight_of(trace: Trace) -> Foresight:
+    """A made-up foresight that agrees with what the made-up greedy run drafted; right wherever it drafted nothing."""
+    guesses = list(trace.output.token_ids)
+    pieces = {token.id: token.text for round in trace.rounds for token in [*round.drafted, round.emitted] if token.id}
+    written = 0
+    for round in trace.rounds:
+        for place, token in enumerate(round.drafted[: round.accepted + round.rejected], start=written):
+            guesses[place] = token.id
+        written += len(round.emitted_ids)
+    assert trace.drafter is not None
+    return Foresight(trace.drafter, trace.output.token_ids, guesses, None, pieces, True)
+
 
 asked = st.query_params
 trace = fake_trace(
@@ -54,10 +71,14 @@ def show() -> None:
             running=bool(growing),
             link={"target": "wren-base", "prompt": "a & b"},
             playhead=place,
-        )
+            gamma=st.session_state.get("gamma"),
+            replay=replay_data(trace, foresight_of(trace), None, running=False) if "foresight" in asked else None,
+        ),
+        on_draft_length=lambda length: st.session_state.update(gamma=length),
     )
     st.session_state.place = reported if reported is not None else place
     st.text(f"reported {reported}")
+    st.text(f"asked {st.session_state.get('gamma')}")
 
 
 if not elsewhere:

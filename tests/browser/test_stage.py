@@ -150,6 +150,52 @@ def test_the_scrubber_moves_the_playhead_and_reports_when_let_go(context: Browse
     expect(page.get_by_text("reported 32")).to_be_visible()
 
 
+def test_the_draft_lengths_keys_are_its_own_and_it_is_asked_for_once_they_rest(
+    context: BrowserContext, address: str
+) -> None:
+    page = open_stage(context, address)
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".draft-length output")).to_have_text("7")
+    expect(page.get_by_text("asked 7", exact=True)).to_be_visible()
+    expect(round_number(page)).to_have_text("Round 4 of 21")  # the playhead's arrow keys are elsewhere
+    page.keyboard.press("End")
+    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContext, address: str) -> None:
+    page = open_stage(context, address, "greedy&step=11&sharpness=6&foresight")
+    slider = page.get_by_role("slider", name="Draft length")
+    before = page.locator(".stage").bounding_box()
+    number = round_number(page).text_content() or ""
+    move = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"
+    slider.evaluate(move, 12)
+    expect(round_number(page)).to_contain_text("γ = 12:")
+    expect(page.locator(".stage .badge")).to_contain_text("MODELLED")
+    expect(page.locator(".replayed .chip", has_text="?").first).to_be_attached()
+    expect(page.locator(".strip")).to_be_hidden()
+    assert page.locator(".stage").bounding_box() == before  # nothing moves
+    slider.evaluate(move, 4)
+    expect(round_number(page)).to_have_text(number)
+    expect(page.locator(".strip")).to_be_visible()
+    expect(page.locator(".replayed .chip")).to_have_count(0)
+    page.wait_for_timeout(600)
+    expect(page.get_by_text("asked None")).to_be_visible()
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_without_a_foresight_dragging_says_why_nothing_is_replayed(context: BrowserContext, address: str) -> None:
+    page = open_stage(context, address)
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.evaluate("it => { it.value = 9; it.dispatchEvent(new Event('input')); }")
+    expect(page.locator(".stage .notice")).to_contain_text("another draft length writes another text")
+    expect(page.locator(".draft-length output")).to_have_text("9")
+    expect(page.locator(".stage .badge")).not_to_contain_text("MODELLED")
+
+
 def test_keys_typed_into_a_field_stay_there(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address)
     field = page.get_by_label("something to type in")

@@ -89,6 +89,87 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
 
 
+def drag(page: Page, length: int) -> Locator:
+    """Move the draft length's slider as a pointer does, without letting go."""
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", length)
+    return slider
+
+
+def numbers(text: str | None) -> list[str]:
+    return re.findall(r"\d+(?= accepted| rejected| discarded)", text or "")
+
+
+def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    """Nothing is asked of the server while dragging; then the real run counts what the replay said it would."""
+    page = open_app(context, app_server)
+    slider = drag(page, 9)
+    expect(stage(page).locator(".badge")).to_have_text(
+        "MODELLED: replayed from this run’s tokens, not decoded", timeout=LONG
+    )
+    unknown = stage(page).locator(".replayed .chip.discarded", has_text="?").first
+    expect(unknown).to_be_attached()
+    assert "no run on hand has drafted this" in (unknown.get_attribute("title") or "")
+    seen = set()
+    for length in range(16, 0, -1):
+        drag(page, length)
+        words = stage(page).locator(".round-number").text_content() or ""
+        seen.add(words)
+        assert words.startswith(f"γ = {length}:") or length == 4, words
+    assert len(seen) == 16
+    drag(page, 7)
+    foreseen = stage(page).locator(".sentence").text_content() or ""
+    rounds = re.search(r"(\d+) rounds", stage(page).locator(".round-number").text_content() or "")
+    assert "modelled" in foreseen
+    assert rounds is not None
+    assert stage(page).locator(".replayed .round").count() == int(rounds[1])
+    page.wait_for_timeout(700)
+    assert stage(page).get_attribute("data-run") == "first"
+    assert page.url == f"{app_server.url}/"
+
+    slider.evaluate("it => it.dispatchEvent(new Event('change'))")
+    wait_for_live_run(page)
+    assert "gamma=7" in page.url
+    expect(stage(page).locator(".badge")).to_have_text("live · this machine")
+    assert stage(page).get_attribute("data-rounds") == rounds[1]
+    page.get_by_role("button", name="Last step").click()
+    real = [stage(page).locator(f".strip .chip.{status}").count() for status in ("accepted", "rejected", "discarded")]
+    assert list(map(str, real)) == numbers(foreseen)
+    expect(stage(page).locator(".replayed .chip")).to_have_count(0)
+
+
+def test_after_undo_the_same_draft_length_can_be_asked_for_again(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_app(context, app_server)
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    first = wait_for_live_run(page)
+    page.get_by_role("button", name="Undo").click()
+    second = wait_for_live_run(page, other_than=first)
+    expect(slider).to_have_value("4")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    wait_for_live_run(page, other_than=second)
+    expect(slider).to_have_value("5")
+    assert "gamma=5" in page.url
+
+
+def test_above_temperature_0_the_slider_only_shows_its_number_and_says_why(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_app(context, app_server, "?preset=story-2&temperature=1&tokens=24&seed=3")
+    wait_for_live_run(page)
+    drag(page, 9)
+    expect(stage(page).locator(".draft-length output")).to_have_text("9")
+    expect(stage(page).locator(".notice")).to_contain_text("another draft length writes another text")
+    expect(stage(page).locator(".badge")).to_have_text("live · this machine")
+    expect(stage(page).locator(".replayed .chip")).to_have_count(0)
+
+
 def test_ctrl_enter_runs_again_from_inside_the_prompt(context: BrowserContext, app_server: AppServer) -> None:
     page = open_app(context, app_server)
     prompt = page.get_by_role("textbox", name="Prompt text")
@@ -190,6 +271,15 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
     page = open_app(context, app_server)
     page.wait_for_selector(".stage .js-plotly-plot", timeout=LONG)
     assert stage(page).get_attribute("data-scheme") == scheme
+    drag(page, 11)
+    expect(stage(page).locator(".replayed .chip").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    slider = page.get_by_role("slider", name="Draft length").bounding_box()
+    assert slider is not None
+    assert slider["x"] + slider["width"] <= width
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"replay-{scheme}-{width}.png")
+    drag(page, 4)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     SHOTS.mkdir(exist_ok=True)
     page.wait_for_timeout(3000)
