@@ -1,0 +1,15 @@
+"""When it helps: sweeps over texts, drafts and settings, and where speculation pays."""
+
+import streamlit as st
+
+from specviz.views.helps import TABS, lead, show_sweeps
+from specviz.views.helps_controls import controls
+from specviz.views.look import inside_app
+
+inside_app()
+lead()
+outcome, choices = st.columns([8, 3.4], gap="large")
+with choices:
+    controls()
+with outcome:
+    show_sweeps(TABS)

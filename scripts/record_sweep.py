@@ -1,0 +1,35 @@
+"""Record the sweep that "When it helps" shows before anything is measured: python -m scripts.record_sweep [CSV]
+
+All eight workloads on the bundled models, written to assets/traces/sweep.csv. Run it on a machine with nothing else
+to do: every row is a timing. A run cut short goes on where it stopped; `--fresh` begins again.
+"""
+
+import argparse
+from pathlib import Path
+
+from specviz.cli import main as specviz
+
+FILE = Path(__file__).parent.parent / "assets" / "traces" / "sweep.csv"
+PROMPTS, TOKENS = 3, 64
+DRAFTS = ("wren-nano", "prompt-lookup")
+LENGTHS = "1,2,4,6,8"
+
+
+def main() -> int:
+    """The rows as `python -m specviz sweep` makes them."""
+    parser = argparse.ArgumentParser(description="Record the sweep the page shows first.")
+    parser.add_argument("csv", type=Path, nargs="?", default=FILE)
+    parser.add_argument("--fresh", action="store_true", help="forget what the file holds")
+    parser.add_argument("--prompts", type=int, default=PROMPTS)
+    parser.add_argument("--tokens", type=int, default=TOKENS)
+    options = parser.parse_args()
+    if options.fresh:
+        options.csv.unlink(missing_ok=True)
+    drafts = [argument for draft in DRAFTS for argument in ("--draft", draft)]
+    how = ["--draft-lengths", LENGTHS, "--schedules", "fixed,heuristic,confidence", "--constrained"]
+    size = ["--prompts", str(options.prompts), "--max-new-tokens", str(options.tokens)]
+    return specviz(["sweep", "--target", "wren-base", *drafts, *how, *size, "--csv", str(options.csv)])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

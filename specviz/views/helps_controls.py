@@ -1,0 +1,255 @@
+"""The controls of "When it helps": what to measure, how long that takes, Start and Cancel, files in and out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from specviz.errors import InputError
+from specviz.links import MAX_NEW_TOKENS
+from specviz.models.pairs import known_names
+from specviz.prompt_files import MAX_PROMPTS, read_prompts
+from specviz.request import PROMPT_LOOKUP, Precision
+from specviz.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
+from specviz.sweep_plan import SweepPair, SweepPrompt, plain_runs
+from specviz.theory import round_steps
+from specviz.views.controls import PRECISION_HELP, PRECISION_LABELS
+from specviz.views.helps_choice import (
+    MAX_PROMPTS_EACH,
+    MOST_DRAFTS,
+    TEMPERATURES,
+    Choice,
+    Pace,
+    choice_from_link,
+    estimated_seconds,
+    in_minutes,
+    pace_of,
+)
+from specviz.views.helps_sweeps import HERE, Sweeps, cancel_sweep, recorded_sweep, start_sweep, sweeps
+from specviz.views.pair_menu import model_label
+from specviz.workloads import WORKLOADS, find_workload
+
+SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
+
+
+def controls() -> None:
+    """Draw the controls, keep what they say, and put it into the address."""
+    kept = sweeps()
+    _restore(kept)
+    for line in st.session_state.pop("hp_notes", []):
+        st.warning(line, icon=":material/info:")
+    _what()
+    _own_prompts(kept)
+    _how()
+    chosen = _read()
+    if chosen != kept.choice:
+        kept.choice = chosen
+        st.session_state.hp_acted = True
+    if st.session_state.get("hp_acted"):
+        _write_link(chosen)
+
+
+def start_bar() -> None:
+    """The size of what is chosen, about how long it takes, and Start or Cancel."""
+    kept = sweeps()
+    problem = kept.choice.problem(_own(kept))
+    with st.container(horizontal=True, vertical_alignment="center", key="hp_start_bar"):
+        if kept.job is not None:
+            st.button("Cancel", key="hp_cancel", icon=":material/stop:", on_click=cancel_sweep, width="content")
+        else:
+            st.button(
+                "Measure here",
+                key="hp_start",
+                type="primary",
+                icon=":material/play_arrow:",
+                on_click=_start,
+                disabled=problem is not None,
+                width="content",
+            )
+        st.markdown(f":gray[{problem}]" if problem else _size_sentence(kept), width="stretch")
+
+
+def _start() -> None:
+    kept = sweeps()
+    if kept.choice.problem(_own(kept)) is None:
+        st.session_state.hp_acted = True
+        start_sweep(kept.choice.plan(_own(kept)))
+
+
+def _size_sentence(kept: Sweeps) -> str:
+    plan = kept.choice.plan(_own(kept))
+    cells = plan.cells()
+    runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
+    sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
+        ("your last sweep here", lambda pair: pace_of(kept.rows.get(HERE, []), pair.target, pair.draft)),
+        ("what Watch measured here", lambda pair: _calibrated_pace(pair, plan.precision)),
+        ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
+    ]
+    for source, pace_in in sources:
+        seconds = estimated_seconds(cells, {pair: pace for pair in plan.pairs if (pace := pace_in(pair))})
+        if seconds is not None:
+            return f"{runs}: {in_minutes(seconds)}, going by {source}."
+    return f"{runs}; how long that takes is not known before this pair has run here."
+
+
+def _calibrated_pace(pair: SweepPair, precision: Precision) -> Pace | None:
+    """The pace of a pair whose costs Watch has had measured: rounds of four drafted tokens that write three."""
+    watching = st.session_state.get("watching")
+    costs = watching.costs.get((pair.target, pair.draft, precision)) if watching else None
+    if costs is None:
+        return None
+    steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
+    return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
+
+
+def _what() -> None:
+    titles = {workload.name: workload.title for workload in WORKLOADS}
+    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    st.pills("Workloads", list(titles), key="hp_workloads", format_func=titles.__getitem__, **several)
+    about = [find_workload(name) for name in st.session_state.hp_workloads]
+    with st.expander("What these are about"):
+        for workload in about:
+            if workload:
+                st.caption(f"**{workload.title}.** {workload.about}")
+    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, key="hp_prompts", help=PROMPTS_HELP)
+
+
+def _own_prompts(kept: Sweeps) -> None:
+    with st.expander("Your own prompts" + (f" ({len(kept.own.prompts)})" if kept.own else "")):
+        st.file_uploader(
+            f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB.",
+            key="hp_file",
+            on_change=_open_prompts,
+            help=FILE_HELP,
+        )
+        if problem := st.session_state.get("hp_file_problem"):
+            st.error(problem, icon=":material/error:")
+        if kept.own:
+            count = len(kept.own.prompts)
+            st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
+            st.button("Leave them out", key="hp_leave", on_click=_leave_own)
+            for line in kept.own.problems[:10]:
+                st.text(line)
+            if len(kept.own.problems) > 10:
+                st.text(f"… and {len(kept.own.problems) - 10} lines more.")
+
+
+def _open_prompts() -> None:
+    """A file that cannot be used changes nothing but a sentence."""
+    state = st.session_state
+    state.hp_file_problem = ""
+    if state.hp_file is not None:
+        try:
+            sweeps().own = read_prompts(state.hp_file.getvalue())
+        except InputError as error:
+            state.hp_file_problem = str(error)
+
+
+def _leave_own() -> None:
+    sweeps().own = None
+
+
+def _own(kept: Sweeps) -> tuple[SweepPrompt, ...]:
+    return kept.own.prompts if kept.own else ()
+
+
+def _how() -> None:
+    names = [*known_names(), PROMPT_LOOKUP]
+    kept = sweeps().choice
+    targets = list(dict.fromkeys([*known_names(), kept.target]))
+    st.selectbox("Target", targets, key="hp_target", format_func=model_label, help="The model whose text is wanted.")
+    options = list(dict.fromkeys([*names, *kept.drafts]))
+    st.multiselect(
+        "Drafts", options, key="hp_drafts", format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP
+    )
+    lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
+    st.pills("Draft lengths γ", lengths, selection_mode="multi", wrap=True, key="hp_lengths", help=LENGTHS_HELP)
+    st.pills(
+        "Schedules",
+        DRAFT_SCHEDULES,
+        selection_mode="multi",
+        wrap=True,
+        key="hp_schedules",
+        format_func=SCHEDULE_LABELS.__getitem__,
+        help=SCHEDULES_HELP,
+    )
+    st.pills(
+        "Temperatures",
+        TEMPERATURES,
+        selection_mode="multi",
+        wrap=True,
+        key="hp_temperatures",
+        format_func=lambda x: f"{x:g}",
+    )
+    st.slider("New tokens", 8, MAX_NEW_TOKENS, step=8, key="hp_tokens")
+    st.toggle("With and without grammar", key="hp_constrain", help=CONSTRAIN_HELP)
+    st.radio(
+        "Number format",
+        list(PRECISION_LABELS),
+        key="hp_precision",
+        format_func=PRECISION_LABELS.__getitem__,
+        help=PRECISION_HELP,
+    )
+
+
+def _read() -> Choice:
+    state = st.session_state
+    return Choice(
+        workloads=tuple(workload.name for workload in WORKLOADS if workload.name in state.hp_workloads),
+        target=state.hp_target,
+        drafts=tuple(state.hp_drafts),
+        draft_lengths=tuple(sorted(state.hp_lengths)),
+        temperatures=tuple(sorted(state.hp_temperatures)),
+        schedules=tuple(schedule for schedule in DRAFT_SCHEDULES if schedule in state.hp_schedules),
+        tokens=state.hp_tokens,
+        prompts=state.hp_prompts,
+        constrain=state.hp_constrain,
+        precision=state.hp_precision,
+    )
+
+
+def _restore(kept: Sweeps) -> None:
+    """Read the link at the first visit; give the widgets back what they said where another page was shown meanwhile."""
+    state = st.session_state
+    if "hp_linked" not in state:
+        state.hp_linked = True
+        given = {key: st.query_params.get_all(key) for key in st.query_params}
+        if given:
+            kept.choice, state.hp_notes = choice_from_link(given, known_names())
+    if "hp_workloads" in state:
+        return
+    choice = kept.choice
+    state.update(
+        hp_workloads=list(choice.workloads),
+        hp_target=choice.target,
+        hp_drafts=list(choice.drafts),
+        hp_lengths=list(choice.draft_lengths),
+        hp_temperatures=list(choice.temperatures),
+        hp_schedules=list(choice.schedules),
+        hp_tokens=max(8, choice.tokens // 8 * 8),
+        hp_prompts=choice.prompts,
+        hp_constrain=choice.constrain,
+        hp_precision=choice.precision,
+    )
+
+
+def _write_link(choice: Choice) -> None:
+    wanted: dict[str, list[str]] = {}
+    for name, value in choice.link():
+        wanted.setdefault(name, []).append(value)
+    if {name: st.query_params.get_all(name) for name in st.query_params} != wanted:
+        st.query_params.from_dict(wanted)
+
+
+PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is an anecdote; three begin to agree."
+DRAFTS_HELP = "Where drafts come from; several are measured one after the other. Prompt lookup needs no model."
+LENGTHS_HELP = "γ: how many tokens the draft proposes before the target checks them."
+SCHEDULES_HELP = (
+    "Fixed: always γ tokens. Heuristic: two more after a round that accepted all, one fewer after any other. "
+    "Confidence stop: up to the longest γ chosen, stopping after a token that the draft is unsure of."
+)
+CONSTRAIN_HELP = (
+    "Prompts of the constrained workload have a grammar (a JSON schema or a regular expression) that masks both "
+    "models’ tokens. They are measured with it and without."
+)
+FILE_HELP = 'A JSON line is {"prompt": "…", "name": "…", "workload": "…"}; name and workload may be left out.'
