@@ -1,0 +1,128 @@
+"""The Same quality page in a real Chromium, engine and all: recorded at first, then proved and broken live."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from specviz.rule_names import RULES
+from tests.conftest import AppServer
+
+pytestmark = pytest.mark.browser
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+LONG = 60_000  # ms, for a loaded machine
+DRAWING = 240_000
+WRONG = [rule for rule in RULES if not rule.lossless]
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme="light")
+    context.set_default_timeout(LONG)
+    yield context
+    context.close()
+
+
+def open_proof(context: BrowserContext, server: AppServer, query: str = "") -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/proof{query}")
+    expect(page.get_by_text("Why not just keep exact matches?")).to_be_visible(timeout=LONG)
+    return page
+
+
+def test_the_recorded_proof_is_there_before_any_model_is_asked(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_proof(context, app_server)
+    expect(page.get_by_text("tokens identical, id for id.")).to_be_visible()
+    expect(page.get_by_text("a near-tie, under the microscope")).to_be_visible()
+    expect(page.get_by_text("Passes the test.").first).to_be_visible()
+    expect(page.get_by_text("RECORDED").first).to_be_visible()
+    expect(page.get_by_text("LIVE")).to_have_count(0)
+    for rule in WRONG:
+        page.get_by_role("radio", name=rule.title).check(force=True)
+        expect(page.get_by_text(f"{rule.title}. {rule.does}")).to_be_visible()
+        expect(page.get_by_text("Fails the test.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_real_rule_passes_live_and_the_link_says_what_was_drawn(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_proof(context, app_server, "?preset=copy-1&draws=500&gamma=2")
+    page.get_by_role("button", name="Draw 500 times", exact=True).click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_text("After 500 draws nothing distinguishes the two.")).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    assert {"preset=copy-1", "draws=500", "gamma=2", "position=first"} <= set(page.url.split("?")[1].split("&"))
+    page.get_by_role("link", name="Watch").click()
+    page.wait_for_selector(".stage .round .chip", timeout=LONG)
+    page.go_back()
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible(timeout=LONG)  # it is still there
+    expect(page.get_by_role("button", name="Draw 500 times", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("rule", WRONG, ids=lambda rule: rule.name)
+def test_each_broken_switch_fails_live(context: BrowserContext, app_server: AppServer, rule: object) -> None:
+    name = rule.name  # type: ignore[attr-defined]
+    page = open_proof(context, app_server, f"?preset=story-2&draws=1000&gamma=2&rule={name}")
+    page.get_by_role("button", name="times this way").click()
+    expect(page.get_by_text("LIVE · this machine")).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_text("Fails the test.")).to_be_visible(timeout=DRAWING)
+
+
+def test_greedy_is_compared_live_and_the_near_tie_runs_here(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_proof(context, app_server)
+    page.get_by_role("button", name="Run this example here").click()
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_role("button", name="Compare my prompt")).to_be_enabled(timeout=DRAWING)
+    page.get_by_role("button", name="Compare my prompt").click()
+    expect(page.get_by_text("64 of 64 tokens identical, id for id.")).to_be_visible(timeout=DRAWING)
+
+
+def test_a_proof_can_be_cancelled_and_what_came_stays(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_proof(context, app_server, "?draws=20000")
+    page.get_by_role("button", name="Draw 20,000 times", exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled. What had come by then stays.")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("button", name="Draw 20,000 times", exact=True)).to_be_enabled(timeout=LONG)
+
+
+def test_it_works_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_proof(context, app_server, "?draws=500&preset=copy-1")
+    page.get_by_role("radio", name=WRONG[0].title).focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text(f"{WRONG[1].title}. {WRONG[1].does}")).to_be_visible()
+    page.get_by_role("button", name="Draw 500 times", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    page.get_by_role("button", name="Cancel").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Draw 500 times", exact=True)).to_be_enabled(timeout=LONG)
+
+
+def test_a_link_with_nonsense_falls_back_with_a_line(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_proof(context, app_server, "?position=ninth&draws=7&rule=none&gamma=99")
+    expect(page.get_by_text("The link’s position is none of this page’s: using first.")).to_be_visible()
+    expect(page.get_by_text("gamma=99 is not a draft length")).to_be_visible()
+    expect(page.get_by_role("button", name="Draw 2,000 times", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width", "height"), [("light", 1280, 720), ("dark", 1280, 720), ("light", 390, 844)]
+)
+def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, width: int, height: int) -> None:
+    """Nothing sticks out sideways; the picture is kept to be looked at."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = open_proof(context, app_server)
+    page.wait_for_selector(".js-plotly-plot .bars", timeout=LONG)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": width, "height": min(whole + 60, 6000)})
+    page.wait_for_timeout(2000)
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"proof-{scheme}-{width}.png")
+    context.close()
