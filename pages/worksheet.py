@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from specviz.views.look import inside_app
 from specviz.views.worksheet import calculator, known_runs, lead, show_exercises, show_gaps
 from specviz.views.worksheet_machines import show_machines
 from specviz.views.worksheet_production import show_production
 
+inside_app()
 known = known_runs()
 lead()
 calculator(known)

@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,8 +46,20 @@ class AppServer:
 @pytest.fixture(scope="session")
 def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
     """One server for all browser tests, ended with the engine it started."""
+    with _serving(tmp_path_factory.mktemp("server") / "server.log") as server:
+        yield server
+
+
+@pytest.fixture
+def fresh_server(tmp_path: Path) -> Iterator[AppServer]:
+    """A server that nobody has visited yet."""
+    with _serving(tmp_path / "server.log") as server:
+        yield server
+
+
+@contextmanager
+def _serving(log: Path) -> Iterator[AppServer]:
     port = _free_port()
-    log = tmp_path_factory.mktemp("server") / "server.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     options = ["--server.fileWatcherType", "none", "--server.address", "127.0.0.1", "--server.port", str(port)]
     with log.open("wb") as out:

@@ -12,9 +12,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from specviz.counterfactual import Foresight
 from specviz.metrics import Costs
+from specviz.proof_rows import BATCHES, MOST_DRAWS
+from specviz.race import MAX_REPEATS, RacePrompt
 from specviz.request import RunRequest
+from specviz.rule_names import Position, RuleName
+from specviz.sweep_plan import SweepPlan
 from specviz.trace import Autoregressive, Output, Round, Trace
+
+MAX_DRAFTS = 8  # in one Foresee
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,116 @@ class Calibrate:
     job: int
     request: RunRequest
     type: Literal["calibrate"] = "calibrate"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt]
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Time both decoders on every prompt, in turns; of the request the prompt does not matter."""
+
+    job: int
+    request: RunRequest
+    prompts: list[RacePrompt]
+    repeats: Annotated[int, Field(ge=1, le=MAX_REPEATS)] = 5
+    type: Literal["race"] = "race"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [prompt.text for prompt in self.prompts]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Measure the plan's cells, from the one after the first `done` on; a result each, see `sweep_work`."""
+
+    job: int
+    plan: SweepPlan
+    done: int = 0
+    type: Literal["sweep"] = "sweep"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {name for pair in self.plan.pairs for name in pair.models}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [prompt.text for prompt in self.plan.prompts]
+
+
+@dataclass(frozen=True, slots=True)
+class Foresee:
+    """Decode greedily with the target alone, and tell what each of these drafts would have guessed along its output.
+
+    Of the request the draft does not matter.
+    """
+
+    job: int
+    request: RunRequest
+    drafts: Annotated[list[str], Field(max_length=MAX_DRAFTS)]
+    done: int = 0
+    type: Literal["foresee"] = "foresee"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it reads with."""
+        return {self.request.target, *self.drafts}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt]
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    """Draw the token at a position many times, by a rule and plainly; a result a batch, see `proof_work`."""
+
+    job: int
+    request: RunRequest
+    rule: RuleName
+    position: Position
+    draws: Annotated[int, Field(ge=BATCHES, le=MOST_DRAWS)]
+    done: int = 0
+    type: Literal["prove"] = "prove"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareGreedy:
+    """Decode prompts greedily both ways and compare id for id; a result a prompt, see `proof_work`."""
+
+    job: int
+    request: RunRequest
+    presets: list[str]  # names; none: the request's own prompt
+    half: bool = False  # the target in bfloat16, where near-ties are common; bundled models only
+    done: int = 0
+    type: Literal["compare greedy"] = "compare greedy"
 
     @property
     def models(self) -> set[str]:
@@ -117,6 +234,7 @@ class Done:
     job: int
     autoregressive: Autoregressive
     text: str  # what the target alone wrote
+    foresight: Foresight | None = None  # of the run's own draft; None where its guesses depend on more than the text
     type: Literal["done"] = "done"
 
 
@@ -166,7 +284,7 @@ class Stopped:
     type: Literal["stopped"] = "stopped"
 
 
-JobCommand = Run | Calibrate  # tasks join here
+JobCommand = Run | Calibrate | Race | Sweep | Foresee | Prove | CompareGreedy  # tasks join here
 Command = JobCommand | Stop
 JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Results | Finished | Failed | Stopped
 Event = Ready | JobEvent

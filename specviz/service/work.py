@@ -16,19 +16,28 @@ from specviz.models.loading import LoadedModel, download
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
 from specviz.request import PROMPT_LOOKUP, Precision, RunRequest
+from specviz.service.foresee_work import foresee_steps, foresight_of_run
+from specviz.service.proof_work import greedy_steps, prove_steps
 from specviz.service.protocol import (
     Calibrate,
     Calibrated,
+    CompareGreedy,
     Comparing,
     Done,
+    Foresee,
     JobCommand,
     JobEvent,
     Loading,
+    Prove,
+    Race,
     Rounds,
     Run,
     Started,
+    Sweep,
 )
+from specviz.service.race_work import race_steps
 from specviz.service.shelf import Shelf
+from specviz.service.sweep_work import sweep_steps
 from specviz.settings import DecodeSettings
 from specviz.trace import ModelInfo, Trace
 
@@ -61,6 +70,19 @@ class Work:
             case Calibrate(job=job, request=request):
                 target, draft = yield from self.load_pair(job, request)
                 yield from self._calibrate(job, request.precision, target, draft, stopped)
+            case Race(job=job, request=request):
+                target, draft = yield from self.load_pair(job, request)
+                yield from race_steps(command, target, draft, stopped)
+            case Foresee():
+                yield from foresee_steps(command, self, stopped)
+            case Prove(job=job, request=request):
+                target, draft = yield from self.load_pair(job, request)
+                yield from prove_steps(command, target, draft)
+            case CompareGreedy(job=job, request=request):
+                target, draft = yield from self.load_pair(job, request)
+                yield from greedy_steps(command, target, draft)
+            case Sweep():
+                yield from sweep_steps(command, self.load_pair, stopped)
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
         """The request's models, loaded where they are not; says what is being loaded.
@@ -106,11 +128,12 @@ class Work:
         run = SpeculativeRun(target, drafter, request.prompt, request.settings)
         yield Started(job, run.trace())
         yield from _decode(job, run)
-        plain = yield from self._plain_run(job, target, run.opening.prompt.token_ids, request.settings)
+        plain = yield from self.plain_run(job, target, run.opening.prompt.token_ids, request.settings)
         assert plain.autoregressive
-        yield Done(job, plain.autoregressive, plain.output.text)
+        foresight = foresight_of_run(request, target, drafter, run.trace())
+        yield Done(job, plain.autoregressive, plain.output.text, foresight)
 
-    def _plain_run(
+    def plain_run(
         self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
     ) -> Generator[JobEvent | None, None, Trace]:
         """The run of the target alone that this one is compared with: an earlier one, where only the draft differs."""
@@ -137,16 +160,25 @@ class Work:
         stopped: Callable[[], bool],
     ) -> Steps:
         yield Started(job)
+        try:
+            costs = self.costs_of(target, draft, stopped)
+        except calibration.Stopped:
+            yield None
+            return
+        names = list(dict.fromkeys(model.name for model in (target, draft) if model))
+        yield Calibrated(job, costs, self._shelf.reasons(names, precision))
+
+    def costs_of(self, target: LoadedModel, draft: LoadedModel | None, stopped: Callable[[], bool]) -> Costs:
+        """What the pair costs here, measured once.
+
+        Raises:
+            calibration.Stopped: it was not to go on.
+        """
         pair = target.info, draft.info if draft else None
         if pair not in self._costs:
-            try:
-                cost = calibration.calibrate(target, draft, stopped)
-            except calibration.Stopped:
-                yield None
-                return
+            cost = calibration.calibrate(target, draft, stopped)
             self._costs[pair] = Costs(cost.step_seconds, cost.cost_ratio, cost.verification, cost.overhead)
-        names = list(dict.fromkeys(model.name for model in (target, draft) if model))
-        yield Calibrated(job, self._costs[pair], self._shelf.reasons(names, precision))
+        return self._costs[pair]
 
 
 def _download(job: int, name: str) -> Steps:

@@ -3,13 +3,26 @@
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from specviz.views.plotly_static import publish_plotly
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def inside_app() -> None:
+    """Begin again with app.py where Streamlit runs a page's file alone.
+
+    It does so when a page other than the first is the first one opened on a fresh server: a folder named pages/ is its
+    old way to make an app of several pages, which it gives up only once `st.navigation` was called.
+    """
+    if not st.session_state.get("inside_app"):
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
 def apply_look() -> None:
     """Apply the style sheet, and put plotly.js where the stage can load it."""
+    st.session_state.inside_app = True
     publish_plotly(ROOT / "static")
     st.html(ROOT / "assets" / "app.css")  # Streamlit wraps a .css file in a style tag
