@@ -115,7 +115,7 @@ def _what() -> None:
 
 
 def _own_prompts(kept: Sweeps) -> None:
-    with st.expander("Your own prompts" + (f" ({len(kept.own.prompts)})" if kept.own else "")):
+    with st.expander("Your own prompts"):  # a label that changed would close it
         st.file_uploader(
             f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB.",
             key="hp_file",

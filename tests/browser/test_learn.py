@@ -1,0 +1,183 @@
+"""The Learn page in a real Chromium: the story by keyboard, the picture that follows, the quiz, a phone, stillness."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from specviz.quiz import QUIZ
+from specviz.story_steps import STEPS
+from tests.conftest import AppServer
+
+pytestmark = pytest.mark.browser
+
+LONG = 60_000  # ms, for a loaded machine
+expect.set_options(timeout=30_000)
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="no-preference")
+    made.set_default_timeout(LONG)
+    yield made
+    made.close()
+
+
+def open_learn(context: BrowserContext, server: AppServer, query: str = "", wait: str = ".stage .round .chip") -> Page:
+    page = context.new_page()
+    page.failures = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
+    page.goto(server.url)  # the app's own navigation is known to a server only after its first page
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning] .stage")
+    page.goto(f"{server.url}/learn{query}")
+    page.wait_for_selector(wait)
+    return page
+
+
+def title(page: Page) -> Locator:
+    return page.get_by_role("heading", level=4)
+
+
+def picture(page: Page) -> Locator:
+    return page.locator(".diagram svg")
+
+
+def fits(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_the_story_is_walked_end_to_end_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server)
+    for number, step in enumerate(STEPS, start=1):
+        expect(title(page)).to_have_text(f"{number}. {step.title.technical}")
+        expect(page.get_by_role("img", name=f"Step {number} of {len(STEPS)}")).to_be_visible()
+        expect(page.locator(f".stage.lesson[data-focus={step.focus}]")).to_be_visible()
+        right = page.locator(f".st-key-step-{step.name}-{step.question.right} button")
+        right.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("Right.", exact=True)).to_be_visible()
+        page.keyboard.press("PageDown")
+    expect(title(page)).to_have_text("What has stayed with you?")
+    assert "part=quiz" in page.url
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=3")
+    number = page.locator(".stage .sentence")
+    before = number.text_content() or ""
+    page.keyboard.press("ArrowRight")
+    expect(number).not_to_have_text(before)
+    expect(title(page)).to_have_text(f"3. {STEPS[2].title.technical}")
+    page.keyboard.press("PageUp")
+    expect(title(page)).to_have_text(f"2. {STEPS[1].title.technical}")
+
+
+def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=3")
+    expect(picture(page)).to_have_attribute("data-phase", "propose")
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("Now: draft model"))
+    for phase in ("check", "judge"):
+        page.keyboard.press("ArrowRight")
+        expect(picture(page)).to_have_attribute("data-phase", phase)
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("1 rejected.*then one correction"))
+    page.wait_for_timeout(900)  # the tokens' way
+    kept, failed, own = (
+        page.locator(f".diagram .guess.{kind}").first.bounding_box() for kind in ("accepted", "rejected", "correction")
+    )
+    assert kept is not None
+    assert failed is not None
+    assert own is not None
+    assert failed["x"] < kept["x"]  # what is kept goes on to the text, what failed stays behind
+    assert abs(own["x"] - kept["x"]) < 3
+    assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
+    page.keyboard.press("Home")
+    expect(picture(page)).to_have_attribute("data-phase", "propose")
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=4")
+    expect(picture(page)).to_have_attribute("data-phase", "check")
+    page.locator(".st-key-step-acceptance-0 button").click()
+    expect(page.get_by_text("Not quite.")).to_be_visible()
+    expect(picture(page)).to_have_attribute("data-phase", "judge")
+    page.get_by_role("button", name="Ask me again").click()
+    expect(picture(page)).to_have_attribute("data-phase", "check")
+
+
+def test_who_leaves_for_another_page_comes_back_to_the_same_step(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_learn(context, app_server, "?lesson=6&words=plain")
+    expect(title(page)).to_have_text(f"6. {STEPS[5].title.plain}")
+    page.get_by_role("link", name="Watch").click()
+    expect(page.locator(".stage:not(.lesson) .round .chip").first).to_be_visible()
+    page.get_by_role("link", name="Learn", exact=True).click()
+    expect(title(page)).to_have_text(f"6. {STEPS[5].title.plain}")
+    expect(page.locator(".diagram .title.draft")).to_have_text("intern")
+
+
+def test_text_and_stage_fit_a_projector(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=5")
+    expect(page.locator(".stage .main-svg").first).to_be_attached()
+    stage, options = page.locator(".stage").bounding_box(), page.locator(".st-key-step-rejection-2").bounding_box()
+    assert stage is not None
+    assert options is not None
+    assert stage["y"] + stage["height"] <= 720
+    assert options["y"] + options["height"] <= 720
+
+
+def test_a_word_explains_itself_on_focus(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=5")
+    word = page.get_by_role("button", name="discarded", exact=True).first
+    tip = page.locator("#tip-step-rejection-discarded")
+    expect(tip).to_be_hidden()
+    page.locator(".explained").get_by_text("discarded").focus()
+    expect(tip).to_be_visible()
+    expect(tip).to_contain_text("never judged")
+    expect(word).to_be_attached()
+
+
+def test_the_quiz_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?part=quiz", wait=".st-key-quiz-1-0")
+    for number, question in enumerate(QUIZ, start=1):
+        page.locator(f".st-key-quiz-{number}-{question.right} button").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(f".st-key-reveal-quiz-{number}")).to_contain_text(
+            question.options[question.right].meaning.technical
+        )
+    expect(page.get_by_text("10 of 10 right.")).to_be_visible()
+
+
+def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?part=words", wait=".words .entry")
+    entry = page.locator(".words .entry").filter(has=page.get_by_role("heading", name="bonus", exact=True))
+    expect(entry.locator(".chip.bonus.ringed")).to_have_count(1)
+    entry.get_by_role("link").click()
+    expect(title(page)).to_have_text(f"6. {STEPS[5].title.technical}")
+
+
+@pytest.mark.parametrize("part", ["story", "quiz", "words", "why"])
+def test_nothing_is_wider_than_a_phone(browser: Browser, app_server: AppServer, part: str) -> None:
+    narrow = browser.new_context(viewport={"width": 390, "height": 844})
+    narrow.set_default_timeout(LONG)
+    waits = {"story": ".diagram svg", "quiz": ".st-key-quiz-1-0", "words": ".words .entry", "why": ".st-key-why-busy"}
+    page = open_learn(narrow, app_server, f"?part={part}&lesson=5", wait=waits[part])
+    assert fits(page)
+    if part in ("story", "why"):
+        page.locator(".explained").first.focus()
+        assert fits(page)
+    narrow.close()
+
+
+def test_with_reduced_motion_the_picture_jumps(browser: Browser, app_server: AppServer) -> None:
+    still = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    still.set_default_timeout(LONG)
+    page = open_learn(still, app_server, "?lesson=3")
+    moving = page.locator(".diagram .guess").first.evaluate("(node) => getComputedStyle(node).transitionDuration")
+    assert moving == "0s"
+    page.keyboard.press("ArrowRight")
+    expect(picture(page)).to_have_attribute("data-phase", "check")
+    still.close()
