@@ -13,6 +13,7 @@ pages = [
     st.Page("pages/worksheet.py", title="Worksheet", url_path="worksheet"),
     st.Page("pages/learn.py", title="Learn", url_path="learn"),
     st.Page("pages/proof.py", title="Same quality", url_path="proof"),
+    st.Page("pages/play.py", title="Be the draft", url_path="play"),
 ]
 page = st.navigation(pages, position="top")
 apply_look()

@@ -138,7 +138,7 @@ class ModelInfo:
 class DrafterInfo:
     """Who drafted: a model, or a rule without one (its model fields are then None)."""
 
-    kind: Name  # "model", "prompt-lookup", ...
+    kind: Name  # "model", "prompt-lookup", "person", ...
     name: Name
     parameters: Annotated[int, Field(ge=0)] | None = None
     dtype: Name | None = None

@@ -32,8 +32,8 @@ class Inspector {
   #explain(place, judged, pinned) {
     const round = this.data.rounds[place.round];
     const chip = round.chips[place.index];
-    const { greedy, lookup, translated } = this.data;
-    const context = { chip, round, greedy, lookup, translated };
+    const { greedy, lookup, translated, person } = this.data;
+    const context = { chip, round, greedy, lookup, translated, person };
     const parts = judged ? EXPLAIN[chip.status](context) : proposed(context);
     const title = judged ? TITLES[chip.status](quoted(chip.text)) : `${quoted(chip.text)} is proposed`;
     return [heading(`${title} · round ${place.round + 1}`, pinned), ...parts.filter(Boolean)];
@@ -78,12 +78,13 @@ function sourceOfReplacement(chip, greedy) {
   return `${quoted(chip.text)} ${greedy ? "takes its place" : "is drawn from what p has over q"}.`;
 }
 
-function discardedToken({ chip, round }) {
+function discardedToken({ chip, round, person }) {
   const rejected = round.chips.find((other) => other.status === "rejected");
   const because = rejected
     ? `because ${quoted(rejected.text)} before it was rejected: it continues a text that no longer exists.`
     : "because an accepted token before it ended the text.";
-  const odds = chip.q == null ? null : `The draft gave it q = ${prob(chip.q)}; the target’s view of it was not used.`;
+  const draft = person ? "You named it for certain:" : "The draft gave it";
+  const odds = chip.q == null ? null : `${draft} q = ${prob(chip.q)}; the target’s view of it was not used.`;
   return [rule(`Never judged ${because}`), odds && rule(odds)];
 }
 
@@ -110,7 +111,8 @@ function withProb(chip) {
   return chip.p == null ? "" : ` (p = ${prob(chip.p)})`;
 }
 
-function proposed({ chip, round, lookup, translated }) {
+function proposed({ chip, round, lookup, translated, person }) {
+  if (person) return [rule("You named it for certain (q = 1)."), rule("The target has not judged it yet.")];
   if (translated) return [ownWords(round), rule("The target has not judged it yet.")];
   const odds = lookup ? "Prompt lookup copies it from the text so far (q = 1)." : `The draft gave it q = ${prob(chip.q)}.`;
   return [rule(chip.q == null && !lookup ? "Its probabilities were not recorded." : odds), rule("The target has not judged it yet.")];

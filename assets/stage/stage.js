@@ -31,6 +31,7 @@ class Stage {
     Object.assign(this, { setStateValue, setTriggerValue });
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
+    this.node.classList.toggle("person", Boolean(data.person));
     if (fresh) this.pinned = null;
     this.#readStyle();
     this.lastRejected = lastRejected(data.rounds);

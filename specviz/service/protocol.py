@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.counterfactual import Foresight
 from specviz.metrics import Costs
+from specviz.play import Ask
 from specviz.proof_rows import BATCHES, MOST_DRAWS
 from specviz.race import MAX_REPEATS, RacePrompt
 from specviz.request import RunRequest
@@ -173,6 +174,30 @@ class CompareGreedy:
 
 
 @dataclass(frozen=True, slots=True)
+class Play:
+    """Judge what a person drafts at one place of a text; one result, a `Turn`, see `play_work`.
+
+    Of the request: models, prompt, and the seed that shuffles candidates.
+    """
+
+    job: int
+    request: RunRequest
+    ask: Ask
+    done: int = 0
+    type: Literal["play"] = "play"
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt, self.ask.guess]
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """End this job; answered with Stopped, or with whatever else ended it first."""
 
@@ -284,7 +309,7 @@ class Stopped:
     type: Literal["stopped"] = "stopped"
 
 
-JobCommand = Run | Calibrate | Race | Sweep | Foresee | Prove | CompareGreedy  # tasks join here
+JobCommand = Run | Calibrate | Race | Sweep | Foresee | Prove | CompareGreedy | Play  # tasks join here
 Command = JobCommand | Stop
 JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Results | Finished | Failed | Stopped
 Event = Ready | JobEvent

@@ -17,6 +17,7 @@ from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
 from specviz.request import PROMPT_LOOKUP, Precision, RunRequest
 from specviz.service.foresee_work import foresee_steps, foresight_of_run
+from specviz.service.play_work import play_steps
 from specviz.service.proof_work import greedy_steps, prove_steps
 from specviz.service.protocol import (
     Calibrate,
@@ -28,6 +29,7 @@ from specviz.service.protocol import (
     JobCommand,
     JobEvent,
     Loading,
+    Play,
     Prove,
     Race,
     Rounds,
@@ -81,6 +83,9 @@ class Work:
             case CompareGreedy(job=job, request=request):
                 target, draft = yield from self.load_pair(job, request)
                 yield from greedy_steps(command, target, draft)
+            case Play(job=job, request=request):
+                target, draft = yield from self.load_pair(job, request)
+                yield from play_steps(command, target, draft)
             case Sweep():
                 yield from sweep_steps(command, self.load_pair, stopped)
 

@@ -202,7 +202,7 @@ def _fill_in(request: RunRequest, preset: str | None) -> None:
 
 def fill_in_trace(trace: Trace) -> RunRequest | None:
     """Set the controls to what a trace from a file ran with; None, and nothing is set, where they cannot say it."""
-    if trace.drafter is None:
+    if trace.drafter is None or trace.drafter.kind == "person":
         return None
     exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
     draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP

@@ -1,12 +1,12 @@
 """A round told in plain words: one sentence for each of its three sub-steps."""
 
+from specviz.number_words import ORDINALS
 from specviz.trace import Round
 
-ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
-ORDINALS += ["ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"]
 
-
-def narrate(round: Round, *, draft_length: int, remaining: int, lookup: bool, ends: bool) -> tuple[str, str, str]:
+def narrate(
+    round: Round, *, draft_length: int, remaining: int, lookup: bool, ends: bool, person: bool = False
+) -> tuple[str, str, str]:
     """What happens while the round proposes, checks and judges.
 
     Args:
@@ -15,11 +15,13 @@ def narrate(round: Round, *, draft_length: int, remaining: int, lookup: bool, en
         remaining: tokens still to write before this round.
         lookup: whether prompt lookup drafts.
         ends: whether this round writes the end of the text.
+        person: whether the visitor drafts.
     """
     verdict = _judge(round)
     if ends and round.emitted.kind != "none":
         verdict += " The text ends here."
-    return _propose(round, draft_length, remaining, lookup), _check(round), verdict
+    proposal = _propose_yours(round) if person else _propose(round, draft_length, remaining, lookup)
+    return proposal, _check(round), verdict
 
 
 def _propose(round: Round, draft_length: int, remaining: int, lookup: bool) -> str:
@@ -33,6 +35,10 @@ def _propose(round: Round, draft_length: int, remaining: int, lookup: bool) -> s
     if number < draft_length and number == remaining - 1:
         return f"Only {_tokens(remaining)} are left: the draft proposes {number}."
     return f"The draft proposes {_tokens(number)}."
+
+
+def _propose_yours(round: Round) -> str:
+    return f"You propose {_tokens(len(round.drafted))}." if round.drafted else "You skip: nothing is drafted."
 
 
 def _no_draft(remaining: int, lookup: bool) -> str:

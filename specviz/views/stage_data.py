@@ -59,6 +59,7 @@ def stage_data(
         "playhead": playhead,
         "greedy": trace.settings.greedy,
         "lookup": _lookup(trace),
+        "person": _person(trace),
         "translated": any(round.draft_tokens for round in trace.rounds),  # the draft's tokens are not the target's
         "draft_length": trace.settings.draft_length,
         "gamma": gamma or trace.settings.draft_length,
@@ -76,7 +77,11 @@ def _badge(source: Source, running: bool, machine: str, started: bool) -> str:
 
 
 def _lookup(trace: Trace) -> bool:
-    return trace.drafter is not None and trace.drafter.kind != "model"
+    return trace.drafter is not None and trace.drafter.kind not in ("model", "person")
+
+
+def _person(trace: Trace) -> bool:
+    return trace.drafter is not None and trace.drafter.kind == "person"
 
 
 def _prompt(trace: Trace) -> Json:
@@ -115,6 +120,7 @@ def _rounds(trace: Trace) -> list[Json]:
                         draft_length=settings.draft_length,
                         remaining=settings.max_new_tokens - written,
                         lookup=_lookup(trace),
+                        person=_person(trace),
                         ends=trace.output.stopped_by == "eos" and state is states[-1],
                     )
                 ),

@@ -1,0 +1,35 @@
+"""Record the example the game's page shows before the first turn: python -m scripts.record_play [FILE]
+
+Plays one turn as the engine does for a visitor, and writes assets/traces/play.json:
+{"schema", "prompt", "guess", "turn"}.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+from specviz.play import Ask, dump_turn, load_turn
+from specviz.request import RunRequest
+from specviz.service.protocol import Play, Results
+from specviz.service.work import Work
+
+FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "play.json"
+PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
+GUESS = "sandbox by the sea"  # a word that agrees in part
+
+
+def main() -> None:
+    """Play it, and keep what came of it."""
+    torch.set_num_threads(1)  # as the engine has it
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
+    command = Play(1, RunRequest(PROMPT), Ask("guess", guess=GUESS))
+    events = list(Work().steps(command, lambda: False))
+    turn = next(load_turn(event.items[0]) for event in events if isinstance(event, Results))
+    kept = {"schema": 1, "prompt": PROMPT, "guess": GUESS, "turn": dump_turn(turn)}
+    file.write_text(json.dumps(kept, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

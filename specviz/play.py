@@ -1,0 +1,178 @@
+"""The game of being the draft: its prompts, its turns as the engine plays them, and who scored what.
+
+Pure data and functions: no model, no Streamlit. `specviz.service.play_work` plays a turn; the page keeps the game.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from specviz.errors import InputError
+from specviz.links import MAX_SEED
+from specviz.metrics import Counts, count
+from specviz.request import DEFAULT_DRAFT
+from specviz.settings import MAX_DRAFT_LENGTH
+from specviz.trace import Output, Round, TokenId, Trace
+from specviz.workloads import Preset, Workload, find_workload
+
+PROMPTS = 3  # in a game
+ROUNDS = 5  # scored, on each prompt
+MAX_TURNS = 15  # on a prompt, skipped ones too: the text has to fit the target's window
+MAX_TEXT_TOKENS = 4096
+OFFERS = 5
+DEFAULT_SEED = 3
+SETS = ("story", "prose", "copy", "random")  # kinds of text that go on in one line
+
+YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
+PLAYERS = (YOU, MODEL, LOOKUP)
+
+Mode = Literal["type", "pick"]
+MODES: tuple[Mode, ...] = ("type", "pick")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which game: the same for everyone who has the same link."""
+
+    seed: int = DEFAULT_SEED
+    set: str = SETS[0]  # a workload's name
+    mode: Mode = "type"
+
+    @property
+    def workload(self) -> Workload:
+        """The kind of text."""
+        found = find_workload(self.set)
+        assert found is not None
+        return found
+
+    @property
+    def prompts(self) -> list[Preset]:
+        """The prompts played, in order; drawn by the seed."""
+        rng = Random(self.seed)
+        drawn = [(rng.random(), preset) for preset in self.workload.prompts]  # random() alone is promised to stay
+        return [preset for _, preset in sorted(drawn, key=lambda pair: pair[0])][:PROMPTS]
+
+    @property
+    def link(self) -> dict[str, str]:
+        """The address's parameters."""
+        return {"seed": str(self.seed), "set": self.set, "mode": self.mode}
+
+
+def plan_from_link(params: Mapping[str, str]) -> tuple[Plan, list[str]]:
+    """The game an address asks for, and a line for each part of it that fell back to the default."""
+    plan, problems = Plan(), []
+    if "seed" in params:
+        if re.fullmatch(r"[0-9]{1,16}", params["seed"]) and int(params["seed"]) <= MAX_SEED:
+            plan = replace(plan, seed=int(params["seed"]))
+        else:
+            problems.append(f"The link's seed is no whole number from 0 to {MAX_SEED}: using {DEFAULT_SEED}.")
+    if params.get("set") in SETS:
+        plan = replace(plan, set=params["set"])
+    elif "set" in params:
+        problems.append(f"The link's set of prompts is none of {', '.join(SETS)}: using {plan.set}.")
+    mode = next((mode for mode in MODES if mode == params.get("mode")), None)
+    if "mode" in params and mode is None:
+        problems.append("The link's mode is neither type nor pick: using type.")
+    return replace(plan, mode=mode or plan.mode), problems
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a visitor does at one place of the text."""
+
+    action: Literal["offer", "guess", "skip"]  # only look at what is offered; draft; let the target write one token
+    text_ids: Annotated[list[TokenId], Field(max_length=MAX_TEXT_TOKENS)] = field(
+        default_factory=list
+    )  # none: the prompt
+    joins: bool = False  # the text so far ends inside a word, which the guess goes on
+    guess: str = ""  # words typed
+    picked: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or one offered
+    offers: bool = False  # whether candidates are wanted for the place after
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A candidate to pick: what one of the models could write next."""
+
+    text: str
+    token_ids: list[TokenId]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One round of the visitor's, what the rivals would have had at the same place, and where the text is now."""
+
+    text: str
+    text_ids: list[TokenId]
+    joins: bool  # it ends inside a word
+    ended: bool  # with an end of text
+    trace: Trace | None = None  # of this one round; None where nothing was played
+    rivals: dict[str, Round] = field(default_factory=dict)  # by player
+    offers: list[Offer] = field(default_factory=list)
+    cut: int = 0  # tokens beyond the longest draft, which were left out
+
+    @property
+    def round(self) -> Round | None:
+        """The visitor's."""
+        return self.trace.rounds[0] if self.trace else None
+
+    @property
+    def scored(self) -> bool:
+        """Whether it counts: a skipped turn does not."""
+        return self.round is not None and bool(self.round.drafted)
+
+
+_TURN: TypeAdapter[Turn] = TypeAdapter(Turn)
+
+
+def dump_turn(turn: Turn) -> dict[str, Any]:
+    """As the engine sends it."""
+    return dict(_TURN.dump_python(turn, mode="json"))
+
+
+def load_turn(item: object) -> Turn:
+    """What `dump_turn` made.
+
+    Raises:
+        InputError: it is no turn.
+    """
+    try:
+        return _TURN.validate_python(item)
+    except ValidationError as error:
+        raise InputError(f"The turn is not valid: {error.errors(include_url=False)[0]['msg'][:200]}.") from None
+
+
+def rounds_of(turns: Sequence[Turn], player: str) -> list[Round]:
+    """A player's scored rounds."""
+    scored = [turn for turn in turns if turn.scored]
+    if player == YOU:
+        return [turn.round for turn in scored if turn.round]
+    return [turn.rivals[player] for turn in scored if player in turn.rivals]
+
+
+def score(turns: Sequence[Turn]) -> dict[str, Counts]:
+    """What became of each player's tokens, over these turns."""
+    return {player: count(rounds_of(turns, player)) for player in PLAYERS}
+
+
+def is_over(turns: Sequence[Turn]) -> bool:
+    """Whether a prompt is played to its end."""
+    ended = bool(turns) and turns[-1].ended
+    return ended or len(turns) >= MAX_TURNS or sum(turn.scored for turn in turns) >= ROUNDS
+
+
+def run_of(turns: Sequence[Turn]) -> Trace | None:
+    """The visitor's rounds on one prompt as one run, a valid trace; None before the first."""
+    traces = [turn.trace for turn in turns if turn.trace]
+    if not traces:
+        return None
+    first, last = traces[0], turns[-1]
+    rounds = [replace(trace.rounds[0], index=index) for index, trace in enumerate(traces)]
+    written = [token_id for round in rounds for token_id in round.emitted_ids]
+    settings = replace(first.settings, max_new_tokens=len(written), draft_length=MAX_DRAFT_LENGTH)
+    output = Output(written, last.text.removeprefix(first.prompt.text), "eos" if last.ended else "length")
+    return replace(first, settings=settings, rounds=rounds, output=output)

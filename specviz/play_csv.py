@@ -1,0 +1,58 @@
+"""A game as a table: one row for each scored round, for a class to put together."""
+
+import csv
+import io
+import unicodedata
+from collections.abc import Sequence
+
+from specviz.metrics import Counts, count
+from specviz.play import LOOKUP, MODEL, YOU, Plan, Turn, rounds_of
+
+MAX_NAME = 60
+STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+PREFIXES = {YOU: "you", MODEL: "model", LOOKUP: "lookup"}
+
+
+def safe_cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, and that stays in its line."""
+    plain = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
+    return f"'{plain}" if plain.lstrip().startswith(STARTS_FORMULA) else plain
+
+
+def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str:
+    """The game's scored rounds.
+
+    Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
+    prompt, draft (the visitor's tokens as text); then for each of you, model (wren-nano) and lookup (prompt lookup), at
+    the same place and with as many tokens: drafted, accepted, rejected, discarded, emitted (one target call each).
+    """
+    rows = [
+        {
+            "name": safe_cell(name[:MAX_NAME]),
+            **plan.link,
+            "prompt": preset.name,
+            "round": number,
+            "draft": safe_cell("".join(token.text for token in rounds_of(turns, YOU)[number - 1].drafted)),
+            **_figures(turns, number - 1),
+        }
+        for preset, turns in zip(plan.prompts, games, strict=False)
+        for number in range(1, len(rounds_of(turns, YOU)) + 1)
+    ]
+    written = io.StringIO()
+    columns = ["name", *plan.link, "prompt", "round", "draft", *_columns()]
+    writer = csv.DictWriter(written, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
+
+
+def _columns() -> list[str]:
+    return [f"{prefix}_{figure}" for prefix in PREFIXES.values() for figure in FIGURES]
+
+
+def _figures(turns: Sequence[Turn], index: int) -> dict[str, int]:
+    of: dict[str, Counts] = {prefix: count([rounds_of(turns, player)[index]]) for player, prefix in PREFIXES.items()}
+    return {f"{prefix}_{figure}": getattr(counts, figure) for prefix, counts in of.items() for figure in FIGURES}

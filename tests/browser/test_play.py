@@ -1,0 +1,174 @@
+"""The game in a real Chromium, engine and all: by keyboard alone, by a class link, on a phone, with bad input."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.conftest import AppServer
+
+pytestmark = pytest.mark.browser
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+LONG = 90_000  # ms, for a loaded machine
+INPUT = "input[aria-label='What are the next few words?']"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme="light")
+    context.set_default_timeout(LONG)
+    yield context
+    context.close()
+
+
+def open_game(context: BrowserContext, server: AppServer, query: str = "") -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/play{query}")
+    expect(so_far(page)).to_be_visible(timeout=LONG)
+    return page
+
+
+def so_far(page: Page) -> Locator:
+    return page.locator(".play .so-far")
+
+
+def send(page: Page, words: str) -> None:
+    """By keyboard alone."""
+    expect(page.locator(INPUT)).to_be_focused(timeout=LONG)
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+
+
+def turn(page: Page) -> Locator:
+    return page.get_by_role("region", name="What became of the draft")
+
+
+def wait_for_round(page: Page, number: int) -> None:
+    expect(page.get_by_text(f"round {number} of 5")).to_be_visible(timeout=LONG)
+
+
+def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_game(context, app_server)
+    expect(page.locator(INPUT)).to_be_focused(timeout=LONG)
+    expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
+    expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.type("Lilx")
+    page.keyboard.press("Backspace")  # a slip is mended before it is sent
+    page.keyboard.type("y. She xylophoned")
+    page.keyboard.press("Enter")
+    wait_for_round(page, 2)
+    expect(turn(page).locator(".headline")).to_contain_text("3 of your")
+    expect(turn(page).locator(".word").first).to_contain_text("Lily")
+    expect(turn(page).locator(".words-row:not(.rival) .chip.accepted")).to_have_count(3)
+    expect(turn(page).locator(".words-row:not(.rival) .chip.rejected")).to_have_count(1)
+    expect(turn(page).get_by_text("was rejected: there the target wanted")).to_be_visible()
+    expect(turn(page).get_by_text("What the others drafted there:")).to_be_visible()
+    expect(so_far(page).locator("mark")).to_have_text(re.compile(r"^Lily\. She \w+"))
+    expect(page.locator(INPUT)).to_be_focused()
+    expect(page.locator(INPUT)).to_have_value("")
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / "play.png")
+
+
+def test_the_rounds_are_on_the_stage_too(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_game(context, app_server)
+    send(page, "Lily. She was")
+    wait_for_round(page, 2)
+    page.get_by_text("Your rounds on the stage").click()
+    stage = page.locator(".stage[data-run^=play]")
+    expect(stage.locator(".round .chip.accepted").first).to_be_visible()
+    stage.get_by_role("button", name="First step").click()
+    expect(stage.locator(".sentence")).to_have_text(re.compile(r"^You propose \d tokens\."))
+    expect(stage.locator(".inspector")).to_contain_text("The rule")
+    expect(stage.locator(".draft-length")).to_be_hidden()
+
+
+def test_bad_input_is_answered_kindly_and_stays_to_be_mended(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_game(context, app_server)
+    for words, said in (
+        ("", "Nothing to check yet"),
+        ("кошка", "only ever read the Latin alphabet"),
+        ("🐦🐦", "words, not pictures"),
+        ("<|endoftext|>", "a mark the models use inside"),
+        ("word " * 10_000, "a lot of text"),
+    ):
+        page.locator(INPUT).fill(words)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
+        expect(page.get_by_text("it costs you nothing")).to_have_count(1)
+        expect(page.locator(INPUT)).to_have_value(words)
+        expect(page.locator(INPUT)).to_be_focused()
+    expect(page.get_by_text("round 1 of 5")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(INPUT).fill("Lily")
+    page.keyboard.press("Enter")
+    wait_for_round(page, 2)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_picking_by_number_and_enter(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_game(context, app_server, "?mode=pick")
+    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5, timeout=LONG)
+    page.keyboard.press("2")
+    expect(page.locator(".st-key-play_offer_1 button")).to_contain_text("● ", timeout=LONG)
+    page.keyboard.press("4")
+    expect(page.locator(".st-key-play_offer_3 button")).to_contain_text("● ", timeout=LONG)
+    expect(page.locator(".st-key-play_offer_1 button")).not_to_contain_text("● ")
+    page.keyboard.press("Enter")
+    wait_for_round(page, 2)
+    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5, timeout=LONG)
+    expect(page.locator("[class*=st-key-play_offer_]").filter(has_text="● ")).to_have_count(0, timeout=LONG)
+
+
+def test_a_class_link_gives_the_same_texts_and_candidates(browser: Browser, app_server: AppServer) -> None:
+    seen = []
+    for _ in range(2):
+        context = browser.new_context()
+        context.set_default_timeout(LONG)
+        page = open_game(context, app_server, "?seed=21&set=prose&mode=pick")
+        expect(page.locator("[class*=st-key-play_offer_] p")).to_have_count(5, timeout=LONG)
+        page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        seen.append((so_far(page).inner_text(), page.locator("[class*=st-key-play_offer_] p").all_inner_texts()))
+        page.get_by_role("button", name="Game and class link").click()
+        expect(page.get_by_text("/play?seed=21&set=prose&mode=pick")).to_be_visible()
+        context.close()
+    assert seen[0] == seen[1]
+
+
+def test_the_rounds_can_be_taken_home_as_a_table(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_game(context, app_server)
+    send(page, "Lily. She loved")
+    wait_for_round(page, 2)
+    page.get_by_role("button", name="End the game").click()
+    expect(page.get_by_text("tokens per target call against")).to_be_visible()
+    page.get_by_role("textbox", name="Your name in the table").fill("=1+1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("In the file you are “=1+1”.")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download my rounds").click()
+    rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 1
+    assert rows[0]["name"] == "'=1+1", "never a formula"
+    assert rows[0]["draft"] == " Lily. She loved"
+    page.get_by_role("button", name="Play again").click()
+    wait_for_round(page, 1)
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser: Browser, app_server: AppServer) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
+    context.set_default_timeout(LONG)
+    page = open_game(context, app_server)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(INPUT).fill("Lily. She xylophoned")
+    page.get_by_role("button", name="Send").click()
+    wait_for_round(page, 2)
+    expect(turn(page).locator(".headline")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert turn(page).evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert turn(page).get_attribute("data-scheme") == "dark"
+    context.close()
