@@ -151,7 +151,7 @@ GLOSSARY = (
         "judged",
         symbol="α",
         figure="In this run {accepted} / ({accepted} + {rejected}) = {judgement}.",
-        also=("acceptance per judgement",),
+        also=("acceptance per judgement", "per judgement", "judged drafts"),
     ),
     Word(
         "tokens per target call",
@@ -164,6 +164,7 @@ GLOSSARY = (
         "emitted",
         symbol="τ",
         figure="In this run {emitted} / {passes} = {per_call}.",
+        also=("tokens a target call", "tokens a call"),
     ),
     Word(
         "draft cost",
@@ -175,6 +176,7 @@ GLOSSARY = (
         "pays",
         symbol="c",
         figure="In this run c = {cost}.",
+        also=("draft’s cost", "draft's cost", "draft step"),
     ),
     Word(
         "verification cost",
@@ -186,6 +188,7 @@ GLOSSARY = (
         "idea",
         symbol="v(k)",
         figure="In this run {check}, for {most} tokens at once.",
+        also=("tokens at once",),
     ),
     Word(
         "overhead",

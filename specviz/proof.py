@@ -19,6 +19,8 @@ from specviz.proof_rows import BATCHES, DrawBatch
 
 FALSE_ALARM = 0.01  # odds that a right rule is called wrong, over all looks of a proof
 LEAST_EXPECTED = 5.0  # in each of the test's bins, as is usual: below, its distribution is not chi-squared's
+USUAL = 0.05  # p-values below it are said to be unusual, though they do not fail
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 POWER = 0.95  # odds with which the difference that a proof says it would have seen is seen
 SIMULATIONS = 400
 
@@ -160,8 +162,17 @@ def finding(made: Sequence[Look], planned: int = BATCHES) -> Finding:
     seen = smallest_seen(last.draws, last.degrees, threshold)
     return Finding(
         "passes",
-        f"After {last.draws:,} draws nothing distinguishes the two. A distance of more than {seen:.3f} would have been "
+        f"After {last.draws:,} draws {_closeness(last, threshold)}. A distance of more than {seen:.3f} would have been "
         f"seen with {POWER:.0%} odds. That is evidence, not certainty: more draws see smaller differences.",
+    )
+
+
+def _closeness(last: Look, threshold: float) -> str:
+    if last.p_value >= USUAL:
+        return "nothing distinguishes the two"
+    return (
+        f"they lie further apart than chance usually leaves them (p = {last.p_value:.3f}), but not beyond the bar of "
+        f"{threshold:g} that was set beforehand"
     )
 
 
@@ -178,5 +189,7 @@ def odds(p_value: float) -> str:
     if p_value >= 0.001:
         return f"{p_value:.3f}"
     if p_value < 1e-15:
-        return "less than 1 in 10^15"
-    return f"1 in {1 / p_value:,.0f}" if p_value > 1e-6 else f"about 1 in 10^{-math.log10(p_value):.0f}"
+        return "less than 1 in 10¹⁵"
+    if p_value > 1e-6:
+        return f"1 in {1 / p_value:,.0f}"
+    return f"about 1 in 10{f'{-math.log10(p_value):.0f}'.translate(RAISED)}"

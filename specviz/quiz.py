@@ -218,11 +218,11 @@ QUIZ = (
         "Why does it help that a pass checks several tokens at once?",
         "Why does it help that one look covers several words?",
         _yes(
-            "Several given tokens take hardly longer to check than one takes to write",
-            "Several words take hardly longer to look over than one takes to write",
-            "Most of a pass goes into fetching the model’s weights, and that is shared by all tokens in it. A busy "
-            "server has already used that up.",
-            "Most of the effort is getting started, and that is shared by all the words in a look.",
+            "Checking several given tokens takes far less time than writing them one by one",
+            "Looking over several words takes far less time than writing them one by one",
+            "Much of a pass goes into fetching the model’s weights, and all tokens in it share that. A busy server has "
+            "already used that up.",
+            "Much of the effort is getting started, and all the words in a look share that.",
         ),
         _no(
             "It makes the target smarter",

@@ -11,19 +11,18 @@ from typing import Literal
 
 from specviz.links import link_of
 from specviz.metrics import costs, count, speedup
+from specviz.number_words import ORDINALS, in_words
 from specviz.request import PROMPT_LOOKUP, RunRequest
-from specviz.story_cases import full_round, mixed_round, story_figures, story_trace
+from specviz.story_cases import full_round, mixed_round, story_figures, story_trace, wasted_round
 from specviz.trace import Round, Trace
-from specviz.views.narration import ORDINALS
 from specviz.workloads import WORKLOADS
 
 Words = Literal["technical", "plain"]
-Place = Literal["start", "mixed", "full", "end"]  # a round of the run
+Place = Literal["start", "mixed", "full", "wasted", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
 PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
-NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-NUMBERS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
+NOISE = " (below one token’s is the noise of a single pair of runs: usually a check takes somewhat longer)"
 
 Facts = Mapping[str, str]
 
@@ -98,6 +97,7 @@ def round_at(trace: Trace, place: Place) -> Round:
         "end": lambda: trace.rounds[-1],
         "mixed": lambda: mixed_round(trace),
         "full": lambda: full_round(trace),
+        "wasted": lambda: wasted_round(trace),
     }[place]
     return found() or trace.rounds[0]
 
@@ -140,17 +140,18 @@ def _of_costs(trace: Trace) -> Facts:
     measured, plain = costs(trace), trace.autoregressive
     if measured is None or plain is None:
         return {}
-    length, step = trace.settings.draft_length, measured.step_seconds
-    checked = measured.verification.get(length + 1, 1.0)
+    length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
+    checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
     total = sum(round.seconds for round in trace.rounds)
     return {
-        "alone_ms": f"{1000 * sum(plain.seconds_per_token):.0f}",
+        "alone_ms": f"{1000 * alone:.0f}",
+        "mean_ms": f"{1000 * mean:.1f}",
         "together_ms": f"{1000 * total:.0f}",
-        "step_ms": f"{1000 * step:.1f}",
         "draft_ms": f"{1000 * step * measured.cost_ratio:.1f}",
         "check_ms": f"{1000 * step * checked:.1f}",
         "cost": f"{measured.cost_ratio:.2f}",
         "check": f"{checked:.2f}",
+        "check_note": "" if step * checked >= mean else NOISE,
         "overhead": f"{measured.overhead:.2f}",
     }
 
@@ -210,11 +211,6 @@ def _of_sweeps() -> Facts:
 def percent(share: float) -> str:
     """A share as it stands in a text."""
     return f"{100 * share:.0f} %"
-
-
-def in_words(number: int) -> str:
-    """A small number as a word: plain texts read better so."""
-    return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:

@@ -74,6 +74,11 @@ def full_round(trace: Trace) -> Round | None:
     return next((r for r in trace.rounds if r.accepted == length and r.emitted.kind == "bonus"), None)
 
 
+def wasted_round(trace: Trace) -> Round | None:
+    """The first of the rounds that throw most drafted tokens away."""
+    return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
+
+
 def same_text(trace: Trace) -> bool:
     """Whether the target alone wrote the same tokens."""
     return trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids

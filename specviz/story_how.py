@@ -8,10 +8,12 @@ SLOW = Step(
     text=Says(
         "A language model writes one token, reads it back, and only then can write the next. Think of a hallway where "
         "the key to each door lies behind the door before it. The upper lane of the timeline is this run’s target "
-        "model alone: {emitted} tokens, {emitted} full passes, about {step_ms} ms each, {alone_ms} ms in all.",
+        "model alone: {emitted} tokens, {emitted} full passes of {mean_ms} ms on average, {alone_ms} ms in all. "
+        "Reading the prompt, the prefill, comes before that and is timed apart.",
         "A writing machine puts down one word, reads it back, and only then can think of the next. Picture a hallway "
         "where the key to each door lies behind the door before it. The upper bar of the marked part is the big "
-        "machine working alone: {emitted} words, and it had to stop and think {emitted} times.",
+        "machine working alone: {emitted} words, and it had to stop and think {emitted} times. Reading what you wrote "
+        "comes before that and is timed apart.",
     ),
     trace="round",
     asks_at=("end", "judge"),
@@ -50,8 +52,8 @@ IDEA = Step(
     text=Says(
         "Writing is one by one, but reading is not: the target model can judge several given tokens in one pass. So a "
         "small draft model guesses the next few. In this run a guess costs {draft_ms} ms, a token of the target "
-        "{step_ms} ms, and checking {most} places at once {check_ms} ms. Think of an intern who drafts and an editor "
-        "who approves a chunk at a glance.",
+        "{mean_ms} ms, and checking {most} places at once {check_ms} ms{check_note}. Think of an "
+        "intern who drafts and an editor who approves a chunk at a glance.",
         "Writing goes word by word, but reading does not: the editor can look over several words at a glance. So an "
         "intern, quick and often right, guesses the next few words, and the editor goes over the guess in one look. "
         "The intern is a small machine. The editor is the big one, whose text you want.",
@@ -92,7 +94,7 @@ ROUND = Step(
     text=Says(
         "A round has three moments. The draft proposes {mixed_drafted} tokens, one after the other. The target checks "
         "them all. Then it judges. You are in round {mixed_round} at the first moment: press the marked step button, "
-        "or the right arrow key, and watch the picture follow. This run’s draft length is {draft_length}.",
+        "or the right arrow key, and watch the picture follow. This run’s draft length, written γ, is {draft_length}.",
         "A round has three moments. The intern suggests {mixed_drafted} words. The editor looks them over. Then the "
         "editor decides. You are at the first moment of a round: press the marked button to step forward, or the "
         "right arrow key, and watch the picture follow.",

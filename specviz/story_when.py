@@ -8,8 +8,9 @@ SAME = Step(
     text=Says(
         "Look at the finished run. {accepted} of its {emitted} tokens were written by the draft, and yet the target "
         "alone writes the same {emitted}, id for id. It must: a draft stays only where it equals the target’s choice, "
-        "and everywhere else the target’s choice is put in. With a temperature above zero a fair rule of chance does "
-        "the same for the distribution.",
+        "and everywhere else the target’s choice is put in. Only rounding, at a near-tie, can part them, and the app "
+        "shows where. Above temperature zero chance picks the token, and the rule keeps every token’s odds the "
+        "target’s own.",
         "Look at the finished text. {accepted} of its {emitted} words came from the intern, and yet the editor alone "
         "writes the very same text. It must be so: a suggested word stays only where the editor would have written "
         "it, and everywhere else the editor’s own word is put in.",
@@ -91,15 +92,16 @@ THEATRE = Step(
     name="theatre",
     title=Says("When it is theatre", "When it is theatre"),
     text=Says(
-        "Here the same draft meets a text it cannot guess, and drafts {draft_length} tokens a round. Of {drafted} "
-        "drafted tokens {accepted} survived. The hatched blocks in the timeline are drafting time thrown away. It "
-        "looks busy, and writes {per_call} tokens a pass, for the price of {draft_length} guesses each time.",
-        "Here the same intern meets a text that cannot be guessed, and suggests {draft_length} words a round. Of "
+        "Here the same draft meets a text that is hard to guess, and drafts {draft_length} tokens a round. Of "
+        "{drafted} drafted tokens {accepted} survived. The hatched blocks in the timeline are drafting time "
+        "thrown away. It looks busy, and writes {per_call} tokens a pass, for the price of {draft_length} guesses each "
+        "time.",
+        "Here the same intern meets a text that is hard to guess, and suggests {draft_length} words a round. Of "
         "{drafted} suggested words {accepted} stayed. The hatched blocks are the intern’s time thrown away. It looks "
         "busy, and hardly moves.",
     ),
     trace="theatre",
-    asks_at=("start", "judge"),
+    asks_at=("wasted", "judge"),
     reveals_at=("end", "judge"),
     focus="timeline",
     question=Question(
@@ -135,14 +137,15 @@ ENGINEER = Step(
     name="engineer",
     title=Says("What a serving engineer does with it", "What an engineer does with it"),
     text=Says(
-        "Measure, then choose. On story prompts the best draft length was {best_length}: {best_length_speedup} times "
-        "as fast, with {best_length_rate} of the drafts accepted. At {longest_length} it was {longest_speedup} times, "
-        "with {longest_rate}: late guesses rarely survive, and each is paid for. So an engineer measures acceptance "
-        "and costs on the real traffic, sets the draft length, and switches it off where it loses.",
-        "Measure, then choose. On children’s stories it was best to suggest {best_length} words at a time, which was "
-        "{best_length_speedup} times as fast. With {longest_length} it was {longest_speedup} times, since late "
-        "guesses rarely stay and each takes time. So an engineer measures on real texts, picks how many to suggest, "
-        "and switches it off where it loses.",
+        "Measure, then choose. On story prompts (recorded on {sweep_machine}) the best draft length was {best_length}: "
+        "{best_length_speedup} times as fast, with {best_length_rate} of the drafts accepted. At {longest_length} it "
+        "was {longest_speedup} times, with {longest_rate}: late guesses rarely survive, and each is paid for. So an "
+        "engineer measures acceptance and costs on the real traffic, sets the draft length, and switches it off where "
+        "it loses.",
+        "Measure, then choose. On children’s stories, timed on {sweep_machine}, it was best to suggest {best_length} "
+        "words at a time, which was {best_length_speedup} times as fast. With {longest_length} it was "
+        "{longest_speedup} times, since late guesses rarely stay and each takes time. So an engineer measures on real "
+        "texts, picks how many to suggest, and switches it off where it loses.",
     ),
     trace="pays",
     asks_at=("start", "judge"),

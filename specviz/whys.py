@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from specviz.links import link_of
 from specviz.metrics import costs, count
+from specviz.recorded_proof import recorded_proof
 from specviz.request import RunRequest
 from specviz.settings import DecodeSettings
 from specviz.story import Facts, facts_of, percent, watch_link
@@ -183,5 +184,15 @@ def _link(why: Why) -> dict[str, str]:
         assert trace.drafter is not None
         return watch_link(replace(trace, drafter=replace(trace.drafter, name="wren-small")))
     if why.name == "rounding":
-        return link_of(RunRequest(DEFAULT_PRESET.text, precision="fast", settings=DecodeSettings()))
+        return _near_tie_link()
     return watch_link(trace)
+
+
+def _near_tie_link() -> dict[str, str]:
+    """The recorded example's own settings, so that the page compares the prompt it shows."""
+    proof = recorded_proof()
+    if proof is None:
+        return link_of(RunRequest(DEFAULT_PRESET.text, precision="fast", settings=DecodeSettings()))
+    row = proof.near_tie
+    settings = DecodeSettings(draft_length=row.draft_length)
+    return link_of(RunRequest(row.prompt, row.target, row.draft, "fast", settings), preset=row.preset)

@@ -25,7 +25,9 @@ from specviz.views.helps_summary import (
     adaptive_sentence,
     best_points,
     break_even_line,
+    clock_sentence,
     costs_of,
+    fair_points,
     held_pairs,
     held_sentence,
     length_sentence,
@@ -52,7 +54,7 @@ def test_a_choice_survives_its_link() -> None:
     choice = Choice(
         workloads=("prose", "copy"), drafts=("wren-nano", PROMPT_LOOKUP), draft_lengths=(3, 16),
         temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, prompts=5, constrain=True,
-        precision="fast",
+        precision="fast", seed=7, top_k=40, top_p=0.9,
     )  # fmt: skip
     link: dict[str, list[str]] = {}
     for name, value in choice.link():
@@ -67,6 +69,7 @@ def test_a_choice_survives_its_link() -> None:
         {"workload": ["nonsense"]}, {"target": ["<b>"]}, {"draft": ["../x"]}, {"gamma": ["0"]}, {"gamma": ["17"]},
         {"gamma": ["9" * 5000]}, {"gamma": ["٣"]}, {"temperature": ["nan"]}, {"temperature": ["0.123"]},
         {"tokens": ["257"]}, {"prompts": ["-1"]}, {"constrain": ["yes"]}, {"dtype": ["int8"]}, {"schedule": [""]},
+        {"seed": ["-1"]}, {"seed": [str(2**53)]}, {"top_k": ["1001"]}, {"top_p": ["0"]}, {"top_p": ["1.01"]},
     ],
 )  # fmt: skip
 def test_what_a_link_cannot_say_falls_back_with_a_line(part: dict[str, list[str]]) -> None:
@@ -127,20 +130,57 @@ def test_points_pool_their_rows() -> None:
 
 
 def test_the_reading_by_workload_is_computed_from_the_rows() -> None:
-    best = best_points(points(ROWS))
-    assert [(point.workload, point.draft_length) for point in best] == [("story", 6), ("code", 2), ("random", 2)]
-    assert workload_sentence(best) == (
-        "Pays on 2 of 3 workloads; best: story at γ = 6, 1.9×; loses at every draft length tried on random words "
-        "(12 % accepted)."
+    fair = fair_points(points(ROWS))
+    assert [(point.workload, point.lengths) for point in fair] == [("story", [6]), ("code", [2]), ("random", [2])]
+    assert workload_sentence(fair) == (
+        "Looks like it pays on 2 of 3 workloads, most on story (1.9×); loses on random words (12 % accepted)."
     )
     slow = [replace(row, speedup=0.5) for row in ROWS]
-    assert workload_sentence(best_points(points(slow))).startswith("Pays on none of these workloads")
+    assert workload_sentence(fair_points(points(slow))).startswith("Pays on none of these workloads; loses on")
     assert workload_sentence([]) == length_sentence([]) == "Nothing is measured yet."
 
 
+def test_what_a_person_would_overlook_does_not_pay() -> None:
+    even = [row_at("copy", 1, 1.01), row_at("prose", 1, 0.97), row_at("story", 1, 1.06)]
+    assert workload_sentence(fair_points(points(even))) == (
+        "Looks like it pays on 1 of 3 workloads, most on story (1.1×); about even on 2."
+    )
+
+
+def test_only_prompts_that_agree_make_it_sure() -> None:
+    agreed = [row_at("story", 4, speedup, number=n) for n, speedup in enumerate((1.5, 1.55, 1.52))]
+    uneven = [row_at("code", 4, speedup, number=n) for n, speedup in enumerate((0.9, 3.0, 1.1))]
+    assert "Pays on 2 of 2 workloads, 1 of them for sure, most on story" in workload_sentence(
+        fair_points(points([*agreed, *uneven]))
+    )
+
+
+def test_a_prompts_own_luck_does_not_choose_its_draft_length() -> None:
+    lucky = [
+        row_at("story", 1, 3.2, number=1), row_at("story", 1, 1.0, number=2),  # best on average, by one lucky prompt
+        row_at("story", 4, 1.1, number=1), row_at("story", 4, 1.3, number=2),
+    ]  # fmt: skip
+    (best,), (fair,) = best_points(points(lucky)), fair_points(points(lucky))
+    assert (best.draft_length, fair.lengths) == (1, [1, 4])
+    assert best.speedup == pytest.approx((3.2 * 1.0) ** 0.5)
+    assert fair.speedup == pytest.approx((1.1 * 1.0) ** 0.5)  # each at the length best on the other
+    ahead = [*lucky, row_at("story", 8, 9.0, number=3)]  # a sweep under way: nothing else has this length yet
+    assert sorted(row.speedup for row in fair_points(points(ahead))[0].rows) == [1.0, 1.1, 9.0]
+
+
+def test_a_clock_that_cannot_be_right_is_told() -> None:
+    possible = row_at("story", 4, 3.2)  # 64 tokens in 20 rounds
+    assert clock_sentence([possible]) == ""
+    assert clock_sentence([possible, replace(possible, speedup=3.5)]).startswith("1 of these 2 pairs is quicker than")
+    drawn = replace(possible, speedup=3.5, temperature=0.7, plain_tokens=40)  # other texts: no such bound
+    assert clock_sentence([drawn]) == ""
+
+
 def test_the_reading_by_length() -> None:
-    assert "γ = 2 on code (80 % accepted) and γ = 6 on story" in length_sentence(best_points(points(ROWS)))
-    assert "γ = 6 is best on every workload" in length_sentence(best_points(points(ROWS[:2])))
+    assert "γ = 2 on code (80 % accepted) and γ = 6 on story" in length_sentence(points(ROWS))
+    assert length_sentence(points(ROWS[:2])).startswith("γ = 6 is within 5 % of the best on every workload")
+    near = [row_at("story", 2, 1.5), row_at("story", 6, 1.52), row_at("code", 2, 1.5), row_at("code", 6, 0.9)]
+    assert length_sentence(points(near)).startswith("γ = 2 is within 5 %")
 
 
 def test_costs_are_those_of_the_rows_and_lead_to_the_break_even_line() -> None:
@@ -184,11 +224,19 @@ def test_schedules_are_held_against_the_best_fixed_length() -> None:
 def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
     rows = [
         a_row(), a_row(draft="wren-mini"), a_row(draft="lookup", draft_dtype=None), a_row(temperature=0.7),
-        a_row(target_dtype="bfloat16"), a_row(machine="another"),
+        a_row(target_dtype="bfloat16"), a_row(machine="another"), a_row(top_k=40), a_row(top_p=0.9),
     ]  # fmt: skip
     assert len({series_of(row) for row in rows}) == len(rows)
     assert series_of(rows[2]).label == "prompt lookup → wren-base, temperature 0"
     assert "(bfloat16)" in series_of(rows[4]).label
+    assert [series_of(row).label.rpartition(", ")[2] for row in rows[-2:]] == ["top-k 40", "top-p 0.9"]
+    assert series_of(a_row(seed=7)) == series_of(a_row())  # another draw of the same
+
+
+def test_what_is_drawn_is_set_too() -> None:
+    settings = Choice(seed=7, top_k=40, top_p=0.9).plan().settings
+    assert (settings.seed, settings.top_k, settings.top_p) == (7, 40, 0.9)
+    assert (Choice().plan().settings.top_k, Choice().plan().settings.top_p) == (None, None)
 
 
 # ---- figures
@@ -200,13 +248,16 @@ def data(figure: Any) -> list[dict[str, Any]]:
 
 
 def test_bars_below_1_are_told_by_more_than_colour_and_every_prompt_is_a_dot() -> None:
-    rows = [*ROWS, row_at("story", 6, 1.7, number=2)]
-    quicker, slower, dots = data(workload_figure(best_points(points(rows))))
+    rows = [*ROWS, row_at("story", 6, 1.7, number=2), row_at("copy", 6, 1.01)]
+    quicker, even, slower, dots = data(workload_figure(fair_points(points(rows))))
+    assert list(even["x"]) == ["Copy"]
+    assert even["marker"]["color"] != quicker["marker"]["color"]
+    assert quicker["text"][0].endswith("γ = 6")
     assert (list(quicker["x"]), list(slower["x"])) == (["Story", "Code"], ["Random words"])
     assert slower["marker"]["pattern"]["shape"]
     assert not quicker["marker"].get("pattern")
-    assert sorted(dots["y"]) == [0.8, 1.5, 1.7, 1.9]
-    one, other = data(acceptance_figure(best_points(points(rows))))
+    assert sorted(dots["y"]) == [0.8, 1.01, 1.5, 1.7, 1.9]
+    one, other = data(acceptance_figure(fair_points(points(rows))))
     assert one["name"] != other["name"]
     assert other["marker"]["pattern"]["shape"] == "/"
 
@@ -218,9 +269,9 @@ def test_lines_have_a_symbol_each_and_their_best_point_ringed() -> None:
 
 
 def test_the_map_writes_each_figure_and_the_break_even_line() -> None:
-    quicker, slower = data(grid_figure(points(ROWS)))
-    assert (len(quicker["x"]), len(slower["x"])) == (4, 2)
-    assert quicker["marker"]["symbol"] != slower["marker"]["symbol"]
+    quicker, even, slower = data(grid_figure(points([*ROWS, row_at("copy", 2, 1.04)])))
+    assert (len(quicker["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
+    assert len({kind["marker"]["symbol"] for kind in (quicker, even, slower)}) == 3
     assert list(slower["text"]) == ["0.8×", "0.5×"]
     costs = costs_of(ROWS)
     assert costs is not None
@@ -231,7 +282,7 @@ def test_the_map_writes_each_figure_and_the_break_even_line() -> None:
 
 def test_a_name_from_a_file_is_text_in_a_figure() -> None:
     hostile = [row_at("<b>x</b>%{x}", 2, 1.5), row_at("<b>x</b>%{x}", 4, 1.2)]
-    for figure in (workload_figure(best_points(points(hostile))), length_figure(points(hostile))):
+    for figure in (workload_figure(fair_points(points(hostile))), length_figure(points(hostile))):
         assert "&lt;b&gt;" in str(figure.to_dict())
         assert "<b>" not in str(figure.to_dict())
 
@@ -241,7 +292,7 @@ def test_a_name_from_a_file_is_text_in_a_figure() -> None:
 def test_figures_of_little_and_of_much_are_drawn(rows: list[SweepRow]) -> None:
     every = points(rows)
     for figure in (
-        workload_figure(best_points(every)), acceptance_figure(best_points(every)), length_figure(every),
+        workload_figure(fair_points(every)), acceptance_figure(fair_points(every)), length_figure(every),
         grid_figure(every),
     ):  # fmt: skip
         assert figure.to_dict()["data"]

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.sweep_rows import dump_rows
 from specviz.views.helps_choice import Choice
-from specviz.views.helps_sweeps import CANCELLED, HERE, Sweeps, load_rows, recorded_sweep
+from specviz.views.helps_sweeps import CANCELLED, HERE, RECORDED, Sweeps, load_rows, recorded_sweep
 from specviz.views.live import engine
 from tests.fake_rows import row_at
 
@@ -31,6 +31,7 @@ def ended_engine() -> Iterator[None]:
 
 def opened(**state: Any) -> AppTest:
     page = AppTest.from_file(PAGE, default_timeout=SECONDS)
+    page.session_state.inside_app = True
     page.session_state.sweeps = Sweeps(**state)
     page.run()
     assert not page.exception
@@ -59,7 +60,7 @@ def until(page: AppTest, holds: Any) -> None:
 def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
     page = opened()
     assert "**Recorded** on" in texts(page)
-    assert "Pays on" in texts(page)
+    assert "pays on" in texts(page).lower()
     assert [tab.label for tab in page.tabs][:5] == [
         "By workload", "Draft length", "Map", "Constrained output", "Adaptive",
     ]  # fmt: skip
@@ -85,11 +86,19 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["tokens"] == "32"
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     linked = AppTest.from_file(PAGE, default_timeout=SECONDS)
+    linked.session_state.inside_app = True
     linked.query_params.update({"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"})
     linked.run()
     assert not linked.exception
     assert kept(linked).choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
+
+
+def test_what_no_clock_can_have_measured_is_left_out_and_said() -> None:
+    spoilt, rest = row_at("story", 4, 9.0), [row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
+    page = opened(rows={HERE: [spoilt, *rest]})
+    assert "1 of these 3 pairs is quicker than possible" in texts(page)
+    assert "most on story (1.5×)" in texts(page)
 
 
 def test_nothing_chosen_cannot_be_started() -> None:
@@ -108,6 +117,7 @@ def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
         ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
     ]  # fmt: skip
     assert "**Measured here**" in texts(page)
+    assert kept(page).sources() == [HERE, RECORDED]
     assert "going by your last sweep here" in texts(page)
 
     again = opened(choice=SMALL, rows={HERE: rows})
@@ -132,7 +142,7 @@ def test_a_cancelled_sweep_keeps_what_it_has() -> None:
 def test_clearing_can_be_undone() -> None:
     rows = [row_at("story", 4, 1.5), row_at("code", 4, 0.8)]
     page = opened(rows={HERE: list(rows)}, shown=HERE)
-    assert "Pays on 1 of 2 workloads" in texts(page)
+    assert "Looks like it pays on 1 of 2 workloads" in texts(page)
     page.button(key="hp_clear").click().run()
     assert "**Recorded** on" in texts(page)
     page.button(key="hp_undo").click().run()
@@ -146,13 +156,13 @@ def test_a_csv_is_shown_for_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     page = opened(rows=found.rows, shown=found.shown)
     assert "**Loaded from my.csv**, measured on a test's machine" in texts(page)
-    assert "best: tales at γ = 4, 1.5×" in texts(page)
+    assert "most on tales (1.5×)" in texts(page)
 
 
 def test_several_pairs_are_chosen_between() -> None:
     rows = [row_at("story", 4, 1.5), row_at("story", 4, 0.5, temperature=0.7)]
     page = opened(rows={HERE: rows}, shown=HERE)
-    assert "best: story at γ = 4, 1.5×" in texts(page)
+    assert "most on story (1.5×)" in texts(page)
     menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
     menu.set_value(1).run()
     assert "Pays on none of these workloads" in texts(page)

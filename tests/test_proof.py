@@ -129,12 +129,16 @@ def some_look(p_value: float, draws: int = 100, degrees: int = 5) -> Look:
 def test_a_failed_look_stays_failed_and_the_sentence_speaks_of_evidence() -> None:
     failed = finding([some_look(0.5), some_look(1e-9, 200), some_look(0.5, 300)])
     assert (failed.state, failed.failed_at) == ("fails", 200)
-    assert "about 1 in 10^9" in failed.sentence
+    assert "about 1 in 10⁹" in failed.sentence
     passed = finding([some_look(0.2, 100 * (i + 1)) for i in range(BATCHES)])
     assert passed.state == "passes"
     assert "evidence, not certainty" in passed.sentence
     assert "1,000 draws nothing distinguishes" in passed.sentence
-    assert finding([some_look(0.005)] * BATCHES).state == "passes"  # below 1 %, but not below 0.1 %
+    unusual = finding([some_look(0.005)] * BATCHES)
+    assert unusual.state == "passes"  # below 1 %, but not below 0.1 %
+    assert (
+        "further apart than chance usually leaves them (p = 0.005), but not beyond the bar of 0.001" in unusual.sentence
+    )
     assert finding([some_look(0.5)] * (BATCHES - 1)).state == "open"
     assert finding([]).state == "open"
     assert finding([some_look(1.0, degrees=0)] * BATCHES).state == "nothing"
@@ -144,8 +148,8 @@ def test_odds_are_said_so_that_a_person_can_read_them() -> None:
     assert [odds(p) for p in (0.5, 1e-4, 1e-9, 0.0)] == [
         "0.500",
         "1 in 10,000",
-        "about 1 in 10^9",
-        "less than 1 in 10^15",
+        "about 1 in 10⁹",
+        "less than 1 in 10¹⁵",
     ]
 
 

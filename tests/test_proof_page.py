@@ -126,6 +126,13 @@ def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTe
     assert not page.button(key="pf_draw").disabled
 
 
+@pytest.mark.parametrize("button", ["pf_greedy_own", "pf_tie", "pf_draw", "pf_break"])
+def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: AppTest, button: str) -> None:
+    page.button(key=button).click().run()
+    keys = [one.key for one in page.button]
+    assert keys.index("pf_cancel") == keys.index(button) + 1
+
+
 def test_a_failed_task_is_one_sentence_and_the_page_goes_on(page: AppTest, engine: ScriptedEngine) -> None:
     page.button(key="pf_draw").click().run()
     engine.shown = JobView(1, "background", state="failed", message="The engine stopped.")

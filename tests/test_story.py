@@ -2,6 +2,7 @@
 
 import re
 import string
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -10,11 +11,13 @@ from specviz.links import request_from_link
 from specviz.metrics import count
 from specviz.models.pairs import known_names
 from specviz.quiz import QUIZ
+from specviz.recorded_proof import recorded_proof
 from specviz.story import Facts, Question, Says, Step, facts_of, fill, request_of, round_at, watch_link
 from specviz.story_cases import CASES, full_round, mixed_round, story_figures, story_trace
 from specviz.story_steps import STEPS
 from specviz.whys import WHYS, answer_facts
 
+ROOT = Path(__file__).parents[1]
 PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”-]*")  # no symbols, no Greek, no per cent
 TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
 
@@ -98,6 +101,41 @@ def test_facts_are_the_runs_own_figures() -> None:
     assert facts["drafted"] == str(counts.drafted)
     assert facts["per_call"] == f"{counts.emitted / counts.rounds:.1f}"
     assert int(facts["drafted"]) == counts.accepted + counts.rejected + counts.discarded
+
+
+def test_the_figures_of_the_target_alone_add_up() -> None:
+    for name in CASES:
+        facts = facts_of(name)
+        total = float(facts["mean_ms"]) * len(story_trace(name).output.token_ids)
+        assert total == pytest.approx(float(facts["alone_ms"]), rel=0.01), name
+
+
+def test_a_check_cheaper_than_a_token_is_called_noise() -> None:
+    for name in CASES:
+        facts = facts_of(name)
+        assert ("noise" in facts["check_note"]) == (float(facts["check_ms"]) < float(facts["mean_ms"])), name
+
+
+def test_theatre_is_shown_where_every_guess_was_thrown_away() -> None:
+    step = next(step for step in STEPS if step.name == "theatre")
+    shown = step.run.rounds[step.playhead(False) // 3]
+    assert shown.drafted
+    assert shown.accepted == 0
+
+
+def test_the_near_tie_question_leads_to_the_example_that_is_shown() -> None:
+    proof = recorded_proof()
+    assert proof is not None
+    address = urlsplit(next(why for why in WHYS if why.name == "rounding").href)
+    linked = request_from_link(parse_qs(address.query), known_names())
+    assert (linked.preset, linked.request.prompt) == (proof.near_tie.preset, proof.near_tie.prompt)
+    assert linked.request.settings.draft_length == proof.near_tie.draft_length
+
+
+def test_the_story_knows_no_views() -> None:
+    files = [*(ROOT / "specviz").glob("story*.py"), ROOT / "specviz/quiz.py", ROOT / "specviz/whys.py"]
+    assert files
+    assert all("specviz.views" not in file.read_text(encoding="utf-8") for file in files)
 
 
 def test_the_right_options_do_not_always_stand_in_one_place() -> None:

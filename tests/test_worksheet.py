@@ -10,7 +10,9 @@ from specviz.metrics import Costs
 from specviz.serving_counters import ServingCounters
 from specviz.theory import expected_tokens
 from specviz.verdict import terms_of
-from specviz.views.worksheet_figures import Point, gap_figure, machines_figure, positions_figure, speedup_map
+from specviz.views.helps_summary import costs_of
+from specviz.views.race import recorded_race
+from specviz.views.worksheet_figures import gap_figure, machines_figure, positions_figure, speedup_map
 from specviz.views.worksheet_gap import gap_of, position_rates
 from specviz.views.worksheet_model import (
     Model,
@@ -21,7 +23,9 @@ from specviz.views.worksheet_model import (
     half_sentence,
     serving_verdict,
 )
+from specviz.views.worksheet_runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
 from specviz.views.worksheet_starts import calibrated, start_of_paper, start_of_run, starts
+from tests.fake_rows import row_at
 from tests.fake_traces import cut, fake_trace
 
 MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
@@ -133,6 +137,52 @@ def test_a_run_without_its_plain_run_has_no_gap() -> None:
     assert gap_of(cut(fake_trace(), 0)) is None
 
 
+# ---- everything measured
+
+
+def test_runs_are_points_the_newest_first_and_those_that_measured_nothing_are_none() -> None:
+    older, newer = fake_trace(draft_length=2), fake_trace(draft_length=5)
+    found = of_runs([older, newer, fake_trace(plain=False)], recorded=False)
+    assert [each.terms.draft_length for each in found] == [5, 2]
+    assert found[1].terms == terms_of(older)
+    assert found[1].measured == pytest.approx(metrics.speedup(older))
+    assert found[0].source == "Watch, yours"
+
+
+def test_a_races_point_has_the_speedup_of_all_repeats_and_its_gap_still_adds_up() -> None:
+    laps = recorded_race()
+    found = of_laps(laps, recorded=True)
+    assert [each.measured for each in found] == [lap.verdict.speedup for lap in laps if gap_of(trace_of_lap(lap))]
+    first = found[0]
+    assert first.gap is not None
+    assert first.gap.by_position + first.gap.rest == pytest.approx(laps[0].verdict.speedup)
+    assert first.source == "Race, recorded"
+
+
+def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
+    rows = [row_at("story", 4, 2.0, 0.8), row_at("story", 4, 0.5, 0.6, number=2), row_at("copy", 4, 1.5, 0.9)]
+    story, copy = of_rows(rows, recorded=False)
+    assert story.measured == pytest.approx(1.0)  # twice and half as fast
+    assert story.terms.alpha == pytest.approx(0.7)
+    costs = costs_of(rows)
+    assert costs is not None
+    terms = story.terms
+    assert (terms.cost_ratio, terms.verification, terms.overhead) == (
+        costs.cost_ratio,
+        costs.verification[5],
+        costs.overhead,
+    )
+    assert story.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
+    assert copy.gap is None
+    assert of_rows([], recorded=False) == []
+
+
+def test_only_one_pair_of_a_recorded_sweep_is_drawn() -> None:
+    rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
+    assert first_series(rows) == rows[:1]
+    assert first_series([]) == []
+
+
 # ---- machines and starts
 
 
@@ -202,17 +252,21 @@ def by_name(figure: object) -> dict[str, object]:
 
 
 def test_the_map_holds_the_formula_the_break_even_and_the_runs() -> None:
-    point = Point(4, 0.7, 1.5, 1.6, "nano → base", recorded=False)
-    figure = speedup_map(MODEL, [point, replace(point, recorded=True, alpha=0.9)])
+    point = Measured("Watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
+    other = replace(point, where="Race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
+    figure = speedup_map(MODEL, [point, other])
     ground = figure.data[0]
     row, column = list(ground.y).index(0.8), list(ground.x).index(4)
     assert ground.customdata[row][column] == pytest.approx(MODEL.realistic)
     traces = by_name(figure)
     assert traces["break-even, 1×"].y[3] == pytest.approx(MODEL.break_even)  # type: ignore[attr-defined]
-    assert list(traces["your runs"].y) == [0.7]  # type: ignore[attr-defined]
-    assert list(traces["recorded run"].y) == [0.9]  # type: ignore[attr-defined]
+    assert list(traces["Watch, yours"].y) == [0.7]  # type: ignore[attr-defined]
+    assert list(traces["Race, recorded"].y) == [0.9]  # type: ignore[attr-defined]
     assert list(traces["the sliders"].x) == [4]  # type: ignore[attr-defined]
-    assert "your runs" not in by_name(speedup_map(MODEL, []))
+    assert traces["Race, recorded"].customdata[0][2] == "&lt;b&gt;own&lt;/b&gt;"  # type: ignore[attr-defined]
+    symbols = {traces[name].marker.symbol for name in ("Watch, yours", "Race, recorded")}  # type: ignore[attr-defined]
+    assert len(symbols) == 2, "told apart by shape, not by colour alone"
+    assert "Watch, yours" not in by_name(speedup_map(MODEL, []))
 
 
 def test_the_other_figures_plot_what_they_are_given() -> None:

@@ -3,8 +3,12 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.views.helps_sweeps import HERE, Sweeps
+from specviz.views.race import Racing, recorded_race
+from specviz.views.race_controls import Entry
 from specviz.views.recorded import first_trace
 from specviz.views.watching import Shown, Watching
+from tests.fake_rows import row_at
 from tests.fake_traces import fake_trace
 
 LINE = (
@@ -13,16 +17,23 @@ LINE = (
 )
 
 
-def with_runs(*draft_lengths: int) -> AppTest:
+def opened(**state: object) -> AppTest:
+    """The page as app.py runs it, with this left in the session by other pages."""
     page = AppTest.from_file("../pages/worksheet.py", default_timeout=30)
+    page.session_state.inside_app = True
+    for name, value in state.items():
+        page.session_state[name] = value
+    return page
+
+
+def with_runs(*draft_lengths: int) -> AppTest:
     traces = [fake_trace(draft_length=length) for length in draft_lengths]
-    page.session_state.watching = Watching(finished=[Shown(trace, "live-1", "live", None) for trace in traces])
-    return page.run()
+    return opened(watching=Watching(finished=[Shown(trace, "live-1", "live", None) for trace in traces])).run()
 
 
 @pytest.fixture
 def page() -> AppTest:
-    return AppTest.from_file("../pages/worksheet.py", default_timeout=30).run()
+    return opened().run()
 
 
 def texts(page: AppTest) -> str:
@@ -129,18 +140,93 @@ def test_rubbish_gets_a_sentence(page: AppTest, rubbish: str) -> None:
 def test_what_was_set_survives_another_page_until_a_new_run(page: AppTest) -> None:
     page.slider(key="ws_alpha").set_value(0.33).run()
     kept = page.session_state["worksheet_kept"]
-    again = AppTest.from_file("../pages/worksheet.py", default_timeout=30)
-    again.session_state.worksheet_kept = kept
+    again = opened(worksheet_kept=kept)
     assert again.run().slider(key="ws_alpha").value == 0.33
-    later = AppTest.from_file("../pages/worksheet.py", default_timeout=30)
-    later.session_state.worksheet_kept = kept
-    later.session_state.watching = Watching(finished=[Shown(fake_trace(draft_length=7), "live-1", "live", None)])
+    newer = Watching(finished=[Shown(fake_trace(draft_length=7), "live-1", "live", None)])
+    later = opened(worksheet_kept=kept, watching=newer)
     assert later.run().slider(key="ws_gamma").value == 7
 
 
 def test_a_run_without_its_plain_run_breaks_nothing() -> None:
-    page = AppTest.from_file("../pages/worksheet.py", default_timeout=30)
-    page.session_state.watching = Watching(finished=[Shown(fake_trace(plain=False), "live-1", "live", None)])
-    page.run()
+    page = opened(watching=Watching(finished=[Shown(fake_trace(plain=False), "live-1", "live", None)])).run()
     assert not page.exception
     assert page.selectbox(key="ws_start").value.startswith("the recorded run")
+
+
+def table(page: AppTest) -> dict[str, list[str]]:
+    """Where each measured row is from, and of what."""
+    found = page.dataframe[0].value
+    return {"from": list(found["from"]), "of": list(found["of"])}
+
+
+def test_before_any_run_every_point_is_recorded_and_says_so(page: AppTest) -> None:
+    assert set(table(page)["from"]) == {"Watch, recorded", "Race, recorded", "When it helps, recorded"}
+
+
+def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
+    rows = [row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)]
+    lap = recorded_race()[0]
+    page = opened(racing=Racing(Entry(), laps=[lap]), sweeps=Sweeps(rows={HERE: rows})).run()
+    assert not page.exception
+    assert table(page)["from"] == ["Race, yours", "When it helps, yours", "When it helps, yours", "Watch, recorded"]
+    assert table(page)["of"][0].startswith(f"{lap.name}: ")
+    assert page.selectbox(key="ws_start").value.startswith(f"your race, {lap.name}")
+    assert page.selectbox(key="ws_gap_of").options[0].startswith("Race, yours")
+
+
+def test_the_gap_of_another_run_can_be_chosen() -> None:
+    page = with_runs(2, 6)
+    before = texts(page)
+    page.selectbox(key="ws_gap_of").set_value(1).run()
+    assert not page.exception
+    assert texts(page) != before
+
+
+def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None:
+    page.slider(key="ws_alpha").set_value(0.33)
+    page.slider(key="ws_gamma").set_value(9)
+    page.slider(key="ws_cost").set_value(0.205)
+    page.select_slider(key="ws_batch").set_value(8).run()
+    address = dict(page.query_params)
+    assert address["c"] == "0.205"
+    visitor = opened()
+    visitor.query_params.update(address)
+    visitor.run()
+    assert not visitor.exception
+    assert (visitor.slider(key="ws_alpha").value, visitor.slider(key="ws_gamma").value) == (0.33, 9)
+    assert (visitor.slider(key="ws_cost").value, visitor.select_slider(key="ws_batch").value) == (0.205, 8)
+    assert visitor.selectbox(key="ws_start").value == "the values in the link"
+    assert not visitor.warning
+
+
+def test_an_address_of_one_of_the_starts_is_that_start(page: AppTest) -> None:
+    label = next(option for option in page.selectbox(key="ws_start").options if "T5-large" in option)
+    page.selectbox(key="ws_start").set_value(label).run()
+    visitor = opened()
+    visitor.query_params.update(dict(page.query_params))
+    assert visitor.run().selectbox(key="ws_start").value == label
+
+
+def test_what_a_link_cannot_have_falls_back_with_a_line_until_the_first_change() -> None:
+    page = opened()
+    page.query_params.update({"alpha": "1.7", "gamma": "<b>4</b>", "batch": "3", "c": "0.4", "prompt": "hello"})
+    page.run()
+    assert not page.exception
+    recorded = first_trace()
+    assert recorded is not None
+    assert page.slider(key="ws_gamma").value == recorded.settings.draft_length
+    assert page.slider(key="ws_cost").value == 0.4
+    said = page.warning[0].value.split("\n\n")
+    assert len(said) == 3
+    assert said[0].startswith("The link’s alpha is not a number from 0 to 1: using 0.")
+    assert not any("<b>" in line for line in said)
+    page.slider(key="ws_alpha").set_value(0.5).run()
+    assert not page.warning
+
+
+def test_a_link_of_another_page_changes_nothing_here() -> None:
+    page = opened()
+    page.query_params.update({"prompt": "hello", "temperature": "1"})
+    page.run()
+    assert page.selectbox(key="ws_start").value.startswith("the recorded run")
+    assert not page.warning

@@ -72,12 +72,12 @@ def verification_figure(costs: Costs) -> go.Figure:
 
 def _add_level(figure: go.Figure, label: str) -> None:
     line = {"dash": "dot", "color": ORANGE}
-    figure.add_hline(y=1, line=line, annotation_text=label, annotation_position="bottom left")
+    figure.add_hline(y=1, line=line, annotation_text=label, annotation_position="top right")
 
 
 def _laid_out(figure: go.Figure) -> go.Figure:
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    figure.update_layout(height=300, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
+    figure.update_layout(height=300, showlegend=True, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
     return figure
 
 

@@ -119,17 +119,18 @@ def _draw(kept: Foresights) -> None:
             )
         return
     drafts = [points_of(prospect) for prospect in kept.prospects]
-    st.markdown(f"**{reading(drafts)}**")
+    st.markdown(f"**{reading(drafts, kept.job is None)}**")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.caption("Tokens per target call: exact, counted from the guesses")
+        st.caption("Tokens per target call: exact, counted")
         alt = "Tokens per target call against draft length, a line for each draft; exact."
         st.plotly_chart(tokens_figure(drafts), key="fs_tokens", config=NO_TOOLS, alt=alt)
     with right:
-        st.caption("Speedup: modelled from those counts and the costs measured on this machine")
+        st.caption("Speedup: modelled with this machine’s costs")
         alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
         st.plotly_chart(prospects_figure(drafts), key="fs_speedups", config=NO_TOOLS, alt=alt)
-    st.dataframe(_table(kept.prospects, drafts), hide_index=True, key="fs_table")
+    cost = st.column_config.TextColumn(help="A draft step’s time in target steps, measured on this machine.")
+    st.dataframe(_table(kept.prospects, drafts), hide_index=True, key="fs_table", column_config={"c": cost})
     _strips(kept.prospects)
 
 
@@ -142,12 +143,13 @@ def _progress_line(view: JobView) -> str:
     return f"{done}; now {view.note}" if view.note else done
 
 
-def reading(drafts: Sequence[Sequence[Point]]) -> str:
-    """One sentence: which draft would pay most on this text, and where."""
+def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
+    """One sentence: which draft would pay most on this text, and where; `complete` where none is still to come."""
     best = max((best_of(points) for points in drafts), key=lambda point: point.speedup)
     name = draft_name(best.draft)
     if best.speedup <= 1:
-        return f"No draft pays on this text: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
+        none = "No draft pays on this text" if complete else "None so far would pay on this text"
+        return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
     return (
         f"On this text {name} would pay most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
         f"with {best.per_call:.2f} tokens per target call (exact)."

@@ -84,7 +84,7 @@ def prospects_figure(drafts: Sequence[Sequence[Point]]) -> go.Figure:
         y=1,
         line={"dash": "dot", "color": "#D55E00"},
         annotation_text="break-even 1×",
-        annotation_position="bottom left",
+        annotation_position="top right",
     )
     figure.update_yaxes(title="speedup, modelled", rangemode="tozero", ticksuffix="×")
     return _laid_out(figure)
@@ -106,5 +106,5 @@ def _line(points: Sequence[Point], values: list[float], look: tuple[str, str, st
 def _laid_out(figure: go.Figure) -> go.Figure:
     figure.update_xaxes(title="draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    figure.update_layout(height=320, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
+    figure.update_layout(height=320, showlegend=True, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
     return figure

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
-from specviz.links import MAX_NEW_TOKENS, MAX_TEMPERATURE, PRECISIONS, REAL, SCHEDULES
+from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, PRECISIONS, REAL, SCHEDULES
 from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
 from specviz.sweep_plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
@@ -34,6 +34,9 @@ class Choice:
     prompts: int = 3  # of each workload
     constrain: bool = False
     precision: Precision = "exact"
+    seed: int = 0
+    top_k: int = 0  # 0 keeps every token
+    top_p: float = 1.0  # 1 keeps every token
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
         """The sweep asked for, with the visitor's own prompts after the workloads'."""
@@ -45,7 +48,12 @@ class Choice:
             temperatures=self.temperatures,
             schedules=self.schedules,
             constrain=self.constrain,
-            settings=DecodeSettings(max_new_tokens=self.tokens),
+            settings=DecodeSettings(
+                max_new_tokens=self.tokens,
+                seed=self.seed,
+                top_k=self.top_k or None,
+                top_p=None if self.top_p == 1 else self.top_p,
+            ),
             precision=self.precision,
         )
 
@@ -79,6 +87,9 @@ class Choice:
             ("prompts", str(self.prompts)),
             ("constrain", str(int(self.constrain))),
             ("dtype", self.precision),
+            ("seed", str(self.seed)),
+            ("top_k", str(self.top_k)),
+            ("top_p", f"{self.top_p:g}"),
         ]
 
 
@@ -112,6 +123,9 @@ def choice_from_link(params: Mapping[str, Sequence[str]], known_models: Collecti
         prompts=one("prompts", _whole(MAX_PROMPTS_EACH), default.prompts),
         constrain=one("constrain", {"0": False, "1": True}.get, default.constrain),
         precision=one("dtype", PRECISIONS.get, default.precision),
+        seed=one("seed", _whole(MAX_SEED, 0), default.seed),
+        top_k=one("top_k", _whole(MAX_TOP_K, 0), default.top_k),
+        top_p=one("top_p", _share, default.top_p),
     )
     return choice, problems
 
@@ -124,10 +138,15 @@ def _temperature(text: str) -> float | None:
     return number if number in TEMPERATURES and number <= MAX_TEMPERATURE else None
 
 
-def _whole(most: int) -> Callable[[str], int | None]:
+def _share(text: str) -> float | None:
+    number = round(float(text), 2) if REAL.fullmatch(text) else 0.0
+    return number if 0.01 <= number <= 1 else None
+
+
+def _whole(most: int, least: int = 1) -> Callable[[str], int | None]:
     def parse(text: str) -> int | None:
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-        return number if 1 <= number <= most else None
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 17 else least - 1
+        return number if least <= number <= most else None
 
     return parse
 

@@ -6,14 +6,14 @@ from typing import Any
 import streamlit as st
 
 from specviz.errors import InputError
-from specviz.links import MAX_NEW_TOKENS
+from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TOP_K
 from specviz.models.pairs import known_names
 from specviz.prompt_files import MAX_PROMPTS, read_prompts
 from specviz.request import PROMPT_LOOKUP, Precision
 from specviz.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
 from specviz.sweep_plan import SweepPair, SweepPrompt, plain_runs
 from specviz.theory import round_steps
-from specviz.views.controls import PRECISION_HELP, PRECISION_LABELS
+from specviz.views.controls import PRECISION_HELP, PRECISION_LABELS, SEED_HELP, TOP_K_HELP, TOP_P_HELP
 from specviz.views.helps_choice import (
     MAX_PROMPTS_EACH,
     MOST_DRAFTS,
@@ -183,13 +183,22 @@ def _how() -> None:
     )
     st.slider("New tokens", 8, MAX_NEW_TOKENS, step=8, key="hp_tokens")
     st.toggle("With and without grammar", key="hp_constrain", help=CONSTRAIN_HELP)
-    st.radio(
-        "Number format",
-        list(PRECISION_LABELS),
-        key="hp_precision",
-        format_func=PRECISION_LABELS.__getitem__,
-        help=PRECISION_HELP,
-    )
+    _more()
+
+
+def _more() -> None:
+    with st.expander("More"):
+        st.radio(
+            "Number format",
+            list(PRECISION_LABELS),
+            key="hp_precision",
+            format_func=PRECISION_LABELS.__getitem__,
+            help=PRECISION_HELP,
+        )
+        st.caption("Above temperature 0:")
+        st.number_input("Seed", 0, MAX_SEED, key="hp_seed", help=SEED_HELP)
+        st.number_input("Top-k (0 keeps every token)", 0, MAX_TOP_K, key="hp_top_k", help=TOP_K_HELP)
+        st.slider("Top-p (1 keeps every token)", 0.01, 1.0, step=0.01, key="hp_top_p", help=TOP_P_HELP)
 
 
 def _read() -> Choice:
@@ -205,6 +214,9 @@ def _read() -> Choice:
         prompts=state.hp_prompts,
         constrain=state.hp_constrain,
         precision=state.hp_precision,
+        seed=state.hp_seed,
+        top_k=state.hp_top_k,
+        top_p=round(state.hp_top_p, 2),
     )
 
 
@@ -230,6 +242,9 @@ def _restore(kept: Sweeps) -> None:
         hp_prompts=choice.prompts,
         hp_constrain=choice.constrain,
         hp_precision=choice.precision,
+        hp_seed=choice.seed,
+        hp_top_k=choice.top_k,
+        hp_top_p=choice.top_p,
     )
 
 

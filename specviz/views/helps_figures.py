@@ -12,36 +12,50 @@ from specviz.views.helps_summary import Adaptive, Held, Point, best_points, brea
 # Okabe-Ito, those that read on white and on a dark page; with a symbol each, for who cannot tell them apart.
 COLORS = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808a97", "#b58900"]
 SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"]
+SLATE = "#5f6b7a"
 HATCH = {"shape": "/", "size": 6, "solidity": 0.35}
+OVERLAID = {**HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than its ground: dark text stays readable
+HOLLOW: dict[str, Any] = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}}
 
 
-def workload_figure(best: Sequence[Point]) -> go.Figure:
-    """Speedup by workload, at its best draft length; every prompt a dot, bars below 1× hatched."""
+def workload_figure(fair: Sequence[Point]) -> go.Figure:
+    """Speedup by workload, its prompts' draft lengths written in; every prompt a dot, what loses hatched."""
     figure = go.Figure()
-    for name, chosen, color, pattern in [
-        ("quicker than the target alone", [point for point in best if point.speedup >= 1], BLUE, {}),
-        ("slower", [point for point in best if point.speedup < 1], ORANGE, HATCH),
-    ]:
+    bars: list[tuple[str, list[Point], dict[str, Any]]] = [
+        ("quicker than the target alone", [point for point in fair if point.pays], {"color": BLUE, "opacity": 0.85}),
+        ("≈ about even, within 5 %", [point for point in fair if not point.pays and not point.loses], {"color": SLATE}),
+        ("slower", [point for point in fair if point.loses], {"color": ORANGE, "pattern": OVERLAID}),
+    ]
+    for name, chosen, bar in bars:
         if chosen:
             figure.add_trace(
                 go.Bar(
                     x=[_title(point.workload) for point in chosen],
                     y=[point.speedup for point in chosen],
-                    text=[f"{point.speedup:.2f}×<br>γ = {point.draft_length}" for point in chosen],
+                    text=[_bar_label(point) for point in chosen],
                     textposition="inside",
                     insidetextanchor="start",
-                    textfont={"color": "#ffffff" if color == BLUE else "#1b1f24"},
-                    marker={"color": color, "opacity": 0.85, "pattern": pattern},
+                    textfont={"color": "#1b1f24" if bar["color"] == ORANGE else "#ffffff"},
+                    marker=bar,
                     name=name,
                     hovertemplate="%{x}: %{y:.2f}×<extra></extra>",
                 )
             )
-    _add_prompts(figure, [(_title(point.workload), point) for point in best])
-    order = [_title(point.workload) for point in best]
+    _add_prompts(figure, [(_title(point.workload), point) for point in fair])
+    order = [_title(point.workload) for point in fair]
     _add_break_even(figure)
     figure.update_xaxes(categoryorder="array", categoryarray=order, automargin=True)
     figure.update_yaxes(title="speedup", ticksuffix="×", rangemode="tozero")
     return _laid_out(figure)
+
+
+def _bar_label(point: Point) -> str:
+    even = "" if point.pays or point.loses else "≈ "
+    return f"{even}{point.speedup:.2f}×<br>γ = {_several(point.lengths)}"
+
+
+def _several(lengths: Sequence[int]) -> str:
+    return ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
 
 
 def acceptance_figure(best: Sequence[Point]) -> go.Figure:
@@ -93,13 +107,15 @@ def length_figure(every: Sequence[Point]) -> go.Figure:
 
 
 def grid_figure(every: Sequence[Point]) -> go.Figure:
-    """Workload by draft length: a square each, its speedup written in it, hatched by a cross where it loses."""
+    """Workload by draft length: a mark each, its speedup written in it: full, round or hollow."""
     order = [point.workload for point in reversed(best_points(every))]
     lengths = sorted({point.draft_length for point in every})
     figure = go.Figure()
+    even = [point for point in every if not point.pays and not point.loses]
     for name, chosen, color, symbol in [
-        ("quicker than the target alone", [point for point in every if point.speedup >= 1], BLUE, "square"),
-        ("slower", [point for point in every if point.speedup < 1], ORANGE, "square-open"),
+        ("quicker than the target alone", [point for point in every if point.pays], BLUE, "square"),
+        ("≈ about even, within 5 %", even, GREY, "circle-open"),
+        ("slower", [point for point in every if point.loses], ORANGE, "square-open"),
     ]:
         figure.add_trace(
             go.Scatter(
@@ -172,8 +188,12 @@ def held_figure(pairs: Sequence[Held]) -> go.Figure:
     """Acceptance of each prompt without and with its grammar, side by side."""
     figure = go.Figure()
     names = [pair.prompt for pair in pairs]
-    figure.add_trace(_rate_bar("without", names, [pair.free.acceptance_rate for pair in pairs], hollow=True))
-    figure.add_trace(_rate_bar("with its grammar", names, [pair.held.acceptance_rate for pair in pairs], hollow=False))
+    figure.add_trace(
+        _rate_bar("without the grammar", names, [pair.free.acceptance_rate for pair in pairs], hollow=True)
+    )
+    figure.add_trace(
+        _rate_bar("held to its grammar", names, [pair.held.acceptance_rate for pair in pairs], hollow=False)
+    )
     figure.update_xaxes(automargin=True)
     figure.update_yaxes(title="accepted / drafted", range=[0, 1], tickformat=".0%")
     return _laid_out(figure)
@@ -190,11 +210,7 @@ def adaptive_figure(found: Sequence[Adaptive]) -> go.Figure:
             [each.schedules.get("heuristic") for each in found],
             {"color": ORANGE, "pattern": HATCH},
         ),
-        (
-            "confidence stop",
-            [each.schedules.get("confidence") for each in found],
-            {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}},
-        ),
+        ("confidence stop", [each.schedules.get("confidence") for each in found], HOLLOW),
     ]
     for name, chosen, marker in bars:
         if any(chosen):
@@ -230,7 +246,7 @@ def _add_prompts(figure: go.Figure, named: Sequence[tuple[str, Point]]) -> None:
 
 
 def _rate_bar(name: str, x: Sequence[str], rates: Sequence[float | None], *, hollow: bool) -> go.Bar:
-    outline = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}, "pattern": {**HATCH, "fgcolor": GREY}}
+    outline = {**HOLLOW, "pattern": {**HATCH, "fgcolor": GREY}}
     return go.Bar(
         x=list(x),
         y=list(rates),

@@ -8,7 +8,7 @@ from statistics import fmean, median
 from specviz.metrics import Costs
 from specviz.sweep_rows import SweepRow
 from specviz.theory import break_even_acceptance
-from specviz.verdict import NEUTRAL
+from specviz.verdict import NEUTRAL, interval_of_ratios
 from specviz.workloads import find_workload
 
 
@@ -21,6 +21,8 @@ class Series:
     draft: str
     draft_dtype: str | None
     temperature: float
+    top_k: int | None
+    top_p: float | None
     threads: int
     machine: str
 
@@ -30,13 +32,15 @@ class Series:
         draft = "prompt lookup" if self.draft_dtype is None else self.draft.rpartition("/")[2]
         formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
         with_formats = " (bfloat16)" if formats else ""
-        return f"{draft} → {self.target.rpartition('/')[2]}{with_formats}, temperature {self.temperature:g}"
+        only = f", top-k {self.top_k}" if self.top_k else ""
+        only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
+        return f"{draft} → {self.target.rpartition('/')[2]}{with_formats}, temperature {self.temperature:g}{only}"
 
 
 def series_of(row: SweepRow) -> Series:
     """The series a row belongs to."""
     made_by = row.target, row.target_dtype, row.draft, row.draft_dtype
-    return Series(*made_by, row.temperature, row.threads, row.machine)
+    return Series(*made_by, row.temperature, row.top_k, row.top_p, row.threads, row.machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,31 @@ class Point:
         """Whether it is slower by as much."""
         return self.speedup < 1 / NEUTRAL
 
+    @property
+    def sure(self) -> bool:
+        """Whether the 95 % interval of its prompts' speedups leaves out 1; never with a single prompt."""
+        ratios = [prompt.speedup for prompt in self.prompts]
+        if len(ratios) < 2:
+            return False
+        low, high = interval_of_ratios(ratios)
+        return low > 1 or high < 1
+
+    @property
+    def prompts(self) -> list["Point"]:
+        """The same, a prompt each."""
+        names = dict.fromkeys(_prompt(row) for row in self.rows)
+        groups = (tuple(row for row in self.rows if _prompt(row) == name) for name in names)
+        return [Point(self.workload, self.draft_length, rows) for rows in groups]
+
+    @property
+    def lengths(self) -> list[int]:
+        """The draft lengths of its rows."""
+        return sorted({row.draft_length for row in self.rows})
+
+
+def _prompt(row: SweepRow) -> tuple[str, str]:
+    return row.preset, row.text_hash
+
 
 def points(rows: Sequence[SweepRow], schedule: str = "fixed", constrained: bool = False) -> list[Point]:
     """Rows of this kind pooled by workload and draft length, in the order they first come."""
@@ -94,6 +123,57 @@ def best_points(every: Sequence[Point]) -> list[Point]:
     return sorted(best.values(), key=lambda point: -point.speedup)
 
 
+def fair_points(every: Sequence[Point]) -> list[Point]:
+    """A point a workload: each of its prompts at the draft length that did best on the others, quickest first.
+
+    The best of several noisy figures flatters; a draft length picked on other prompts cannot profit from a prompt's
+    own luck. A workload with one prompt has no others: its own best.
+    """
+    fair = []
+    for workload in dict.fromkeys(point.workload for point in every):
+        its = [point for point in every if point.workload == workload]
+        names = dict.fromkeys(_prompt(row) for point in its for row in point.rows)
+        fair.append(Point(workload, 0, tuple(row for name in names for row in _fair_rows(its, name))))
+    return sorted(fair, key=lambda point: -point.speedup)
+
+
+def _fair_rows(its: Sequence[Point], name: tuple[str, str]) -> tuple[SweepRow, ...]:
+    """One prompt's rows at the draft length that did best on the other prompts."""
+    split = [
+        (
+            tuple(row for row in point.rows if _prompt(row) == name),
+            tuple(row for row in point.rows if _prompt(row) != name),
+        )
+        for point in its
+    ]
+    both = [(own, others) for own, others in split if own and others]
+    if both:
+        return max(both, key=lambda pair: Point("", 0, pair[1]).speedup)[0]
+    return max((own for own, _ in split if own), key=lambda own: Point("", 0, own).speedup)
+
+
+def impossible_rows(rows: Sequence[SweepRow]) -> list[SweepRow]:
+    """Rows whose clock cannot be right: quicker than their target passes alone, each at least a plain step, allow."""
+    return [
+        row
+        for row in rows
+        if row.plain_tokens == row.new_tokens and row.speedup > NEUTRAL * row.new_tokens / row.rounds
+    ]
+
+
+def clock_sentence(rows: Sequence[SweepRow]) -> str:
+    """How many rows a busy machine has spoilt beyond doubt; empty without any."""
+    spoilt = len(impossible_rows(rows))
+    if not spoilt:
+        return ""
+    return (
+        f"{spoilt} of these {len(rows)} pairs {'is' if spoilt == 1 else 'are'} quicker than possible: the target runs "
+        "once a round, so no speedup can exceed the tokens per target call. They are left out of the figures. The "
+        "machine was busy with something else: take the other speedups with care, and measure again when it is quiet. "
+        "Acceptance needs no clock."
+    )
+
+
 def workload_title(name: str) -> str:
     """As it stands on an axis; a visitor's own workload is its name."""
     known = find_workload(name)
@@ -105,33 +185,56 @@ def percent(rate: float | None) -> str:
     return "nothing drafted" if rate is None else f"{100 * rate:.0f} %"
 
 
-def workload_sentence(best: Sequence[Point]) -> str:
-    """On how many workloads drafting pays, where most, and where it loses."""
-    if not best:
+def workload_sentence(fair: Sequence[Point]) -> str:
+    """On how many workloads drafting pays, where most, where it makes no odds, and where it loses."""
+    if not fair:
         return "Nothing is measured yet."
-    top = best[0]
-    pays, loses = [point for point in best if point.pays], [point for point in best if point.loses]
-    head = f"Pays on {len(pays)} of {len(best)} workloads" if pays else "Pays on none of these workloads"
-    parts = [f"{head}; best: {_name(top)} at γ = {top.draft_length}, {top.speedup:.1f}×"]
+    pays, loses = [point for point in fair if point.pays], [point for point in fair if point.loses]
+    parts = [_pays(pays, len(fair))]
+    if even := len(fair) - len(pays) - len(loses):
+        parts.append(f"about even on {even}")
     if loses:
-        named = ", ".join(f"{_name(point)} ({percent(point.acceptance_rate)} accepted)" for point in loses)
-        parts.append(f"loses at every draft length tried on {named}")
+        parts.append(
+            "loses on " + ", ".join(f"{_name(each)} ({percent(each.acceptance_rate)} accepted)" for each in loses)
+        )
     return "; ".join(parts) + "."
 
 
-def length_sentence(best: Sequence[Point]) -> str:
-    """How far the best draft lengths lie apart."""
-    lengths = sorted({point.draft_length for point in best})
-    if not lengths:
+def _pays(pays: Sequence[Point], total: int) -> str:
+    if not pays:
+        return "Pays on none of these workloads"
+    sure = sum(point.sure for point in pays)
+    claim = "Pays on" if sure else "Looks like it pays on"
+    how_sure = f", {sure} of them for sure" if 0 < sure < len(pays) else ""
+    workloads = "workload" if total == 1 else "workloads"
+    most = f"most on {_name(pays[0])} ({pays[0].speedup:.1f}×)"
+    return f"{claim} {len(pays)} of {total} {workloads}{how_sure}, {most}"
+
+
+def length_sentence(every: Sequence[Point]) -> str:
+    """Whether one draft length is good enough everywhere, and how far the best ones lie apart."""
+    best = best_points(every)
+    if not best:
         return "Nothing is measured yet."
-    if len(lengths) == 1:
-        return f"γ = {lengths[0]} is best on every workload, of the lengths tried."
+    if good := _good_lengths(every, best):
+        lengths = " or ".join(f"γ = {length}" for length in good[:2])
+        return f"{lengths} is within 5 % of the best on every workload, of the lengths tried."
     short, long = min(best, key=lambda point: point.draft_length), max(best, key=lambda point: point.draft_length)
     ends = " and ".join(
         f"γ = {point.draft_length} on {_name(point)} ({percent(point.acceptance_rate)} accepted)"
         for point in (short, long)
     )
-    return f"No one draft length is best: {ends}."
+    return f"No one draft length is best everywhere. Quickest here: {ends}."
+
+
+def _good_lengths(every: Sequence[Point], best: Sequence[Point]) -> list[int]:
+    """Draft lengths that come within the neutral band of each workload's best."""
+    speedups = {(point.workload, point.draft_length): point.speedup for point in every}
+    return [
+        length
+        for length in sorted({point.draft_length for point in every})
+        if all(speedups.get((top.workload, length), 0.0) * NEUTRAL >= top.speedup for top in best)
+    ]
 
 
 def costs_of(rows: Sequence[SweepRow]) -> Costs | None:
@@ -211,8 +314,8 @@ def held_sentence(pairs: Sequence[Held]) -> str:
     free = Point("", 0, tuple(row for pair in judged for row in pair.free.rows)).acceptance_rate
     held = Point("", 0, tuple(row for pair in judged for row in pair.held.rows)).acceptance_rate
     return (
-        f"With its grammar, acceptance is higher on {higher} of {len(judged)} prompts: {percent(held)} of the drafted "
-        f"tokens are accepted, {percent(free)} without it. The grammar masks both models alike."
+        f"Held to its grammar, acceptance is higher on {higher} of {len(judged)} prompts: {percent(held)} of the "
+        f"drafted tokens are accepted, {percent(free)} without it."
     )
 
 

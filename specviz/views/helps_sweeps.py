@@ -54,7 +54,8 @@ class Sweeps:
     def sources(self) -> list[str]:
         """What can be shown: the visitor's own first."""
         recorded = [RECORDED] if recorded_sweep() else []
-        return [source for source in (HERE, *reversed(self.rows)) if self.rows.get(source)] + recorded
+        own = dict.fromkeys((HERE, *reversed(self.rows)))
+        return [source for source in own if self.rows.get(source)] + recorded
 
     def rows_of(self, source: str) -> Sequence[SweepRow]:
         """The rows from there."""

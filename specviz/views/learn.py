@@ -1,7 +1,6 @@
 """The Learn page's story: one step at a time beside the stage, each with a question to predict and a reveal."""
 
 from html import escape
-from pathlib import Path
 from typing import get_args
 from urllib.parse import urlencode
 
@@ -16,14 +15,12 @@ from specviz.views.learning import PARTS, Learning, Part, learning, remember
 from specviz.views.stage import stage
 from specviz.views.stage_data import stage_data
 
-STYLE = Path(__file__).resolve().parents[2] / "assets" / "explained.css"
 PART_LABELS: dict[Part, str] = {"story": "Story", "quiz": "Quiz", "words": "Words", "why": "Why?"}
 WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
 
 
 def begin() -> Learning | None:
     """The page's head: what this is, its parts, in whose words. None, and a line, where recorded runs are missing."""
-    st.html(STYLE)
     state = learning()
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
         st.markdown("##### :primary[spec]viz&emsp;**Learn** how a small model and a big one write together.")

@@ -22,7 +22,8 @@ def inside_app() -> None:
 
 
 def apply_look() -> None:
-    """Apply the style sheet, and put plotly.js where the stage can load it."""
+    """Apply the style sheets, and put plotly.js where the stage can load it."""
     st.session_state.inside_app = True
     publish_plotly(ROOT / "static")
-    st.html(ROOT / "assets" / "app.css")  # Streamlit wraps a .css file in a style tag
+    for name in ("app.css", "explained.css"):
+        st.html(ROOT / "assets" / name)  # Streamlit wraps a .css file in a style tag

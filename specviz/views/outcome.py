@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from specviz.glossary import explained
 from specviz.metrics import Costs, count, speedup
 from specviz.trace import Trace, dump_trace
 from specviz.verdict import Verdict, compare_texts, verdict_of_run
@@ -27,7 +28,8 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
     else:
         where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
         before = ":gray[The run before:] " if stale else ""
-        st.markdown(f"{before}{_headline(verdict)} {verdict.reason} :gray[({where})]")
+        reason = explained(verdict.reason, "verdict")
+        st.markdown(f"{before}{_headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
 
 
 def _headline(verdict: Verdict) -> str:
@@ -72,7 +74,7 @@ def show_speedups(
             st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
         else:
             st.caption("Measured here, once a live run of this pair is over.")
-    st.caption(" ".join([_costs_sentence(costs), *formats]))
+    st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *formats]), unsafe_allow_html=True)
 
 
 def _costs_sentence(costs: Costs | None) -> str:

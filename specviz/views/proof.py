@@ -2,15 +2,16 @@
 
 import streamlit as st
 
+from specviz.glossary import explained
 from specviz.proof import FALSE_ALARM
 from specviz.proof_rows import BATCHES
 from specviz.recorded_proof import recorded_proof
 from specviz.rule_names import RULES, RuleName, RuleText, rule_text
-from specviz.service.job import JobView
 from specviz.views.proof_controls import Wanted, keep, position_and_draws
 from specviz.views.proof_greedy import show_greedy
 from specviz.views.proof_outcome import show_outcome
-from specviz.views.proof_state import Outcome, Proving, cancel, draw, proving, refresh
+from specviz.views.proof_state import Outcome, Proving, draw, proving, refresh
+from specviz.views.proof_status import show_status
 
 POLL_SECONDS = 0.6
 SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
@@ -18,10 +19,12 @@ SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
 
 def lead() -> None:
     """One sentence that says what is proved."""
-    st.markdown(
-        "##### :primary[spec]viz&emsp;**Same quality.** The small draft model changes how fast the text comes, not "
-        "what comes: it is provably the target’s own output. Check it here."
+    told = explained(
+        "The small draft model changes how fast the text comes, not what comes: it is provably the target’s own "
+        "output. Check it here.",
+        "pf-lead",
     )
+    st.markdown(f"##### :primary[spec]viz&emsp;**Same quality.** {told}", unsafe_allow_html=True)
 
 
 def show_proof(wanted: Wanted) -> None:
@@ -32,7 +35,6 @@ def show_proof(wanted: Wanted) -> None:
     def drawing() -> None:
         refresh()
         state = proving()
-        _status(state)
         show_greedy(state, wanted)
         _sampling(state, wanted)
         _switches(state, wanted)
@@ -41,31 +43,6 @@ def show_proof(wanted: Wanted) -> None:
             st.rerun()
 
     drawing()
-
-
-def _status(state: Proving) -> None:
-    """What is under way, with a way out; or why the last one ended."""
-    if state.task is not None:
-        view = state.view
-        with st.container(key="pf_status", border=True):
-            st.progress(len(view.results) / view.total if view and view.total else 0.0, _progress_text(state, view))
-            st.button("Cancel", key="pf_cancel", icon=":material/close:", on_click=cancel)
-    elif state.message:
-        st.error(state.message, icon=":material/error:")
-    elif state.cancelled:
-        st.info("Cancelled. What had come by then stays.", icon=":material/info:")
-
-
-def _progress_text(state: Proving, view: JobView | None) -> str:
-    assert state.task is not None
-    what = {"greedy": "Greedy comparison", "near-tie": "The near-tie, here"}
-    name = what.get(state.task.what) or rule_text(state.task.rule).title
-    if view is None or view.state == "waiting":
-        waiting = view.message if view and view.message else "waiting for its turn"
-        return f"{name}: {waiting}"
-    if view.state == "loading":
-        return f"{name}: loading {view.model}" if view.model else f"{name}: starting"
-    return f"{name}: {len(view.results)} of {view.total} parts, {view.note}" if view.total else f"{name}: running"
 
 
 # ---- sampling
@@ -84,6 +61,7 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
     label = f"Draw {st.session_state.pf_draws:,} times"
     if st.button(label, key="pf_draw", type="primary", icon=":material/casino:", disabled=busy):
         _draw(wanted, "lossless")
+    show_status(state, "sampling")
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "pf_lossless")
     with st.expander("What exactly is drawn, compared and shared"):
@@ -145,13 +123,15 @@ def _caption(state: Proving, rule: RuleText) -> str:
 
 def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
     mark = ":blue-badge[✓ LOSSLESS, SLOWER]" if rule.lossless else ":orange-badge[✗ WRONG]"
-    st.markdown(f"{mark} **{rule.title}.** {rule.does} {rule.why}")
+    told = explained(f"{rule.does} {rule.why}", "pf-switch")
+    st.markdown(f"{mark} **{rule.title}.** {told}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption("So it is tested on the first token after a rejection, whatever is chosen above.")
     busy = state.task is not None or wanted.problem is not None
     label = f"Draw {st.session_state.pf_draws:,} times this way"
     if st.button(label, key="pf_break", icon=":material/casino:", disabled=busy):
         _draw(wanted, rule.name)
+    show_status(state, "switch")
     if outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "pf_switch", narrow=True)
 

@@ -12,6 +12,7 @@ from specviz.views.proof_controls import Wanted
 from specviz.views.proof_figures import tie_figure
 from specviz.views.proof_outcome import badge
 from specviz.views.proof_state import Proving, Source, compare_greedy, one_of_each, repeat_near_tie
+from specviz.views.proof_status import show_status
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
@@ -43,6 +44,7 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
         if st.button("Compare my prompt", key="pf_greedy_own", disabled=busy):
             compare_greedy(wanted.request, [])
             st.rerun()
+    show_status(state, "greedy")
 
 
 def _greedy_row(row: GreedyRow) -> dict[str, str | int]:
@@ -71,6 +73,7 @@ def _near_tie(state: Proving) -> None:
         settings = DecodeSettings(draft_length=row.draft_length)
         repeat_near_tie(RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings), row.preset)
         st.rerun()
+    show_status(state, "near-tie")
 
 
 def _tie(row: GreedyRow, tie: NearTie, source: Source) -> None:

@@ -76,6 +76,7 @@ class Proving:
     near_tie: GreedyRow | None = None
     near_tie_source: Source = "recorded"
     task: Task | None = None
+    last: Task | None = None  # the task, also when it has ended
     view: JobView | None = None  # of the task, as it was last seen
     message: str = ""  # why the last task failed
     cancelled: bool = False  # the last task was
@@ -124,7 +125,7 @@ def _submit_greedy(what: Literal["greedy", "near-tie"], asked: CompareGreedy) ->
 
 def _begin(task: Task) -> None:
     state = proving()
-    state.task, state.view, state.message, state.cancelled = task, None, "", False
+    state.task, state.last, state.view, state.message, state.cancelled = task, task, None, "", False
 
 
 def cancel() -> None:

@@ -1,6 +1,7 @@
 """Which race is on screen, how it got there, and everything drawn from it."""
 
 import logging
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -75,7 +76,7 @@ def _racing() -> Racing:
 
 def _start(racing: Racing) -> None:
     entry = racing.started = racing.entry
-    racing.message = racing.finished = ""
+    racing.message, racing.finished, racing.notes = "", "", []
     engine().start()
     racing.job = engine().submit_task(
         visitor().id, "interactive", lambda job: Race(job, entry.request, entry.prompts, entry.repeats)
@@ -117,8 +118,7 @@ def _show_progress(racing: Racing) -> None:
             return
         view = engine().view(racing.job)
         with st.container(border=True, key="race_progress"):
-            share = len(view.results) / view.total if view.total else 0.0
-            st.progress(share, f"{_step(view)}. Nothing is drawn while the clock runs.")
+            st.progress(race_share(view), f"{_step(view)}. Nothing is drawn while the clock runs.")
             if st.button("Cancel", key="race_cancel", icon=":material/close:"):
                 engine().cancel(visitor().id)
                 view = engine().view(racing.job)
@@ -127,6 +127,15 @@ def _show_progress(racing: Racing) -> None:
             st.rerun()
 
     progress()
+
+
+def race_share(view: JobView) -> float:
+    """How much of the race is done, from 0 to 1: finished prompts, and the repeats begun of the one being timed."""
+    if not view.total:
+        return 0.0
+    begun = re.search(r"repeat (\d+) of (\d+)$", view.note)
+    within = (int(begun[1]) - 1) / int(begun[2]) if begun else 0.0
+    return min(1.0, (len(view.results) + within) / view.total)
 
 
 def _step(view: JobView) -> str:

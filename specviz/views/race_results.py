@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.glossary import explained
 from specviz.race import (
     GreedyQuality,
     LogProbability,
@@ -28,12 +29,19 @@ def show_results(laps: Sequence[RaceLap], where: str) -> None:
     """The sentence first, then the table behind it; `where` says on which machine, and when."""
     verdict = overall_verdict(laps)
     if verdict:
-        headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}**]"
+        headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{headline_of(verdict)}**]"
         st.markdown(f"{headline} {_over(laps, verdict)} {verdict.reason} :gray[({where})]")
     st.dataframe(rows(laps), hide_index=True, key="race_table", column_config=_columns())
-    st.caption(TABLE_CAPTION)
+    st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
     show_quality(laps)
     _show_files(laps)
+
+
+def headline_of(verdict: Verdict) -> str:
+    """The verdict's own; but an interval far wider than the neutral band has not shown that the two are even."""
+    if verdict.label == "neutral" and not verdict.certain and verdict.interval:
+        return f"Too close to call, {verdict.speedup:.2f}×"
+    return verdict.headline
 
 
 TABLE_CAPTION = (
@@ -104,6 +112,7 @@ def _columns() -> dict[str, Any]:
     return {
         "target alone, tokens/s": rate,
         "speculative, tokens/s": rate,
+        "quality": st.column_config.TextColumn(width="medium"),
         "discarded": st.column_config.NumberColumn(help="Drafted after a rejected token: never judged."),
         "target calls": st.column_config.NumberColumn(help="Passes of the target in the speculative run."),
     }
@@ -128,7 +137,7 @@ def quality_cell(lap: RaceLap) -> str:
     """The quality of one prompt's two texts, in a few words."""
     found = lap.quality
     if isinstance(found, SampledQuality):
-        return f"log p {found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
+        return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
     if found.first_difference is None:
         return "identical"
     gap = "" if found.top2_gap is None else f", gap {found.top2_gap:.2g}"
@@ -148,6 +157,8 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
     st.markdown("**Is the text as good?**")
     if all(lap.identical for lap in laps):
         st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
+    if any(isinstance(lap.quality, SampledQuality) for lap in laps):
+        st.markdown(SAMPLED)
     for lap in laps:
         with st.expander(f"{lap.name}: {quality_cell(lap)}"):
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
@@ -156,6 +167,12 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
             ours.code(lap.speculative.output.text or " ", language=None, wrap_lines=True)
             theirs.caption("The target alone wrote")
             theirs.code(lap.plain.output.text or " ", language=None, wrap_lines=True)
+
+
+SAMPLED = (
+    "Above temperature 0 the two texts are different draws from the same distribution. What can be compared is how "
+    "likely the target finds each: its mean log-probability a token, higher is likelier. Neither decoder should win."
+)
 
 
 def quality_sentence(lap: RaceLap) -> str:

@@ -1,22 +1,23 @@
 """The worksheet's sections on the visitor's own numbers: the calculator, predicted against measured, exercises."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
+from specviz.glossary import explained
 from specviz.metrics import Costs
+from specviz.race import RaceLap
 from specviz.trace import Trace
+from specviz.views.helps_sweeps import HERE, recorded_sweep, sweeps
 from specviz.views.outcome import NO_TOOLS
+from specviz.views.race import Racing, recorded_race
 from specviz.views.recorded import first_trace
 from specviz.views.watching import Watching
 from specviz.views.worksheet_controls import controls
 from specviz.views.worksheet_exercises import exercises, sheet
-from specviz.views.worksheet_figures import (
-    Point,
-    gap_figure,
-    speedup_map,
-)
-from specviz.views.worksheet_gap import Gap, gap_of
+from specviz.views.worksheet_figures import gap_figure, speedup_map
+from specviz.views.worksheet_machines import NONE
 from specviz.views.worksheet_model import (
     Model,
     batch_sentence,
@@ -25,16 +26,19 @@ from specviz.views.worksheet_model import (
     half_sentence,
     label_of,
 )
-from specviz.views.worksheet_starts import pair_name, starts
+from specviz.views.worksheet_runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.views.worksheet_starts import Start, pair_name, starts
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What this visitor has measured, and the run recorded for everyone."""
+    """What this visitor has measured, and what was recorded for everyone."""
 
-    finished: list[Trace]
+    finished: list[Trace]  # the Watch page's runs
     costs: dict[tuple[str, str, str], Costs]
     recorded: Trace | None
+    raced: list[RaceLap]  # the last race
+    measured: list[Measured]  # everything with a speedup; a page that has none yet stands in with its recorded ones
 
     @property
     def last(self) -> Trace | None:
@@ -48,34 +52,50 @@ class Known:
             return "Your last run, measured here."
         return f"The recorded run, made on {self.recorded.recorded_on.machine}." if self.recorded else ""
 
+    @property
+    def starts(self) -> list[Start]:
+        """What the controls can start from."""
+        return starts(self.finished, self.recorded, self.costs, {lap.name: trace_of_lap(lap) for lap in self.raced})
+
 
 def known_runs() -> Known:
-    """Collect the session's runs; the Watch page leaves them there."""
+    """Collect what Watch, Race and When it helps left in the session."""
     watching: Watching = st.session_state.get("watching") or Watching()
-    return Known([shown.trace for shown in watching.finished], watching.costs, first_trace())
+    racing: Racing | None = st.session_state.get("racing")
+    finished, recorded = [shown.trace for shown in watching.finished], first_trace()
+    raced = racing.laps if racing else []
+    swept = sweeps().rows.get(HERE, [])
+    measured = [
+        *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
+        *(of_laps(raced, False) or of_laps(recorded_race(), True)),
+        *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
+    ]
+    return Known(finished, watching.costs, recorded, raced, sorted(measured, key=lambda each: each.recorded))
 
 
 def lead() -> None:
     """One sentence that says what the page answers."""
-    st.markdown(
-        "##### :primary[spec]viz&emsp;**Does a draft pay?** Tokens a target call, over what a round costs. Modelled, "
-        "unless it says otherwise."
-    )
+    told = explained("Tokens a target call, over what a round costs. Modelled, unless it says otherwise.", "ws-lead")
+    st.markdown(f"##### :primary[spec]viz&emsp;**Does a draft pay?** {told}", unsafe_allow_html=True)
 
 
 def calculator(known: Known) -> None:
-    """Counts and costs on the left; break-even, figures and the map on the right."""
-    inputs, outcome = st.columns([5, 8], gap="large")
-    with inputs:
-        model = controls(starts(known.finished, known.recorded, known.costs), len(known.finished))
+    """Counts and costs on the left; break-even, figures and the map on the right, on a phone before them."""
+    with st.container(key="ws_calculator"):
+        inputs, outcome = st.columns([5, 8], gap="large")
+    with inputs, st.container(key="ws_inputs"):
+        model = controls(known.starts, len(known.finished))
         st.caption(f"{batch_sentence(model)} {BATCH_ASSUMPTION}")
     with outcome:
         st.markdown(counts_sentence(st.session_state.ws_drafted, st.session_state.ws_accepted, model))
         st.markdown(break_even_sentence(model))
         _figures(model)
         alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
-        st.plotly_chart(speedup_map(model, _points(known)), key="ws_map", config=NO_TOOLS, alt=alt)
-        st.caption(f"{half_sentence(model)} The map takes c, v, o and the batch from the sliders.")
+        st.plotly_chart(speedup_map(model, known.measured), key="ws_map", config=NO_TOOLS, alt=alt)
+        st.caption(
+            f"{half_sentence(model)} The map takes c, v, o and the batch from the sliders; its points are measured, "
+            "each at its own costs."
+        )
 
 
 def _figures(model: Model) -> None:
@@ -88,47 +108,48 @@ def _figures(model: Model) -> None:
         st.metric("Best γ", f"{model.best} ({model.best_speedup:.2f}×)", help=BEST_HELP, width="content")
 
 
-def _points(known: Known) -> list[Point]:
-    runs = [(trace, False) for trace in known.finished] + ([(known.recorded, True)] if known.recorded else [])
-    found = [(trace, gap_of(trace), recorded) for trace, recorded in runs]
-    return [
-        Point(gap.terms.draft_length, gap.terms.alpha, gap.measured, gap.terms.speedup, pair_name(trace), recorded)
-        for trace, gap, recorded in found
-        if gap
-    ]
-
-
 def show_gaps(known: Known) -> None:
-    """Predicted against measured for every run, and the last one's gap split into its causes."""
-    runs = [*reversed(known.finished), *([known.recorded] if known.recorded else [])]
-    gaps = [(trace, gap) for trace in runs if (gap := gap_of(trace))]
-    if not gaps:
+    """Predicted against measured for everything there is, and one run's gap split into its causes."""
+    if not known.measured:
         st.info("No run has both decoders yet: make one on the Watch page.")
         return
-    trace, gap = gaps[0]
-    source = "recorded" if trace is known.recorded else "measured here"
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"**{pair_name(trace)}, {source}.** {gap.sentence}")
-        alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
-        st.plotly_chart(gap_figure(gap), key="ws_gap", config=NO_TOOLS, alt=alt)
-        st.caption(GAP_CAPTION)
+        _show_gap([each for each in known.measured if each.gap])
     with right:
         st.markdown("**Predicted against measured**")
-        rows = [_gap_row(each, one, each is known.recorded) for each, one in gaps]
-        st.dataframe(rows, hide_index=True, key="ws_gaps", alt="Each run's predicted and measured speedup.")
+        st.dataframe(
+            [_gap_row(each) for each in known.measured],
+            hide_index=True,
+            key="ws_gaps",
+            alt="Predicted and measured speedup of each run, race and sweep.",
+        )
+        st.caption(MEASURED_CAPTION)
 
 
-def _gap_row(trace: Trace, gap: Gap, recorded: bool) -> dict[str, str | int]:
+def _show_gap(split: Sequence[Measured]) -> None:
+    if not split:
+        st.info("No run keeps acceptance by position yet: make one on the Watch page.")
+        return
+    names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
+    chosen = split[st.selectbox("Whose gap", range(len(split)), format_func=names.__getitem__, key="ws_gap_of")]
+    assert chosen.gap
+    st.markdown(chosen.gap.sentence)
+    alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
+    st.plotly_chart(gap_figure(chosen.gap), key="ws_gap", config=NO_TOOLS, alt=alt)
+    st.caption(GAP_CAPTION)
+
+
+def _gap_row(each: Measured) -> dict[str, str | int]:
     return {
-        "γ": gap.terms.draft_length,
-        "α": f"{gap.terms.alpha:.2f}",
-        "formula": f"{gap.ideal:.2f}×",
-        "with v, o": f"{gap.terms.speedup:.2f}×",
-        "by position": f"{gap.by_position:.2f}×",
-        "measured": f"{gap.measured:.2f}×",
-        "from": "recorded" if recorded else "here",
-        "run": pair_name(trace),
+        "γ": each.terms.draft_length,
+        "α": f"{each.terms.alpha:.2f}",
+        "formula": f"{each.ideal:.2f}×",
+        "with v, o": f"{each.terms.speedup:.2f}×",
+        "by position": f"{each.gap.by_position:.2f}×" if each.gap else NONE,
+        "measured": f"{each.measured:.2f}×",
+        "from": each.source,
+        "of": each.label,
     }
 
 
@@ -172,6 +193,11 @@ BATCH_ASSUMPTION = (
     "and o stay as they are. Real machines are flat at first and steeper later. Measured on H100s under vLLM, speedups "
     "shrink as batches grow and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
     "(https://arxiv.org/abs/2601.11580))."
+)
+MEASURED_CAPTION = (
+    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; a page "
+    "you have not measured on yet stands in with what was recorded for it. A sweep’s rows are pooled by workload and "
+    "draft length, and keep no acceptance by position. A race’s speedup is that of all its repeats."
 )
 GAP_CAPTION = (
     "Each cause after those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead of 0; "

@@ -1,23 +1,35 @@
-"""The worksheet's controls: counts, α, γ and costs in, a Model out; kept when the visitor goes to another page."""
+"""The worksheet's controls: counts, α, γ and costs in, a Model out; kept in the address and between pages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.settings import MAX_DRAFT_LENGTH
-from specviz.views.worksheet_model import Model, alpha_of_counts
+from specviz.views.worksheet_link import link_of_values, start_from_link
+from specviz.views.worksheet_model import (
+    BATCHES,
+    MOST_COST,
+    MOST_OVERHEAD,
+    MOST_TOKENS,
+    MOST_VERIFICATION,
+    Model,
+    alpha_of_counts,
+)
 from specviz.views.worksheet_starts import Start
 
-BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000
 KEYS = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
 KEYS += ["paste"]
 
 
 def controls(found: Sequence[Start], runs: int) -> Model:
     """Draw the controls and read them. `runs` is how many runs are finished: a new one is taken up."""
-    _restore(found, runs)
+    found = _restore(found, runs)
+    if _changed():
+        st.session_state.ws_notes = []  # what the link could not have is said until something else is asked for
+    if st.session_state.ws_notes:
+        st.warning("\n\n".join(st.session_state.ws_notes), icon=":material/info:")
     st.selectbox(
         "Start from",
         [start.label for start in found],
@@ -31,6 +43,7 @@ def controls(found: Sequence[Start], runs: int) -> Model:
     _acceptance(start)
     _costs()
     _keep(runs)
+    _write_address()
     return read_model()
 
 
@@ -55,26 +68,33 @@ def chosen_start(found: Sequence[Start]) -> Start:
 
 def fill(start: Start) -> None:
     """Set every control to what this start says, within the sliders' ranges."""
+    st.session_state.update(ws_start=start.label, **_filled(start))
+
+
+def _filled(start: Start) -> dict[str, float]:
     model = start.model
-    fill_acceptance(model)
-    st.session_state.update(
-        ws_start=start.label,
-        ws_cost=_within(model.cost_ratio, 0.0, MOST_COST),
-        ws_overhead=_within(model.overhead, 0.0, MOST_OVERHEAD),
-        ws_operations=_within(model.operations_ratio, 0.0, 1.0),
-        ws_drafted=start.drafted,
-        ws_accepted=start.accepted,
-    )
+    return {
+        **_filled_acceptance(model),
+        "ws_cost": _within(model.cost_ratio, 0.0, MOST_COST),
+        "ws_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
+        "ws_operations": _within(model.operations_ratio, 0.0, 1.0),
+        "ws_drafted": start.drafted,
+        "ws_accepted": start.accepted,
+    }
 
 
 def fill_acceptance(model: Model) -> None:
     """Set α, γ, the v that goes with it and the batch, to the nearest the sliders have."""
-    st.session_state.update(
-        ws_alpha=_within(model.alpha, 0.0, 1.0),
-        ws_gamma=min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
-        ws_verification=_within(model.verification, 1.0, MOST_VERIFICATION),
-        ws_batch=min(BATCHES, key=lambda size: abs(size - model.batch)),
-    )
+    st.session_state.update(_filled_acceptance(model))
+
+
+def _filled_acceptance(model: Model) -> dict[str, float]:
+    return {
+        "ws_alpha": _within(model.alpha, 0.0, 1.0),
+        "ws_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        "ws_verification": _within(model.verification, 1.0, MOST_VERIFICATION),
+        "ws_batch": min(BATCHES, key=lambda size: abs(size - model.batch)),
+    }
 
 
 def _counts() -> None:
@@ -139,23 +159,58 @@ def _within(value: float, low: float, high: float) -> float:
     return round(min(max(value, low), high), 3)
 
 
-def _restore(found: Sequence[Start], runs: int) -> None:
-    """Widgets forget when another page is shown: bring back what was there, or take up the newest run."""
+def _restore(found: Sequence[Start], runs: int) -> list[Start]:
+    """Take a link's values once; bring back what was there before another page, or take up the newest run.
+
+    Widgets forget when another page is shown. Returns everything to start from, what the link says among it.
+    """
     state = st.session_state
-    kept = state.get("worksheet_kept")
-    if "ws_alpha" in state:
-        if state.ws_start not in [start.label for start in found]:
+    first = "ws_notes" not in state
+    if first:
+        fill(found[0])
+        state.ws_linked, state.ws_notes = _linked(found)
+    labels = [start.label for start in found]
+    every = [*found, state.ws_linked] if state.ws_linked and state.ws_linked.label not in labels else [*found]
+    labels = [start.label for start in every]
+    if "ws_alpha" in state and not first:
+        if state.ws_start not in labels:
             fill(found[0])
-        return
+        return every
+    kept = state.get("worksheet_kept")
     state.ws_paste = kept["paste"] if kept else ""
-    if kept and kept["runs"] == runs and kept["start"] in [start.label for start in found]:
+    if kept and kept["runs"] == runs and kept["start"] in labels:
         state.update({f"ws_{key}": kept[key] for key in KEYS})
     else:
-        fill(found[0])
+        fill(state.ws_linked if first and state.ws_linked else found[0])
+    return every
+
+
+def _linked(found: Sequence[Start]) -> tuple[Start | None, list[str]]:
+    """What the address asks for: as one of the starts where it is just what that fills in."""
+    state = st.session_state
+    default = replace(found[0], model=read_model(), drafted=state.ws_drafted, accepted=state.ws_accepted)
+    given = {name: st.query_params.get_all(name) for name in st.query_params}
+    linked, problems = start_from_link(given, default)
+    alike = (start for start in found if linked and _filled(start) == _filled(linked))
+    return next(alike, linked), problems
+
+
+def _write_address() -> None:
+    """Every value, so that the address can be handed on."""
+    state = st.session_state
+    link = link_of_values(read_model(), state.ws_drafted, state.ws_accepted)
+    if {name: st.query_params.get_all(name) for name in st.query_params} != {name: [link[name]] for name in link}:
+        st.query_params.from_dict(link)
 
 
 def _keep(runs: int) -> None:
     st.session_state.worksheet_kept = {"runs": runs, **{key: st.session_state[f"ws_{key}"] for key in KEYS}}
+
+
+def _changed() -> bool:
+    """Whether the controls say anything else than when they were last drawn."""
+    kept = st.session_state.get("worksheet_kept")
+    return kept is not None and any(kept[key] != st.session_state[f"ws_{key}"] for key in KEYS)
 
 
 DRAFTED_HELP = (

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
@@ -11,40 +10,30 @@ from specviz.settings import MAX_DRAFT_LENGTH
 from specviz.views.figures import BLUE, GREY, ORANGE
 from specviz.views.worksheet_gap import Gap, signed
 from specviz.views.worksheet_model import Model
+from specviz.views.worksheet_runs import Measured, Where
 
 PALE, INK = "#eef0f2", "#1b1f24"
 ALPHAS = [step / 40 for step in range(41)]
 LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A run on the map."""
-
-    draft_length: int
-    alpha: float  # per judgement
-    measured: float
-    predicted: float  # at its own costs
-    label: str
-    recorded: bool
+SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
 
 
-def speedup_map(model: Model, points: Sequence[Point]) -> go.Figure:
+def speedup_map(model: Model, points: Sequence[Measured]) -> go.Figure:
     """Realistic speedup over α and γ at the model's costs, the break-even line, the runs and the setting."""
     figure = go.Figure()
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
     figure.add_trace(_ground(speedups))
     figure.add_trace(_levels(speedups))
     figure.add_trace(_break_even_line(model))
-    for name, recorded, symbol in [("your runs", False, "circle"), ("recorded run", True, "diamond")]:
-        chosen = [point for point in points if point.recorded == recorded]
-        if chosen:
-            figure.add_trace(_dots(name, symbol, chosen))
+    for source in dict.fromkeys(point.source for point in points):
+        figure.add_trace(_dots([point for point in points if point.source == source]))
     figure.add_trace(_setting(model))
     figure.update_xaxes(title="draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2, showgrid=False)
     figure.update_yaxes(title="α per judgement", range=[0, 1.012], tickformat=".1f", showgrid=False)
     on_pale = {"bgcolor": PALE, "font": {"color": INK}}  # its dark lines and rings would vanish on a dark page
-    return _laid_out(figure, 400).update_layout(legend=on_pale)
+    return _laid_out(figure, 450).update_layout(legend=on_pale, margin={"b": 100})
 
 
 def _ground(speedups: list[list[float]]) -> go.Heatmap:
@@ -60,8 +49,9 @@ def _ground(speedups: list[list[float]]) -> go.Heatmap:
         colorbar={
             "orientation": "h",
             "title": {"text": "speedup, modelled", "side": "bottom"},
-            "y": -0.23,
-            "yanchor": "top",
+            "yref": "container",  # below the axis title, however much room the legend takes on a phone
+            "y": 0,
+            "yanchor": "bottom",
             "tickvals": [-2, -1, 0, 1, 2],
             "ticktext": ["¼×", "½×", "1×", "2×", "4×"],
             "thickness": 8,
@@ -105,17 +95,30 @@ def _break_even_line(model: Model) -> go.Scatter:
     )
 
 
-def _dots(name: str, symbol: str, points: Sequence[Point]) -> go.Scatter:
+def _dots(points: Sequence[Measured]) -> go.Scatter:
+    """The points of one source. Recorded ones are paler, and have a dot in them."""
+    first = points[0]
+    symbol, fill = SYMBOLS[first.where], "#ffffff" if first.recorded else "#F0E442"
     return go.Scatter(
-        x=[point.draft_length for point in points],
-        y=[point.alpha for point in points],
+        x=[point.terms.draft_length for point in points],
+        y=[point.terms.alpha for point in points],
         mode="markers",
-        marker={"symbol": symbol, "size": 11, "color": "#F0E442", "line": {"color": INK, "width": 1.5}},
-        name=name,
-        customdata=[[point.measured, point.predicted, point.label] for point in points],
+        marker={
+            "symbol": f"{symbol}-dot" if first.recorded else symbol,
+            "size": 8 if first.where == "When it helps" else 11,
+            "color": fill,
+            "line": {"color": INK, "width": 1.5},
+        },
+        name=first.source,
+        customdata=[[point.measured, point.terms.speedup, _plain(point.label)] for point in points],
         hovertemplate="%{customdata[2]}<br>α %{y:.2f}, γ %{x}: %{customdata[0]:.2f}× measured, "
-        "%{customdata[1]:.2f}× predicted at its own costs<extra></extra>",
+        f"%{{customdata[1]:.2f}}× predicted at its own costs<extra>{first.source}</extra>",
     )
+
+
+def _plain(label: str) -> str:
+    """A name from a file as text: Plotly reads some tags in what it shows."""
+    return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _setting(model: Model) -> go.Scatter:

@@ -48,13 +48,15 @@ def signed(change: float) -> str:
     return f"{change:+.2f}".replace("-", "−")
 
 
-def gap_of(trace: Trace) -> Gap | None:
+def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
     """Split one run's gap; None without a plain run beside it or a drafted token.
+
+    `measured` is the speedup where more than this one pair of runs was timed.
 
     Ideal is Leviathan's Theorem 3.8 with one α, per judgement; then the rates by position (the sum in the proof of
     their Eq. 1), then v(γ+1), then o. The order is part of the answer: a later cause works on what is left.
     """
-    terms, measured = terms_of(trace), metrics.speedup(trace)
+    terms, measured = terms_of(trace), measured or metrics.speedup(trace)
     if terms is None or not measured:
         return None
     draft_length, cost = terms.draft_length, terms.cost_ratio

@@ -6,6 +6,9 @@ from specviz import theory
 from specviz.serving_counters import ServingCounters
 from specviz.verdict import NEUTRAL, Terms
 
+BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # what the controls go up to
+
 
 @dataclass(frozen=True, slots=True)
 class Model:

@@ -32,11 +32,15 @@ class Start:
 
 
 def starts(
-    finished: Sequence[Trace], recorded: Trace | None, costs: Mapping[tuple[str, str, str], Costs]
+    finished: Sequence[Trace],
+    recorded: Trace | None,
+    costs: Mapping[tuple[str, str, str], Costs],
+    raced: Mapping[str, Trace] | None = None,
 ) -> list[Start]:
-    """Everything to start from, the newest run first."""
-    runs = [start_of_run(trace, _run_label(number, trace), "live") for number, trace in enumerate(finished, start=1)]
-    found = [start for start in reversed(runs) if start]
+    """Everything to start from, the newest run first, then the race's prompts (`raced`: by name)."""
+    runs = [start_of_run(trace, _run_label(f"run {number}", trace), "live") for number, trace in enumerate(finished, 1)]
+    laps = [start_of_run(trace, _run_label(f"race, {name}", trace), "live") for name, trace in (raced or {}).items()]
+    found = [start for start in (*reversed(runs), *laps) if start]
     first = start_of_run(recorded, f"the recorded run: {pair_name(recorded)}", "recorded") if recorded else None
     here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
     return [*found, *([first] if first else []), *here, *(start_of_paper(run) for run in PUBLISHED)]
@@ -119,6 +123,6 @@ def _draft_name(trace: Trace) -> str:
     return trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
 
 
-def _run_label(number: int, trace: Trace) -> str:
+def _run_label(name: str, trace: Trace) -> str:
     settings = trace.settings
-    return f"your run {number}: {pair_name(trace)}, γ = {settings.draft_length}, temperature {settings.temperature:g}"
+    return f"your {name}: {pair_name(trace)}, γ = {settings.draft_length}, temperature {settings.temperature:g}"
