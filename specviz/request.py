@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from specviz.grammars import Grammar
 from specviz.settings import DecodeSettings
 
 PROMPT_LOOKUP = "lookup"  # the draft that needs no model
@@ -22,4 +21,3 @@ class RunRequest:
     draft: str = DEFAULT_DRAFT  # a model name, or PROMPT_LOOKUP
     precision: Precision = "exact"
     settings: DecodeSettings = field(default_factory=DecodeSettings)
-    grammar: Grammar | None = None  # what the output must be; no link carries it

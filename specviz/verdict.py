@@ -66,9 +66,13 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" where that is not certain."""
+        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" where that is not certain.
+
+        Repeats whose interval is far wider than the neutral band have not shown that the two are even.
+        """
+        even = "Too close to call" if self.interval else "Looks neutral"
         sure = {"helps": "Helps", "neutral": "Neutral", "hurts": "Hurts"}
-        unsure = {"helps": "Looks like it helps", "neutral": "Looks neutral", "hurts": "Looks like it hurts"}
+        unsure = {"helps": "Looks like it helps", "neutral": even, "hurts": "Looks like it hurts"}
         return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
 
 

@@ -31,7 +31,6 @@ def ended_engine() -> Iterator[None]:
 
 def opened(**state: Any) -> AppTest:
     page = AppTest.from_file(PAGE, default_timeout=SECONDS)
-    page.session_state.inside_app = True
     page.session_state.sweeps = Sweeps(**state)
     page.run()
     assert not page.exception
@@ -86,7 +85,6 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert page.query_params["tokens"] == "32"
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
     linked = AppTest.from_file(PAGE, default_timeout=SECONDS)
-    linked.session_state.inside_app = True
     linked.query_params.update({"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"})
     linked.run()
     assert not linked.exception

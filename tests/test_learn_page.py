@@ -16,7 +16,6 @@ from specviz.whys import WHYS
 
 def open_page(**address: str) -> AppTest:
     page = AppTest.from_file("../pages/learn.py", default_timeout=30)
-    page.session_state["inside_app"] = True  # as app.py leaves it: without it the page hands over to app.py
     for name, value in address.items():
         page.query_params[name] = value
     return page.run()
@@ -93,7 +92,6 @@ def test_an_address_leads_back_to_the_step() -> None:
 
 def test_who_was_elsewhere_finds_their_place_and_answers() -> None:
     page = AppTest.from_file("../pages/learn.py", default_timeout=30)
-    page.session_state["inside_app"] = True  # as app.py leaves it: without it the page hands over to app.py
     page.session_state.learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
     page.run()
     assert place(page) == "story 4 plain"

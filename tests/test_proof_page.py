@@ -49,7 +49,6 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
 @pytest.fixture
 def page(engine: ScriptedEngine) -> AppTest:
     page = AppTest.from_file("../pages/proof.py", default_timeout=SECONDS)
-    page.session_state.inside_app = True
     return page.run()
 
 

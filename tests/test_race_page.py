@@ -9,10 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.service.job import JobView
-from specviz.verdict import verdict_of_ratios
 from specviz.views.live import engine
 from specviz.views.race import Racing, race_share
-from specviz.views.race_results import headline_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
 
@@ -96,14 +94,6 @@ def test_the_bar_moves_with_every_repeat() -> None:
     assert race_share(JobView(1, "interactive")) == 0.0
 
 
-def test_an_interval_wide_enough_for_anything_is_not_called_even() -> None:
-    wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
-    assert wide is not None
-    assert even is not None
-    assert headline_of(wide) == "Too close to call, 0.65×"
-    assert headline_of(even) == "Neutral, 1.00×"
-
-
 def test_a_race_of_two_prompts(page: AppTest) -> None:
     small_race(page, ["story-1"], own="The dog ran to the")
     assert racing(page).job is None, "changing settings starts nothing"
@@ -180,7 +170,6 @@ def test_a_prompt_beyond_the_window_is_named(page: AppTest) -> None:
 
 def test_a_link_fills_the_controls_and_starts_nothing() -> None:
     page = AppTest.from_file("../pages/race.py", default_timeout=SECONDS)
-    page.session_state.inside_app = True
     page.query_params["preset"] = ["code-1", "story-2"]
     page.query_params["gamma"] = "6"
     page.query_params["repeats"] = "99"

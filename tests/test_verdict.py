@@ -246,3 +246,11 @@ def test_a_missing_run_and_a_shorter_one() -> None:
     assert compare_texts(replace(GOOD, autoregressive=replace(plain, token_ids=[1] * 9))).startswith(
         "The same for 9 tokens"
     )
+
+
+def test_an_interval_wide_enough_for_anything_is_not_called_even() -> None:
+    wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
+    assert wide is not None
+    assert even is not None
+    assert wide.headline == "Too close to call, 0.65×"
+    assert even.headline == "Neutral, 1.00×"

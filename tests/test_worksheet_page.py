@@ -20,7 +20,6 @@ LINE = (
 def opened(**state: object) -> AppTest:
     """The page as app.py runs it, with this left in the session by other pages."""
     page = AppTest.from_file("../pages/worksheet.py", default_timeout=30)
-    page.session_state.inside_app = True
     for name, value in state.items():
         page.session_state[name] = value
     return page

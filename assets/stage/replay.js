@@ -1,7 +1,7 @@
 // The draft length, the page's one control of it, and what the run on screen would have been at another one. While the
 // slider is dragged, a strip of its own shows that replay (computed before, in Python); letting go asks for the real run.
 
-const KEYS_REST = 300; // ms without another key before it is asked for: arrow keys come in bursts
+const BURST = 300; // ms: a key that follows another this soon waits as long for a next one
 const KINDS = { correction: "correction", bonus: "bonus" };
 const MODELLED = "MODELLED: replayed from this run’s tokens, not decoded";
 
@@ -17,6 +17,7 @@ class Replay {
     this.strip = new Strip(stage.querySelector(".replayed"), () => {});
     this.dragging = false;
     this.byKey = false;
+    this.settled = -BURST; // when the visitor last did
     this.timer = 0;
     this.slider.addEventListener("input", () => this.#move());
     this.slider.addEventListener("change", () => this.#settle());
@@ -76,7 +77,9 @@ class Replay {
   #settle() {
     this.dragging = false;
     clearTimeout(this.timer);
-    const wait = this.byKey ? KEYS_REST : 0;
+    const now = performance.now();
+    const wait = this.byKey && now - this.settled < BURST ? BURST : 0;
+    this.settled = now;
     this.timer = setTimeout(() => this.length !== this.data.gamma && this.asked(this.length), wait);
     this.changed();
   }

@@ -21,8 +21,8 @@ Steps = Iterator[JobEvent | None]
 
 
 def foresight_of_run(request: RunRequest, target: LoadedModel, drafter: Drafter, trace: Trace) -> Foresight | None:
-    """The run's own draft along its output; None where the output is a draw, or a grammar masks the guesses."""
-    if not request.settings.greedy or request.grammar:
+    """The run's own draft along its output; None where the output is a draw."""
+    if not request.settings.greedy:
         return None
     return foresee(target, drafter, trace.prompt.token_ids, trace.output.token_ids)
 

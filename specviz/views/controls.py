@@ -161,6 +161,7 @@ PRECISION_LABELS = {"exact": "Exact: float32", "fast": "Fast: whichever is quick
 
 
 def preset_label(name: str) -> str:
+    """What a prompt menu says of it: its kind and its first words."""
     preset, workload = find_preset(name), workload_of(name)
     if preset is None or workload is None:
         return "Your own text"

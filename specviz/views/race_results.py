@@ -29,19 +29,12 @@ def show_results(laps: Sequence[RaceLap], where: str) -> None:
     """The sentence first, then the table behind it; `where` says on which machine, and when."""
     verdict = overall_verdict(laps)
     if verdict:
-        headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{headline_of(verdict)}**]"
+        headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}**]"
         st.markdown(f"{headline} {_over(laps, verdict)} {verdict.reason} :gray[({where})]")
     st.dataframe(rows(laps), hide_index=True, key="race_table", column_config=_columns())
     st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
     show_quality(laps)
     _show_files(laps)
-
-
-def headline_of(verdict: Verdict) -> str:
-    """The verdict's own; but an interval far wider than the neutral band has not shown that the two are even."""
-    if verdict.label == "neutral" and not verdict.certain and verdict.interval:
-        return f"Too close to call, {verdict.speedup:.2f}×"
-    return verdict.headline
 
 
 TABLE_CAPTION = (

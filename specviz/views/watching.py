@@ -169,7 +169,7 @@ def pair_key(request: RunRequest) -> tuple[str, str, str]:
 def _draw(watching: Watching, notice: str | None) -> None:
     if watching.message:
         st.error(watching.message, icon=":material/error:")
-    shown, stale = watching.shown, watching.refused or bool(watching.message)
+    shown, not_run = watching.shown, watching.refused or bool(watching.message)
     if shown is None:
         st.info(notice or "Change a setting, or press Run again, to see the first run.")
         return
@@ -179,8 +179,8 @@ def _draw(watching: Watching, notice: str | None) -> None:
         shown.trace,
         run_id=shown.run_id,
         source=shown.source,
-        running=watching.job is not None and shown.run_id == f"live-{watching.job}",
-        notice=notice or ("the run before: what you asked for was not run" if stale else None),
+        running=watching.job is not None and not _is_before(watching, shown),
+        notice=notice or ("the run before: what you asked for was not run" if not_run else None),
         link=_link(watching),
         playhead=st.session_state.step,
         gamma=st.session_state.gamma,
@@ -191,6 +191,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
     if step is not None:
         st.session_state.step = step
     with st.container(key="outcome"):
+        stale = not_run or _is_before(watching, shown)
         show_verdict(shown.trace, shown.source, costs, waiting=data["running"], stale=stale)
         show_outputs(shown.trace, shown.plain_text)
         formats = watching.formats.get(pair_key(request), ()) if request else ()
@@ -208,6 +209,11 @@ def _replay(watching: Watching, shown: Shown, costs: Costs | None) -> Json | Non
     if made is None or made[0] is not shown.trace or made[1] is not costs:
         made = watching.replayed = (shown.trace, costs, replay_data(shown.trace, shown.foresight, costs, running=False))
     return made[2]
+
+
+def _is_before(watching: Watching, shown: Shown) -> bool:
+    """Whether the run on screen is the one before that under way, which has no round yet."""
+    return watching.job is not None and shown.run_id != f"live-{watching.job}"
 
 
 def _link(watching: Watching) -> dict[str, str]:
