@@ -144,7 +144,7 @@ def test_one_repeat_looks_like_and_has_no_interval() -> None:
     assert rows([found])[0]["speedup"] == "3.00×"
     assert len(list(csv.DictReader(io.StringIO(race_csv([found]))))) == 1
     assert (
-        lanes_data([found], run_id="r", badge="b", place=None)["laps"][0]["result"] == "speculative looks 3.00× faster"
+        lanes_data([found], run_id="r", badge="b", place=None)["laps"][0]["result"] == "speculative looks faster: 3.00×"
     )
 
 
@@ -206,7 +206,7 @@ def test_a_losing_race_flags_the_target_alone() -> None:
     slow = lap(speculative_seconds=[2.0, 2.0, 2.0], plain_seconds=[1.0, 1.0, 1.0])
     shown = lanes_data([slow], run_id="r", badge="b", place=None)["laps"][0]
     assert shown["wins"] == "plain"
-    assert [lane["flag"] for lane in shown["lanes"]] == ["speculative 2.00× slower", ""]
+    assert [lane["flag"] for lane in shown["lanes"]] == ["speculative slower: 0.50×", ""]
 
 
 @pytest.mark.parametrize(

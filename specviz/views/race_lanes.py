@@ -72,13 +72,13 @@ def winner(verdict: Verdict) -> str | None:
 
 
 def flag(verdict: Verdict) -> str:
-    """ "speculative 1.42× faster", "speculative looks 1.30× slower" (one repeat), "about even (0.99×)"."""
+    """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
     looks = "" if verdict.certain else "looks "
     if verdict.label == "neutral":
         return f"{'about even' if verdict.certain else 'too close to call'} ({verdict.speedup:.2f}×)"
     if verdict.label == "helps":
-        return f"speculative {looks}{verdict.speedup:.2f}× faster"
-    return f"speculative {looks}{1 / verdict.speedup:.2f}× slower"
+        return f"speculative {looks}faster: {verdict.speedup:.2f}×"
+    return f"speculative {looks}slower: {verdict.speedup:.2f}×"
 
 
 def _plain_lane(lap: RaceLap) -> Json:
