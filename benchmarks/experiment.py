@@ -33,9 +33,9 @@ from specviz.decoding.foresight import foresee
 from specviz.models import LoadedModel
 from specviz.models.calibration import Calibration, calibrate
 from specviz.models.machine import describe_machine
-from specviz.sweep_plan import SweepPair, SweepPlan, workload_prompts
-from specviz.sweep_rows import SweepRow
-from specviz.sweeping import sweep
+from specviz.sweeps.measure import sweep
+from specviz.sweeps.plan import SweepPair, SweepPlan, workload_prompts
+from specviz.sweeps.rows import SweepRow
 from specviz.theory import expected_tokens, expected_tokens_by_position, round_steps
 from specviz.workloads import WORKLOADS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from specviz.play import Ask, dump_turn, load_turn
+from specviz.game.game import Ask, dump_turn, load_turn
 from specviz.request import RunRequest
 from specviz.service.protocol import Play, Results
 from specviz.service.work import Work

@@ -18,11 +18,11 @@ from specviz.decoding.greedy_proof import greedy_row
 from specviz.models.catalogue import MODELS_FOLDER, weights_hash
 from specviz.models.loading import LoadedModel, load_model
 from specviz.models.machine import describe_machine
-from specviz.proof import finding, looks
-from specviz.proof_rows import BATCHES, GreedyRow
-from specviz.recorded_proof import PATH, RecordedDraws, RecordedProof, dump_proof
+from specviz.proving.recorded import PATH, RecordedDraws, RecordedProof, dump_proof
+from specviz.proving.rows import BATCHES, GreedyRow
+from specviz.proving.rule_names import RULES, RuleText
+from specviz.proving.statistics import finding, looks
 from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
-from specviz.rule_names import RULES, RuleText
 from specviz.settings import DecodeSettings
 from specviz.workloads import DEFAULT_PRESET, WORKLOADS
 

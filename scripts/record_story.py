@@ -18,11 +18,11 @@ import torch
 from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.decoding.cached_model import CachedModel
 from specviz.experiments import run_both
+from specviz.lessons.cases import CASES, Figures, Measured, Overlap
 from specviz.metrics import count, speedup
 from specviz.models.loading import LoadedModel
 from specviz.models.machine import describe_machine
 from specviz.models.pairing import shared_vocabulary
-from specviz.story_cases import CASES, Figures, Measured, Overlap
 from specviz.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
 from specviz.workloads import Preset, find_workload
 

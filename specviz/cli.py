@@ -24,8 +24,8 @@ from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_mode
 from specviz.prompts import prompt_problem
 from specviz.request import PROMPT_LOOKUP as LOOKUP
 from specviz.settings import DRAFT_SCHEDULES, DecodeSettings
-from specviz.sweep_plan import SweepPair
-from specviz.sweep_rows import SweepFile
+from specviz.sweeps.plan import SweepPair
+from specviz.sweeps.rows import SweepFile
 from specviz.trace import dump_trace, read_trace
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ def _sweep(options: argparse.Namespace) -> None:
         target, loaded = _load_models(argparse.Namespace(**{**vars(options), **one}), target)
         return target, loaded
 
-    from specviz.sweeping import sweep
+    from specviz.sweeps.measure import sweep
 
     for row in sweep(cells, load, file.done, _progress):
         file.add(row)

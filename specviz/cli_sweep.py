@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from specviz.cli_text import safe, table
 from specviz.errors import InputError
-from specviz.prompt_files import read_prompt_file
 from specviz.request import PROMPT_LOOKUP
 from specviz.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
-from specviz.sweep_plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
-from specviz.sweep_rows import SweepRow
+from specviz.sweeps.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
+from specviz.sweeps.prompt_files import read_prompt_file
+from specviz.sweeps.rows import SweepRow
 from specviz.workloads import WORKLOADS, Workload, find_workload
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from specviz.sweep_rows import SweepRow
+from specviz.sweeps.rows import SweepRow
 
 ROW = SweepRow(
     target="wren-base",

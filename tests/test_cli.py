@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import torch
 
-from specviz import sweeping
 from specviz.cli_text import chip, safe, visible
 from specviz.models.catalogue import bundled_models
 from specviz.settings import DecodeSettings
+from specviz.sweeps import measure
 from specviz.trace import dump_trace, parse_trace, read_trace
 from tests.commands import LOOKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
 from tests.fake_traces import fake_trace
@@ -199,7 +199,7 @@ def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring
     assert len(lines) == 1 + len(rows)
     assert lines[0].split(",") == list(rows[0])
 
-    monkeypatch.setattr(sweeping, "SpeculativeRun", None)  # measuring anything would now fail
+    monkeypatch.setattr(measure, "SpeculativeRun", None)  # measuring anything would now fail
     assert "Nothing left to measure" in ok(*SWEEP, "--csv", file)
     assert json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"] == rows
     monkeypatch.undo()

@@ -5,9 +5,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from specviz.glossary import GLOSSARY, Word, explained, find_word
-from specviz.story import facts_of, fill
-from specviz.story_steps import STEPS
+from specviz.lessons.glossary import GLOSSARY, Word, explained, find_word
+from specviz.lessons.steps import STEPS
+from specviz.lessons.story import facts_of, fill
 from specviz.views.learn_words import entry
 from specviz.views.learning import Learning, take
 from tests.test_story import PLAIN

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from specviz.request import PROMPT_LOOKUP
-from specviz.sweep_plan import SweepPair, SweepPrompt
-from specviz.sweep_rows import SweepRow
+from specviz.sweeps.plan import SweepPair, SweepPrompt
+from specviz.sweeps.rows import SweepRow
 from specviz.theory import break_even_acceptance
 from specviz.views.helps_choice import MAX_CELLS, Choice, Pace, choice_from_link, estimated_seconds, in_minutes, pace_of
 from specviz.views.helps_figures import (

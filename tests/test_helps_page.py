@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.sweep_rows import dump_rows
+from specviz.sweeps.rows import dump_rows
 from specviz.views.helps_choice import Choice
 from specviz.views.helps_sweeps import CANCELLED, HERE, RECORDED, Sweeps, load_rows, recorded_sweep
 from specviz.views.live import engine

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz import story_cases
-from specviz.quiz import QUIZ
-from specviz.story import facts_of, fill
-from specviz.story_steps import STEPS
+from specviz.lessons import cases
+from specviz.lessons.quiz import QUIZ
+from specviz.lessons.steps import STEPS
+from specviz.lessons.story import facts_of, fill
+from specviz.lessons.whys import WHYS
 from specviz.views.learning import Learning
-from specviz.whys import WHYS
 
 
 def open_page(**address: str) -> AppTest:
@@ -155,12 +155,12 @@ def test_the_vocabulary_is_one_component_of_plain_data() -> None:
 
 
 def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(story_cases, "ASSETS", tmp_path)
-    story_cases.story_trace.cache_clear()
+    monkeypatch.setattr(cases, "ASSETS", tmp_path)
+    cases.story_trace.cache_clear()
     try:
         page = open_page()
         assert not page.exception
         assert "recorded runs are not all here" in page.error[0].value
     finally:
         monkeypatch.undo()
-        story_cases.story_trace.cache_clear()
+        cases.story_trace.cache_clear()

@@ -13,9 +13,9 @@ from specviz.decoding.other_rules import InTopK, Lenient, MatchRule, NoResidual,
 from specviz.decoding.remembered import NeverCropped, Passes, RememberingModel
 from specviz.decoding.rules import GreedyRule, SamplingRule, make_rule
 from specviz.errors import InputError
-from specviz.proof import Finding, finding, looks
-from specviz.proof_rows import BATCHES, DrawBatch
-from specviz.rule_names import RULES, Position, RuleName
+from specviz.proving.rows import BATCHES, DrawBatch
+from specviz.proving.rule_names import RULES, Position, RuleName
+from specviz.proving.statistics import Finding, finding, looks
 from specviz.settings import DecodeSettings
 from tests.tiny import tiny_model
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from specviz.errors import InputError
-from specviz.metrics import Counts
-from specviz.play import (
+from specviz.game.game import (
     LOOKUP,
     MAX_TURNS,
     MODEL,
@@ -27,9 +26,9 @@ from specviz.play import (
     run_of,
     score,
 )
-from specviz.play_csv import game_csv, safe_cell
-from specviz.play_told import explain, headline, verdict, wanted
-from specviz.play_words import (
+from specviz.game.table import game_csv, safe_cell
+from specviz.game.told import explain, headline, verdict, wanted
+from specviz.game.words import (
     MAX_CHARACTERS,
     ends_inside_word,
     guess_problem,
@@ -38,6 +37,7 @@ from specviz.play_words import (
     whole_words,
     words_of,
 )
+from specviz.metrics import Counts
 from specviz.settings import DecodeSettings
 from specviz.trace import (
     Candidate,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.play import PROMPTS, ROUNDS, Plan
+from specviz.game.game import PROMPTS, ROUNDS, Plan
 from specviz.views.live import engine
 from specviz.views.play_state import Playing
 

@@ -6,10 +6,10 @@ import pytest
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, autoregressive_decode, load_model
 from specviz.decoding import SpeculativeRun
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn, load_turn
+from specviz.game.told import explain
 from specviz.models.loading import LoadedModel
 from specviz.models.pieces import Pieces
-from specviz.play import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn, load_turn
-from specviz.play_told import explain
 from specviz.request import RunRequest
 from specviz.service.play_work import guess_ids, play_steps
 from specviz.service.protocol import Finished, Play, Results, Started, dump_command, parse_command

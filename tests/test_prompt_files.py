@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from specviz.errors import InputError
-from specviz.prompt_files import MAX_PROMPTS, read_prompt_file, read_prompts
+from specviz.sweeps.prompt_files import MAX_PROMPTS, read_prompt_file, read_prompts
 
 
 def taken(content: bytes) -> list[tuple[str, str, str]]:

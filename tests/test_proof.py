@@ -6,7 +6,8 @@ from random import Random
 import pytest
 from scipy import stats
 
-from specviz.proof import (
+from specviz.proving.rows import BATCHES, DrawBatch
+from specviz.proving.statistics import (
     FALSE_ALARM,
     Look,
     chance_distance,
@@ -18,7 +19,6 @@ from specviz.proof import (
     smallest_seen,
     survival,
 )
-from specviz.proof_rows import BATCHES, DrawBatch
 
 
 def draws_of(random: Random, shares: Sequence[float], number: int) -> list[int]:

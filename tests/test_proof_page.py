@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.recorded_proof import recorded_proof
-from specviz.rule_names import RULES
+from specviz.lessons.glossary import explained
+from specviz.proving.recorded import recorded_proof
+from specviz.proving.rule_names import RULES
 from specviz.service.job import JobView
 from specviz.views import proof_state
 from specviz.views.proof_figures import token_label
@@ -77,8 +78,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
 def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest, rule: Any) -> None:
     page.radio(key="pf_rule").set_value(rule.name).run()
     assert not page.exception
-    assert rule.does in texts(page)
-    assert rule.why in texts(page)
+    assert explained(f"{rule.does} {rule.why}", "pf-switch") in texts(page)
     assert ("Fails the test." in texts(page)) == (not rule.lossless)
 
 

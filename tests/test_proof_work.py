@@ -9,11 +9,11 @@ from pydantic import TypeAdapter, ValidationError
 from specviz.errors import InputError
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import LoadedModel, load_model
-from specviz.proof import finding, looks
-from specviz.proof_rows import BATCHES, DrawBatch, GreedyRow
-from specviz.recorded_proof import PATH, dump_proof, recorded_proof
+from specviz.proving.recorded import PATH, dump_proof, recorded_proof
+from specviz.proving.rows import BATCHES, DrawBatch, GreedyRow
+from specviz.proving.rule_names import RULES
+from specviz.proving.statistics import finding, looks
 from specviz.request import RunRequest
-from specviz.rule_names import RULES
 from specviz.service.proof_work import greedy_steps, prove_steps
 from specviz.service.protocol import CompareGreedy, Finished, Prove, Results, Started, dump_command, parse_command
 from specviz.settings import DecodeSettings

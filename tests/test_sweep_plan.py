@@ -9,7 +9,7 @@ from specviz.errors import InputError
 from specviz.grammars import Grammar
 from specviz.request import PROMPT_LOOKUP
 from specviz.settings import DecodeSettings
-from specviz.sweep_plan import Cell, SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
+from specviz.sweeps.plan import Cell, SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
 from specviz.workloads import CONSTRAINED, WORKLOADS
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)

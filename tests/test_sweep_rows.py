@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from specviz.errors import InputError
-from specviz.sweep_rows import COLUMNS, SweepFile, SweepRow, dump_rows, read_rows
+from specviz.sweeps.rows import COLUMNS, SweepFile, SweepRow, dump_rows, read_rows
 from tests.fake_rows import a_row
 
 ROWS = [

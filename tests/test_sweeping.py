@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, sweeping
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.grammars import Grammar
 from specviz.metrics import count
 from specviz.request import PROMPT_LOOKUP
 from specviz.service.protocol import Finished, Results, Started, Sweep, dump_command, parse_command
 from specviz.service.sweep_work import sweep_steps
-from specviz.sweep_plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.sweep_rows import SweepFile, SweepRow, read_result
-from specviz.sweeping import Models, cell_key, measure, sweep
+from specviz.sweeps import measure as measuring
+from specviz.sweeps.measure import Models, cell_key, measure, sweep
+from specviz.sweeps.plan import SweepPair, SweepPlan, SweepPrompt
+from specviz.sweeps.rows import SweepFile, SweepRow, read_result
 from tests.tiny import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -70,7 +71,7 @@ def test_a_plain_run_stands_between_the_two_it_is_compared_with(monkeypatch: pyt
     runs: list[tuple[str, int]] = []
 
     def listened(name: str) -> Any:
-        real = getattr(sweeping, name)
+        real = getattr(measuring, name)
 
         def make(*arguments: Any, **options: Any) -> Any:
             settings = arguments[-1]
@@ -81,7 +82,7 @@ def test_a_plain_run_stands_between_the_two_it_is_compared_with(monkeypatch: pyt
         return make
 
     for name in ("SpeculativeRun", "AutoregressiveRun"):
-        monkeypatch.setattr(sweeping, name, listened(name))
+        monkeypatch.setattr(measuring, name, listened(name))
     one = replace(PLAN, prompts=PROMPTS[:1], draft_lengths=(1, 2, 4))
     rows = list(sweep(one.cells(), load))
     assert runs == [("Spec", 1), ("Auto", 1), ("Spec", 2), ("Spec", 4), ("Auto", 4)]
@@ -118,7 +119,7 @@ def test_a_constrained_row_is_held_to_the_grammar(monkeypatch: pytest.MonkeyPatc
         def allowed(self, text: Any) -> torch.Tensor:
             return torch.arange(7) == 5
 
-    monkeypatch.setattr(sweeping, "make_constraint", lambda *arguments: OnlyWord5())
+    monkeypatch.setattr(measuring, "make_constraint", lambda *arguments: OnlyWord5())
     prompt = replace(PROMPTS[0], grammar=Grammar("regex", "w5"))
     plan = replace(PLAN, prompts=(prompt,), draft_lengths=(3,), constrain=True)
     free, held = sweep(plan.cells(), load)

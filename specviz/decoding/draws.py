@@ -20,8 +20,8 @@ from specviz.decoding.translated import make_drafter
 from specviz.errors import InputError
 from specviz.models.loading import LoadedModel
 from specviz.models.pieces import Pieces
-from specviz.proof_rows import DrawBatch
-from specviz.rule_names import Position, RuleName
+from specviz.proving.rows import DrawBatch
+from specviz.proving.rule_names import Position, RuleName
 from specviz.settings import DecodeSettings
 
 CLASSES = 30  # single tokens counted by themselves: the likeliest ones

@@ -20,7 +20,7 @@ from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.translated import TranslatedDrafter, make_drafter
 from specviz.metrics import count, first_difference
 from specviz.models.loading import LoadedModel
-from specviz.proof_rows import Contenders, GreedyRow, NearTie
+from specviz.proving.rows import Contenders, GreedyRow, NearTie
 from specviz.settings import DecodeSettings
 from specviz.trace import Round
 

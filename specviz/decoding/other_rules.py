@@ -10,7 +10,7 @@ from specviz.decoding.drafters import Draft
 from specviz.decoding.rules import AcceptanceRule, Judgement, SamplingRule, residual
 from specviz.decoding.sampler import Sampler
 from specviz.errors import InputError
-from specviz.rule_names import KEPT_LIKELIEST, LENIENCE, RuleName
+from specviz.proving.rule_names import KEPT_LIKELIEST, LENIENCE, RuleName
 
 
 class MatchRule:

@@ -15,11 +15,11 @@ from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.opening import prompt_ids
 from specviz.decoding.sampler import Sampler
 from specviz.errors import InputError
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn, dump_turn
+from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
 from specviz.models.loading import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.pieces import Pieces
-from specviz.play import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn, dump_turn
-from specviz.play_words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
 from specviz.request import RunRequest
 from specviz.service.protocol import Finished, JobEvent, Play, Results, Started
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings

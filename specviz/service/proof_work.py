@@ -12,7 +12,7 @@ from specviz.decoding.greedy_proof import greedy_row
 from specviz.errors import InputError
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import LoadedModel, load_model
-from specviz.proof_rows import BATCHES
+from specviz.proving.rows import BATCHES
 from specviz.service.protocol import CompareGreedy, Finished, JobEvent, Prove, Results, Started
 from specviz.workloads import Preset, find_preset
 

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.counterfactual import Foresight
+from specviz.game.game import Ask
 from specviz.metrics import Costs
-from specviz.play import Ask
-from specviz.proof_rows import BATCHES, MOST_DRAWS
+from specviz.proving.rows import BATCHES, MOST_DRAWS
+from specviz.proving.rule_names import Position, RuleName
 from specviz.race import MAX_REPEATS, RacePrompt
 from specviz.request import RunRequest
-from specviz.rule_names import Position, RuleName
-from specviz.sweep_plan import SweepPlan
+from specviz.sweeps.plan import SweepPlan
 from specviz.trace import Autoregressive, Output, Round, Trace
 
 MAX_DRAFTS = 8  # in one Foresee

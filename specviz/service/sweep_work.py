@@ -14,8 +14,8 @@ from specviz.errors import InputError
 from specviz.models.loading import LoadedModel
 from specviz.request import RunRequest
 from specviz.service.protocol import Finished, JobEvent, Results, Started, Sweep
-from specviz.sweep_plan import Cell, groups
-from specviz.sweeping import measure
+from specviz.sweeps.measure import measure
+from specviz.sweeps.plan import Cell, groups
 
 Steps = Iterator[JobEvent | None]
 Pair = tuple[LoadedModel, LoadedModel | None]

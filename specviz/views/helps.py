@@ -6,9 +6,9 @@ from time import monotonic
 import streamlit as st
 
 from specviz.errors import InputError
-from specviz.glossary import explained
+from specviz.lessons.glossary import explained
 from specviz.service.job import JobView
-from specviz.sweep_rows import SweepRow, dump_rows
+from specviz.sweeps.rows import SweepRow, dump_rows
 from specviz.views.foresight import show_foresight
 from specviz.views.helps_choice import in_minutes
 from specviz.views.helps_controls import start_bar

@@ -8,8 +8,8 @@ from typing import TypeVar
 from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, PRECISIONS, REAL, SCHEDULES
 from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
-from specviz.sweep_plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
-from specviz.sweep_rows import SweepRow
+from specviz.sweeps.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
+from specviz.sweeps.rows import SweepRow
 from specviz.workloads import WORKLOADS, find_workload
 
 MAX_CELLS = 1000

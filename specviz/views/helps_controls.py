@@ -8,10 +8,10 @@ import streamlit as st
 from specviz.errors import InputError
 from specviz.links import MAX_NEW_TOKENS, MAX_SEED, MAX_TOP_K
 from specviz.models.pairs import known_names
-from specviz.prompt_files import MAX_PROMPTS, read_prompts
 from specviz.request import PROMPT_LOOKUP, Precision
 from specviz.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
-from specviz.sweep_plan import SweepPair, SweepPrompt, plain_runs
+from specviz.sweeps.plan import SweepPair, SweepPrompt, plain_runs
+from specviz.sweeps.prompt_files import MAX_PROMPTS, read_prompts
 from specviz.theory import round_steps
 from specviz.views.controls import PRECISION_HELP, PRECISION_LABELS, SEED_HELP, TOP_K_HELP, TOP_P_HELP
 from specviz.views.helps_choice import (

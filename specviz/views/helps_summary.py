@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from specviz.metrics import Costs
-from specviz.sweep_rows import SweepRow
+from specviz.sweeps.rows import SweepRow
 from specviz.theory import break_even_acceptance
 from specviz.verdict import NEUTRAL, interval_of_ratios
 from specviz.workloads import find_workload

@@ -10,11 +10,11 @@ from time import monotonic
 import streamlit as st
 
 from specviz.errors import InputError
-from specviz.prompt_files import PromptFile
 from specviz.service.job import JobView
 from specviz.service.protocol import Sweep
-from specviz.sweep_plan import SweepPlan
-from specviz.sweep_rows import SweepRow, read_result, read_rows
+from specviz.sweeps.plan import SweepPlan
+from specviz.sweeps.prompt_files import PromptFile
+from specviz.sweeps.rows import SweepRow, read_result, read_rows
 from specviz.views.helps_choice import Choice
 from specviz.views.live import engine, visitor
 

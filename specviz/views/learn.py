@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.errors import InputError
-from specviz.glossary import explained
-from specviz.story import Facts, Question, Step, Words, facts_of, fill, watch_link
-from specviz.story_cases import CASES, story_figures, story_trace
-from specviz.story_steps import STEPS
+from specviz.lessons.cases import CASES, story_figures, story_trace
+from specviz.lessons.glossary import explained
+from specviz.lessons.steps import STEPS
+from specviz.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
 from specviz.views.learning import PARTS, Learning, Part, learning, remember
 from specviz.views.stage import stage
 from specviz.views.stage_data import stage_data

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specviz.quiz import QUIZ
+from specviz.lessons.quiz import QUIZ
 from specviz.views.learn import ask
 from specviz.views.learning import Learning
 

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from specviz.story import fill
-from specviz.story_cases import story_figures
+from specviz.lessons.cases import story_figures
+from specviz.lessons.story import fill
+from specviz.lessons.whys import WHYS, Why, answer_facts
 from specviz.views.learn import paragraph
 from specviz.views.learning import Learning
-from specviz.whys import WHYS, Why, answer_facts
 
 SOURCES = {
     "recorded": "Figures recorded on {machine}. Yours will differ: run it.",

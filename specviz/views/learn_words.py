@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.glossary import GLOSSARY, Marked, Word
+from specviz.lessons.cases import story_trace
+from specviz.lessons.glossary import GLOSSARY, Marked, Word
+from specviz.lessons.story import Words, facts_of, fill, round_at
 from specviz.metrics import costs
-from specviz.story import Words, facts_of, fill, round_at
-from specviz.story_cases import story_trace
 from specviz.trace import Trace
 from specviz.views.learning import Learning
 from specviz.views.stage_data import stage_data

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from specviz.story import Words
-from specviz.story_steps import STEPS
+from specviz.lessons.steps import STEPS
+from specviz.lessons.story import Words
 
 Part = Literal["story", "quiz", "words", "why"]
 PARTS: tuple[Part, ...] = get_args(Part)

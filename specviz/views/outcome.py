@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from specviz.glossary import explained
+from specviz.lessons.glossary import explained
 from specviz.metrics import Costs, count, speedup
 from specviz.trace import Trace, dump_trace
 from specviz.verdict import Verdict, compare_texts, verdict_of_run

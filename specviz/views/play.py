@@ -4,10 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds_of, run_of, score
+from specviz.lessons.story import percent
 from specviz.metrics import Counts, count
-from specviz.play import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds_of, run_of, score
 from specviz.service.job import JobView
-from specviz.story import percent
 from specviz.views.play_board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.views.play_controls import choose_game, plain
 from specviz.views.play_final import show_final

@@ -13,9 +13,9 @@ from typing import Any
 import streamlit as st
 
 from specviz.errors import InputError
-from specviz.play import Turn, load_turn
-from specviz.play_told import Whose, explain, headline, wanted
-from specviz.play_words import words_of
+from specviz.game.game import Turn, load_turn
+from specviz.game.told import Whose, explain, headline, wanted
+from specviz.game.words import words_of
 from specviz.trace import Round, Trace
 from specviz.views.stage_data import stage_data
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.game.game import MODES, PROMPTS, ROUNDS, SETS, Plan
 from specviz.links import MAX_SEED
-from specviz.play import MODES, PROMPTS, ROUNDS, SETS, Plan
 from specviz.views.play_state import Playing, new_game, playing
 from specviz.workloads import find_workload
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
+from specviz.game.game import PLAYERS, YOU, score
+from specviz.game.table import MAX_NAME, game_csv
+from specviz.game.told import verdict
+from specviz.lessons.story import percent
 from specviz.metrics import Counts
-from specviz.play import PLAYERS, YOU, score
-from specviz.play_csv import MAX_NAME, game_csv
-from specviz.play_told import verdict
-from specviz.story import percent
 from specviz.views.play_controls import class_link, plain
 from specviz.views.play_state import Playing, new_game
 

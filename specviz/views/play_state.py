@@ -5,8 +5,8 @@ from typing import Literal
 
 import streamlit as st
 
-from specviz.play import PROMPTS, Ask, Offer, Plan, Turn, is_over, load_turn, plan_from_link
-from specviz.play_words import guess_problem
+from specviz.game.game import PROMPTS, Ask, Offer, Plan, Turn, is_over, load_turn, plan_from_link
+from specviz.game.words import guess_problem
 from specviz.request import RunRequest
 from specviz.service.job import JobView
 from specviz.service.protocol import Play

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from specviz.glossary import explained
-from specviz.proof import FALSE_ALARM
-from specviz.proof_rows import BATCHES
-from specviz.recorded_proof import recorded_proof
-from specviz.rule_names import RULES, RuleName, RuleText, rule_text
+from specviz.lessons.glossary import explained
+from specviz.proving.recorded import recorded_proof
+from specviz.proving.rows import BATCHES
+from specviz.proving.rule_names import RULES, RuleName, RuleText, rule_text
+from specviz.proving.statistics import FALSE_ALARM
 from specviz.views.proof_controls import Wanted, keep, position_and_draws
 from specviz.views.proof_greedy import show_greedy
 from specviz.views.proof_outcome import show_outcome

@@ -8,9 +8,9 @@ import streamlit as st
 from specviz.links import MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, link_of, request_from_link
 from specviz.models.pairs import known_names
 from specviz.prompts import prompt_problem
-from specviz.proof_rows import MOST_DRAWS
+from specviz.proving.rows import MOST_DRAWS
+from specviz.proving.rule_names import POSITIONS, RULES, Position, RuleName
 from specviz.request import PROMPT_LOOKUP, RunRequest
-from specviz.rule_names import POSITIONS, RULES, Position, RuleName
 from specviz.service.child import any_model_allowed
 from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.views.controls import (

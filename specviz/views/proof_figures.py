@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from specviz.proof import Look
-from specviz.proof_rows import DrawBatch, NearTie
+from specviz.proving.rows import DrawBatch, NearTie
+from specviz.proving.statistics import Look
 from specviz.views.figures import BLUE, GREY, ORANGE
 
 SHOWN = 12  # tokens with bars of their own

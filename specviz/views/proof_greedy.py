@@ -4,7 +4,7 @@ from math import floor, log2
 
 import streamlit as st
 
-from specviz.proof_rows import GreedyRow, NearTie
+from specviz.proving.rows import GreedyRow, NearTie
 from specviz.request import DEFAULT_DRAFT, RunRequest
 from specviz.settings import DecodeSettings
 from specviz.views.outcome import NO_TOOLS

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from specviz.proof import FALSE_ALARM, Finding
-from specviz.proof_rows import BATCHES
-from specviz.rule_names import POSITIONS
+from specviz.proving.rows import BATCHES
+from specviz.proving.rule_names import POSITIONS
+from specviz.proving.statistics import FALSE_ALARM, Finding
 from specviz.views.outcome import NO_TOOLS
 from specviz.views.proof_figures import distance_figure, distribution_figure
 from specviz.views.proof_state import Outcome, Proving, Source

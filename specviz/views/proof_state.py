@@ -7,11 +7,11 @@ from typing import Any, Literal
 import streamlit as st
 from pydantic import TypeAdapter
 
-from specviz.proof import Finding, Look, finding, looks
-from specviz.proof_rows import DrawBatch, GreedyRow
-from specviz.recorded_proof import recorded_proof
+from specviz.proving.recorded import recorded_proof
+from specviz.proving.rows import DrawBatch, GreedyRow
+from specviz.proving.rule_names import Position, RuleName
+from specviz.proving.statistics import Finding, Look, finding, looks
 from specviz.request import RunRequest
-from specviz.rule_names import Position, RuleName
 from specviz.service.job import JobView
 from specviz.service.protocol import CompareGreedy, Prove
 from specviz.views.live import engine, visitor

@@ -4,7 +4,7 @@ from typing import Literal
 
 import streamlit as st
 
-from specviz.rule_names import rule_text
+from specviz.proving.rule_names import rule_text
 from specviz.service.job import JobView
 from specviz.views.proof_state import Proving, Task, cancel
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.glossary import explained
+from specviz.lessons.glossary import explained
 from specviz.race import (
     GreedyQuality,
     LogProbability,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from specviz.glossary import explained
+from specviz.lessons.glossary import explained
 from specviz.metrics import Costs
 from specviz.race import RaceLap
 from specviz.trace import Trace

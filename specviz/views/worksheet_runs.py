@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from specviz.race import RaceLap
-from specviz.sweep_rows import SweepRow
+from specviz.sweeps.rows import SweepRow
 from specviz.theory import verification_steps
 from specviz.trace import Trace
 from specviz.verdict import Terms

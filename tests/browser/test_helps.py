@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from specviz.sweep_rows import read_rows
+from specviz.sweeps.rows import read_rows
 from tests.conftest import AppServer
 
 pytestmark = pytest.mark.browser

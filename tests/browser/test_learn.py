@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from specviz.quiz import QUIZ
-from specviz.story_steps import STEPS
+from specviz.lessons.quiz import QUIZ
+from specviz.lessons.steps import STEPS
 from tests.conftest import AppServer
 
 pytestmark = pytest.mark.browser

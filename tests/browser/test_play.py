@@ -43,6 +43,10 @@ def send(page: Page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
+def settled(page: Page) -> None:
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=LONG)
+
+
 def turn(page: Page) -> Locator:
     return page.get_by_role("region", name="What became of the draft")
 
@@ -114,6 +118,8 @@ def test_bad_input_is_answered_kindly_and_stays_to_be_mended(context: BrowserCon
 def test_picking_by_number_and_enter(context: BrowserContext, app_server: AppServer) -> None:
     page = open_game(context, app_server, "?mode=pick")
     expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5, timeout=LONG)
+    expect(page.locator(".st-key-play_offer_1 button")).to_be_enabled(timeout=LONG)
+    settled(page)
     page.keyboard.press("2")
     expect(page.locator(".st-key-play_offer_1 button")).to_contain_text("● ", timeout=LONG)
     page.keyboard.press("4")

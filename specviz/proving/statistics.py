@@ -15,7 +15,7 @@ from functools import lru_cache
 from random import Random
 from typing import Literal
 
-from specviz.proof_rows import BATCHES, DrawBatch
+from specviz.proving.rows import BATCHES, DrawBatch
 
 FALSE_ALARM = 0.01  # odds that a right rule is called wrong, over all looks of a proof
 LEAST_EXPECTED = 5.0  # in each of the test's bins, as is usual: below, its distribution is not chi-squared's

@@ -8,11 +8,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
-from specviz.proof_rows import DrawBatch, GreedyRow
+from specviz.proving.rows import DrawBatch, GreedyRow
+from specviz.proving.rule_names import Position, RuleName
 from specviz.request import RunRequest
-from specviz.rule_names import Position, RuleName
 
-PATH = Path(__file__).resolve().parents[1] / "assets" / "traces" / "proof.json"
+PATH = Path(__file__).resolve().parents[2] / "assets" / "traces" / "proof.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from specviz.story import Says, Words
+from specviz.lessons.story import Says, Words
 
 Picture = Literal["round", "full", "costs", "prefill", "speedup"]
 Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]

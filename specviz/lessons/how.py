@@ -1,6 +1,6 @@
-"""How it works: the first six steps of the story. Texts are templates: `specviz.story.facts_of` knows their figures."""
+"""How it works: the first six steps of the story. Texts are templates: `story.facts_of` knows their figures."""
 
-from specviz.story import Question, Says, Step, option
+from specviz.lessons.story import Question, Says, Step, option
 
 SLOW = Step(
     name="slow",

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
+from specviz.game.words import Word, words_of
 from specviz.metrics import Counts
-from specviz.play import LOOKUP, MODEL, YOU, Turn, score
-from specviz.play_words import Word, words_of
 from specviz.settings import MAX_DRAFT_LENGTH
 from specviz.trace import Candidate, Round
 

@@ -5,13 +5,13 @@ from functools import cache
 from typing import Literal
 from urllib.parse import urlencode
 
+from specviz.lessons.cases import story_trace
+from specviz.lessons.story import Facts, facts_of, percent, watch_link
 from specviz.links import link_of
 from specviz.metrics import costs, count
-from specviz.recorded_proof import recorded_proof
+from specviz.proving.recorded import recorded_proof
 from specviz.request import RunRequest
 from specviz.settings import DecodeSettings
-from specviz.story import Facts, facts_of, percent, watch_link
-from specviz.story_cases import story_trace
 from specviz.theory import realistic_speedup
 from specviz.workloads import DEFAULT_PRESET
 

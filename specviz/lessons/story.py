@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from specviz.lessons.cases import full_round, mixed_round, story_figures, story_trace, wasted_round
 from specviz.links import link_of
 from specviz.metrics import costs, count, speedup
 from specviz.number_words import ORDINALS, in_words
 from specviz.request import PROMPT_LOOKUP, RunRequest
-from specviz.story_cases import full_round, mixed_round, story_figures, story_trace, wasted_round
 from specviz.trace import Round, Trace
 from specviz.workloads import WORKLOADS
 

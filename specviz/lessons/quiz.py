@@ -1,6 +1,6 @@
 """The ten questions at the story's end. A stranger who has gone through the story can answer them all."""
 
-from specviz.story import Option, Question, Says
+from specviz.lessons.story import Option, Question, Says
 
 
 def _ask(technical: str, plain: str, *options: Option) -> Question:

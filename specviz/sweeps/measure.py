@@ -12,8 +12,8 @@ from specviz.decoding.grammar import make_constraint
 from specviz.metrics import count
 from specviz.models.loading import LoadedModel
 from specviz.models.machine import describe_machine
-from specviz.sweep_plan import Cell, SweepPair, groups
-from specviz.sweep_rows import SweepRow, row_key
+from specviz.sweeps.plan import Cell, SweepPair, groups
+from specviz.sweeps.rows import SweepRow, row_key
 from specviz.trace import Trace
 
 Progress = Callable[[str], None]

@@ -14,7 +14,7 @@ from specviz.errors import InputError
 from specviz.metrics import count, speedup
 from specviz.trace import Round, Trace, read_trace
 
-ASSETS = Path(__file__).resolve().parents[1] / "assets"
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from specviz.errors import InputError
 from specviz.prompts import prompt_problem
-from specviz.sweep_plan import SweepPrompt
+from specviz.sweeps.plan import SweepPrompt
 
 MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200

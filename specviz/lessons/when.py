@@ -1,6 +1,6 @@
-"""What it is good for: the last four steps of the story. Texts are templates, filled by `specviz.story.facts_of`."""
+"""What it is good for: the last four steps of the story. Texts are templates, filled by `story.facts_of`."""
 
-from specviz.story import Question, Says, Step, option
+from specviz.lessons.story import Question, Says, Step, option
 
 SAME = Step(
     name="same",

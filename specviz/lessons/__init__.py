@@ -1,0 +1,1 @@
+"""What the Learn page says, as data: the story, the quiz, the vocabulary, the questions everyone asks."""

@@ -1,0 +1,1 @@
+"""Sweeps: what is measured, how, and the rows that come of it."""
