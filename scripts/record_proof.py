@@ -26,7 +26,8 @@ from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.settings import DecodeSettings
 from specviz.workloads import DEFAULT_PRESET, WORKLOADS
 
-DRAWS = 2000
+DRAWS = 2000  # of a broken rule: it shows soon
+MANY_DRAWS = 10_000  # of a right one: the more, the smaller a flaw would have been seen
 SETTINGS = DecodeSettings(max_new_tokens=64, temperature=1.0)
 DRAFT_LENGTHS = (4, 2, 8)
 
@@ -51,7 +52,8 @@ def main() -> None:
 def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
     """One rule's draws at the position where it shows."""
     draws = Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, rule.name, rule.position)
-    batches = [b for b in draw_batches(draws, SETTINGS.seed, DRAWS // BATCHES, range(BATCHES)) if b]
+    each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
+    batches = [b for b in draw_batches(draws, SETTINGS.seed, each, range(BATCHES)) if b]
     found = finding(looks(batches))
     print(f"{rule.name}: {found.state}. {found.sentence}")
     if (found.state == "passes") != rule.lossless:
