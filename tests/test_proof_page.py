@@ -117,7 +117,8 @@ def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTe
     engine.shown = JobView(1, "background", state="running", results=results("lossless", 3), total=10, note="drawing")
     page.run()
     assert "LIVE · this machine" in texts(page)
-    assert "After 600 draws nothing distinguishes the two. More are on their way." in texts(page)
+    assert "After 3,000 draws" in texts(page)
+    assert "More are on their way." in texts(page)
     page.button(key="pf_cancel").click().run()
     assert engine.cancelled == 1
     assert "Cancelled." in texts(page)

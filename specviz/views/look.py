@@ -16,13 +16,14 @@ def inside_app() -> None:
     It does so when a page other than the first is the first one opened on a fresh server: a folder named pages/ is its
     old way to make an app of several pages, which it gives up only once `st.navigation` was called.
     """
-    if PagesManager.uses_pages_directory:
+    if PagesManager.uses_pages_directory and not st.session_state.get("inside_app"):
         PagesManager.uses_pages_directory = False
         st.rerun()
 
 
 def apply_look() -> None:
     """Apply the style sheets, and put plotly.js where the stage can load it."""
+    st.session_state.inside_app = True
     publish_plotly(ROOT / "static")
     for name in ("app.css", "explained.css"):
         st.html(ROOT / "assets" / name)  # Streamlit wraps a .css file in a style tag
