@@ -75,13 +75,18 @@ class Replay {
   }
 
   #settle() {
-    this.dragging = false;
     clearTimeout(this.timer);
     const now = performance.now();
     const wait = this.byKey && now - this.settled < BURST ? BURST : 0;
     this.settled = now;
-    this.timer = setTimeout(() => this.length !== this.data.gamma && this.asked(this.length), wait);
+    this.dragging = wait > 0; // while more keys may come, the slider stays where they put it
+    this.timer = setTimeout(() => this.#ask(), wait);
     this.changed();
+  }
+
+  #ask() {
+    this.dragging = false;
+    if (this.length !== this.data.gamma) this.asked(this.length);
   }
 
   #show() {
