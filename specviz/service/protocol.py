@@ -25,46 +25,43 @@ from specviz.trace import Autoregressive, Output, Round, Trace
 MAX_DRAFTS = 8  # in one Foresee
 
 
+class OfOnePair:
+    """What is known of a job before the engine sees it; most are about one request."""
+
+    __slots__ = ()
+    request: RunRequest
+
+    @property
+    def models(self) -> set[str]:
+        """Names of what it decodes with."""
+        return {self.request.target, self.request.draft}
+
+    @property
+    def texts(self) -> list[str]:
+        """What the visitor wrote."""
+        return [self.request.prompt]
+
+
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(OfOnePair):
     """Decode speculatively, then with the target alone."""
 
     job: int
     request: RunRequest
     type: Literal["run"] = "run"
 
-    @property
-    def models(self) -> set[str]:
-        """Names of what it decodes with."""
-        return {self.request.target, self.request.draft}
-
-    @property
-    def texts(self) -> list[str]:
-        """What the visitor wrote."""
-        return [self.request.prompt]
-
 
 @dataclass(frozen=True, slots=True)
-class Calibrate:
+class Calibrate(OfOnePair):
     """Measure what a pair costs; of the request only the models and the precision matter."""
 
     job: int
     request: RunRequest
     type: Literal["calibrate"] = "calibrate"
 
-    @property
-    def models(self) -> set[str]:
-        """Names of what it decodes with."""
-        return {self.request.target, self.request.draft}
-
-    @property
-    def texts(self) -> list[str]:
-        """What the visitor wrote."""
-        return [self.request.prompt]
-
 
 @dataclass(frozen=True, slots=True)
-class Race:
+class Race(OfOnePair):
     """Time both decoders on every prompt, in turns; of the request the prompt does not matter."""
 
     job: int
@@ -72,11 +69,6 @@ class Race:
     prompts: list[RacePrompt]
     repeats: Annotated[int, Field(ge=1, le=MAX_REPEATS)] = 5
     type: Literal["race"] = "race"
-
-    @property
-    def models(self) -> set[str]:
-        """Names of what it decodes with."""
-        return {self.request.target, self.request.draft}
 
     @property
     def texts(self) -> list[str]:
@@ -105,7 +97,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Foresee:
+class Foresee(OfOnePair):
     """Decode greedily with the target alone, and tell what each of these drafts would have guessed along its output.
 
     Of the request the draft does not matter.
@@ -122,14 +114,9 @@ class Foresee:
         """Names of what it reads with."""
         return {self.request.target, *self.drafts}
 
-    @property
-    def texts(self) -> list[str]:
-        """What the visitor wrote."""
-        return [self.request.prompt]
-
 
 @dataclass(frozen=True, slots=True)
-class Prove:
+class Prove(OfOnePair):
     """Draw the token at a position many times, by a rule and plainly; a result a batch, see `proof_work`."""
 
     job: int
@@ -140,19 +127,9 @@ class Prove:
     done: int = 0
     type: Literal["prove"] = "prove"
 
-    @property
-    def models(self) -> set[str]:
-        """Names of what it decodes with."""
-        return {self.request.target, self.request.draft}
-
-    @property
-    def texts(self) -> list[str]:
-        """What the visitor wrote."""
-        return [self.request.prompt]
-
 
 @dataclass(frozen=True, slots=True)
-class CompareGreedy:
+class CompareGreedy(OfOnePair):
     """Decode prompts greedily both ways and compare id for id; a result a prompt, see `proof_work`."""
 
     job: int
@@ -162,19 +139,9 @@ class CompareGreedy:
     done: int = 0
     type: Literal["compare greedy"] = "compare greedy"
 
-    @property
-    def models(self) -> set[str]:
-        """Names of what it decodes with."""
-        return {self.request.target, self.request.draft}
-
-    @property
-    def texts(self) -> list[str]:
-        """What the visitor wrote."""
-        return [self.request.prompt]
-
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class Play(OfOnePair):
     """Judge what a person drafts at one place of a text; one result, a `Turn`, see `play_work`.
 
     Of the request: models, prompt, and the seed that shuffles candidates.
@@ -185,11 +152,6 @@ class Play:
     ask: Ask
     done: int = 0
     type: Literal["play"] = "play"
-
-    @property
-    def models(self) -> set[str]:
-        """Names of what it decodes with."""
-        return {self.request.target, self.request.draft}
 
     @property
     def texts(self) -> list[str]:
