@@ -120,10 +120,12 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     assert wanted | {"repeats", "same_length"} <= set(re.findall(r"[?&](\w+)=", page.url))
     assert page.url.count("preset=") == 2
 
+    settled(page)  # a click while the page is still being drawn is lost
     with page.expect_download() as download:
         page.get_by_role("button", name="Download JSON").click()
     laps = json.loads(download.value.path().read_text(encoding="utf-8"))["laps"]
     assert [len(lap["speculative_seconds"]) for lap in laps] == [2, 2]
+    settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5

@@ -74,6 +74,7 @@ def open_stage(context: BrowserContext, address: str, query: str = PAUSED) -> Pa
     page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
     page.goto(f"{address}?{query}")
     expect(page.locator(".stage .chip").first).to_be_visible(timeout=20_000)
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")  # else a key may come too early
     return page
 
 
