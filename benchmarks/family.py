@@ -1,10 +1,11 @@
 """What the bundled family shows: losses on held-out text, then agreement, costs and speedup of each pair.
 
-    python -m benchmarks.family CORPUS [--models FOLDER] [--out benchmarks/family.json]
+    python -m benchmarks.family CORPUS [--models FOLDER] [--out benchmarks/results/family.json]
 
 CORPUS is the folder the family was trained on; its last documents were held out, and their beginnings are the prompts
 here, beside the workloads of the app. Rates are pooled over prompts. A speedup is the median over prompts of the median
-of ratios taken turn by turn (the target alone, then each draft length), decoding only, one torch thread.
+of ratios taken turn by turn (the target alone, then each draft length), decoding only, one torch thread. The model
+cards take their tables from this file's JSON: python -m scripts.write_cards.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
+from benchmarks.family_goals import goals
 from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.metrics import Counts, count
@@ -35,6 +37,7 @@ MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 PAIRS = ("wren-base:wren-nano", "wren-base:wren-mini", "wren-base:wren-small", "wren-mini:wren-nano")
 TEMPERATURES = {"greedy": 0.0, "temperature 1": 1.0}
 PROMPT_TOKENS = 40
+SAID_OF_A_RUN = ("pairs", "dtypes", "prompts", "timed", "gammas", "repeats", "tokens")
 GAMMA = 4  # the draft length at which agreement is compared
 
 
@@ -43,15 +46,21 @@ def main() -> None:
     torch.set_num_threads(1)
     prompts = find_prompts(options.corpus, options.models / MODELS[0], options.prompts)
     result: dict[str, Any] = {
-        "machine": asdict(describe_machine()),
-        "options": {k: str(v) for k, v in vars(options).items()},
+        "machine": asdict(describe_machine()) | {"instructions": instructions()},
+        "options": {name: str(getattr(options, name)) for name in SAID_OF_A_RUN},
     }
     result["losses"] = {} if options.skip_losses else losses(options.corpus, options.models, options.cache)
     result["pairs"] = [
         measure_pair(options, pair, dtype, prompts) for pair in options.pairs for dtype in options.dtypes
     ]
+    result["goals"] = [asdict(goal) for goal in goals(result["pairs"])]
     report(result, options.out)
-    print(markdown(result))
+
+
+def instructions() -> str:
+    """What torch may use of this processor; whether bfloat16 pays hangs on it."""
+    bfloat16 = " with bfloat16" if torch.cpu._is_avx512_bf16_supported() else ""
+    return torch.backends.cpu.get_cpu_capability() + bfloat16
 
 
 def _options() -> argparse.Namespace:
@@ -64,9 +73,9 @@ def _options() -> argparse.Namespace:
         "--dtypes", nargs="+", default=["float32", "bfloat16"], help="of the target; drafts run in float32"
     )
     parser.add_argument("--prompts", type=int, default=8, help="of each kind, for the rates")
-    parser.add_argument("--timed", type=int, default=2, help="of each kind, for the speedups")
+    parser.add_argument("--timed", type=int, default=4, help="of each kind, for the speedups")
     parser.add_argument("--gammas", type=int, nargs="+", default=[3, 4, 6])
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--skip-losses", action="store_true")
     parser.add_argument("--out")
@@ -173,28 +182,6 @@ def speedup_by_gamma(
 
 def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
-
-
-def markdown(result: Mapping[str, Any]) -> str:
-    """The tables of the model cards."""
-    lines = ["| held-out loss | stories | Python | structured | prose |", "| --- | --- | --- | --- | --- |"]
-    for name, by_domain in result["losses"].items():
-        lines.append(" | ".join([f"| {name}", *(f"{by_domain[domain]:.2f}" for domain in DOMAINS.values())]) + " |")
-    lines += [
-        "",
-        "| pair | text | decoding | per judgement | accepted / drafted | speedup, γ |",
-        "| --- |" + " --- |" * 5,
-    ]
-    for pair in result["pairs"]:
-        name = f"{pair['target']} ({pair['target_dtype']}), {pair['draft']}: c {pair['c']}, v(5) {pair['v5']}"
-        for kind, ways in pair["kinds"].items():
-            for way, found in ways.items():
-                figures = (found["per_judgement_rate"], found["acceptance_rate"])
-                lines.append(
-                    f"| {name} | {kind} | {way} | {figures[0]:.2f} | {figures[1]:.2f} "
-                    f"| {found['speedup']:.2f}, {found['best_gamma']} |"
-                )
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

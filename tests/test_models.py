@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import platform
 import shutil
 import socket
 import subprocess
@@ -386,3 +387,25 @@ assert "torch" in sys.modules
 def test_the_light_modules_import_neither_torch_nor_transformers() -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+LEFT_OVER = """
+import ctypes
+from pathlib import Path
+from specviz import load_model
+
+def resident() -> float:  # MB
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+load_model("wren-base")
+held = resident()
+ctypes.CDLL(None).malloc_trim(0)
+print(held - resident())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="only glibc gives memory back")
+def test_what_loading_used_for_a_moment_goes_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT_OVER], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 10

@@ -188,6 +188,9 @@ def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_
     log = json.loads((draft / "training.json").read_text())
     assert log["steps"] == 10
     assert log["tokens_seen"] == 10 * 4 * 32
+    grown = json.loads((reshaped / "training.json").read_text())["grown_from"]
+    assert grown["layers"] == [1]
+    assert grown["log"] == json.loads((target / "training.json").read_text())
     assert set(log["held_out_loss"]) == {"pets", "places"}
     pair = load_model(str(target)), ModelDrafter(load_model(str(draft)))
     settings = DecodeSettings(max_new_tokens=8, stop_at_eos=False)

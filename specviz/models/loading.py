@@ -15,7 +15,7 @@ from specviz.models.devices import choose_device
 from specviz.models.hub import Progress, fetch, find_cached
 from specviz.models.inspection import inspect_model
 from specviz.models.layout import store_columns_first
-from specviz.models.memory import is_out_of_memory, needed_bytes, shortage
+from specviz.models.memory import give_back, is_out_of_memory, needed_bytes, shortage
 from specviz.models.places import find_folder, hub_id
 from specviz.models.quiet import in_short, quiet
 from specviz.trace import ModelInfo
@@ -82,6 +82,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     model.eval()
     model.requires_grad_(False)
     store_columns_first(model)
+    give_back()
     info = ModelInfo(name, model.num_parameters(), dtype, _weights_hash(name, folder))
     return LoadedModel(model, tokenizer, name, info)
 

@@ -1,6 +1,8 @@
 """How much memory a model needs, and how much there is."""
 
+import ctypes
 import os
+import sys
 from pathlib import Path
 
 BYTES_OF = {"float32": 4, "bfloat16": 2}
@@ -75,3 +77,16 @@ def _lines(file: Path) -> list[str]:
         return file.read_text().splitlines()
     except OSError:
         return []
+
+
+def give_back() -> bool:
+    """Hand memory that was needed for a moment only back to the system; False where the C library cannot (glibc can).
+
+    Loading converts every matrix and stores it anew. What that leaves free stays with the process otherwise, about as
+    much again as the weights themselves.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is None:
+        return False
+    trim(0)
+    return True

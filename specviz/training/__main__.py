@@ -16,7 +16,7 @@ from specviz.training.data import Domain, Mixture, read_corpus, read_documents
 from specviz.training.lessons import corpus_rows, load_lessons, read_with, written_rows
 from specviz.training.loop import Objective, Plan, distil, next_token, train
 from specviz.training.optimizers import Rates
-from specviz.training.report import describe_run, held_out_losses, save_model
+from specviz.training.report import describe_run, held_out_losses, read_log, save_model
 from specviz.training.shapes import averaged, load_llama, new_model, with_layers
 from specviz.training.tokenizers import train_tokenizer
 
@@ -54,7 +54,11 @@ def _target(options: argparse.Namespace) -> None:
         vocabulary = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json")).get_vocab_size()
         model = new_model(options.depth, options.width, vocabulary, seed=options.seed)
     objective = next_token(mixture, options.rows, options.length)
-    about = {"objective": "next token", "mix": _mix(options.mix), "grown_from": str(options.start or "random weights")}
+    about = {"objective": "next token", "mix": _mix(options.mix), "rows": options.rows, "length": options.length}
+    if options.start:
+        about |= {
+            "grown_from": {"layers": options.layers or f"{options.times} times each", "log": read_log(options.start)}
+        }
     _run(model, objective, domains, options, options.rows * options.length, about)
 
 

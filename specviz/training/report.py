@@ -31,6 +31,12 @@ def save_model(model: LlamaForCausalLM, tokenizer_folder: Path, folder: Path, lo
     (folder / "training.json").write_text(json.dumps(log, indent=2) + "\n")
 
 
+def read_log(folder: Path) -> dict[str, Any] | None:
+    """The training.json beside a model, where there is one."""
+    path = folder / "training.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
 def describe_run(plan: Plan, progress: Progress, tokens_a_step: int, **more: Any) -> dict[str, Any]:
     """The part of training.json every run has."""
     last = progress.losses[-50:]

@@ -1,0 +1,88 @@
+"""What the bundled family was to show, held against what `benchmarks.family` measured. Reads JSON, runs no model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+TARGET = "wren-base"
+GREEDY, SAMPLED = "greedy", "temperature 1"
+RATES = {"story": 0.80, "code": 0.72, "structured": 0.83}  # of the best draft, greedy
+PROSE_BELOW_STORIES = 0.10
+COST = 0.12
+SPEEDUP = 2.0
+
+Pair = Mapping[str, Any]  # one entry of the JSON's "pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """One thing the family was to show, and what it shows."""
+
+    what: str
+    wanted: str
+    found: str
+    met: bool
+
+
+def goals(pairs: Sequence[Pair]) -> Iterator[Goal]:
+    """Each goal with its figure, met or missed. `pairs` is the JSON's list."""
+    ours = [pair for pair in pairs if pair["target"] == TARGET]
+    for kind, wanted in RATES.items():
+        yield _rate(ours, kind, wanted)
+    yield _prose_below_stories(ours)
+    yield _cost(ours)
+    for kind in ("story", "structured"):
+        yield _speedup(ours, kind)
+    yield _honest_failure(pairs)
+
+
+def _rate(pairs: Sequence[Pair], kind: str, wanted: float) -> Goal:
+    best = max(pairs, key=lambda pair: _found(pair, kind, GREEDY)["per_judgement_rate"])
+    how = _found(best, kind, GREEDY)
+    what = f"{kind}: drafted tokens kept of those judged, greedy, γ = 4"
+    rate = how["per_judgement_rate"]
+    return Goal(what, f"at least {wanted:.2f}", f"{rate:.2f} ({_named(best)})", rate >= wanted)
+
+
+def _prose_below_stories(pairs: Sequence[Pair]) -> Goal:
+    best = max(pairs, key=lambda pair: _found(pair, "story", SAMPLED)["per_judgement_rate"])
+    story, prose = (_found(best, kind, SAMPLED)["per_judgement_rate"] for kind in ("story", "prose"))
+    below = round(story - prose, 3)
+    figure = f"{below:.2f} ({_named(best)}: {story:.2f} and {prose:.2f})"
+    what = "the same at temperature 1: prose below stories"
+    return Goal(what, f"at least {PROSE_BELOW_STORIES:.2f}", figure, below >= PROSE_BELOW_STORIES)
+
+
+def _cost(pairs: Sequence[Pair]) -> Goal:
+    cheapest = min(pairs, key=lambda pair: pair["c"])
+    figure = f"{cheapest['c']:.3f} ({_named(cheapest)})"
+    return Goal(
+        "c: a step of the cheapest draft, in target steps", f"at most {COST:.2f}", figure, cheapest["c"] <= COST
+    )
+
+
+def _speedup(pairs: Sequence[Pair], kind: str) -> Goal:
+    best = max(pairs, key=lambda pair: _found(pair, kind, GREEDY)["speedup"])
+    how = _found(best, kind, GREEDY)
+    figure = f"{how['speedup']:.2f} × ({_named(best)}, γ = {how['best_gamma']})"
+    return Goal(f"{kind}: greedy speedup", f"at least {SPEEDUP:.1f} ×", figure, how["speedup"] >= SPEEDUP)
+
+
+def _honest_failure(pairs: Sequence[Pair]) -> Goal:
+    def everywhere(pair: Pair) -> float:
+        speedups: list[float] = [way["speedup"] for kind in pair["kinds"].values() for way in kind.values()]
+        return median(speedups)
+
+    worst = min(pairs, key=everywhere)
+    figure = f"{everywhere(worst):.2f} × ({_named(worst)}, median over kinds of text)"
+    return Goal("a pair that does not pay, even at its best γ", "below 1.0 ×", figure, everywhere(worst) < 1.0)
+
+
+def _found(pair: Pair, kind: str, way: str) -> Mapping[str, Any]:
+    figures: Mapping[str, Any] = pair["kinds"][kind][way]
+    return figures
+
+
+def _named(pair: Pair) -> str:
+    return f"{pair['draft']} for {pair['target']} in {pair['target_dtype']}"
