@@ -153,14 +153,22 @@ def test_where_the_tokenizer_would_merge_across_the_seam_the_text_stays(target: 
     assert str(target.tokenizer.decode([*open_word, *got], skip_special_tokens=True)).endswith("made a big dog")
 
 
+OPENERS = (  # one of them leaves the target inside a word; which, depends on the weights
+    (PROMPT, "sandbox"),
+    ("Tim and Anna were at the beach. They took the sand and made a tall", "sand cat"),
+    ("Tim and Anna were at the beach. They took the sand and made a tall", "sandbox"),
+    ("Anna went to the park. She saw a big", "butterball"),
+)
+
+
 def test_an_open_word_is_told_and_gone_on_with(play: Any, target: LoadedModel) -> None:
-    prompt = "Tim and Anna were at the beach. They took the sand and made a tall"
-    turn = play(prompt=prompt, guess="sand cat")
-    turn = turn if turn.joins else play("skip", prompt=prompt, text_ids=turn.text_ids)
-    assert turn.text.endswith("cast")
-    assert turn.joins
-    after = play(prompt=prompt, text_ids=turn.text_ids, guess="les.", joins=True)
-    assert after.text.startswith(f"{turn.text}les.")
+    turns = ((prompt, play(prompt=prompt, guess=guess)) for prompt, guess in OPENERS)
+    prompt, turn = next((prompt, turn) for prompt, turn in turns if turn.joins)
+    own = autoregressive_decode(target, turn.text_ids, DecodeSettings(max_new_tokens=3)).output
+    assert own.text[0].isalpha(), "the word goes on"
+    after = play(prompt=prompt, text_ids=turn.text_ids, guess=own.text, joins=True)
+    assert after.text.startswith(f"{turn.text}{own.text}")
+    assert [token.id for token in after.round.drafted] == own.token_ids
     assert after.round.accepted == len(after.round.drafted)
 
 

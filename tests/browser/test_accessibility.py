@@ -30,14 +30,18 @@ PAGES = {  # address, and what is there once it is drawn
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation_of_our_making(browser: Browser, app_server: AppServer, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 720},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",  # the stage then stands at its end; a chip that fades in has no colour yet
+    )
     context.set_default_timeout(LONG)
     found: list[str] = []
     for path, drawn in PAGES.items():
         page = context.new_page()
         page.goto(f"{app_server.url}{path}")
         page.wait_for_selector(f"[data-testid=stApp][data-test-script-state=notRunning] {drawn}")
-        page.wait_for_timeout(1_000)  # what fades in has no final colour before
+        page.wait_for_timeout(1_000)  # Streamlit's own parts fade in all the same
         page.evaluate(AXE)
         violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)")
         found += [f"{path}: {one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]]
