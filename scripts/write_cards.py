@@ -104,7 +104,7 @@ def measured_how(result: Result) -> str:
     """Where and how, for a reader who wants to measure it again."""
     machine, options = result["machine"], result["options"]
     return paragraph(
-        f"""Measured by `benchmarks/family.py` on one thread of a machine with nothing else to do ({machine["machine"]},
+        f"""Measured by `benchmarks/family.py` on one thread ({machine["machine"]},
         {machine["instructions"]}): {options["tokens"]} tokens, drafts in float32, prompts from held-out documents and
         the app's workloads, {options["prompts"]} of each kind for the rates (at draft length 4) and {options["timed"]}
         for the speedups, which are medians of ratios taken turn by turn, at the best of the draft lengths

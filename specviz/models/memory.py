@@ -82,8 +82,8 @@ def _lines(file: Path) -> list[str]:
 def give_back() -> bool:
     """Hand memory that was needed for a moment only back to the system; False where the C library cannot (glibc can).
 
-    Loading converts every matrix and stores it anew. What that leaves free stays with the process otherwise, about as
-    much again as the weights themselves.
+    Loading converts every matrix and stores it anew. What that leaves free stays with the process otherwise: nearly as
+    much again as the weights themselves, for the bundled target.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is None:
