@@ -53,6 +53,7 @@ from specviz.views.helps_sweeps import (
     undo_clear,
 )
 from specviz.views.live import engine, visitor
+from specviz.views.notices import notices
 from specviz.views.outcome import NO_TOOLS
 
 POLL_SECONDS = 1.5  # a figure that grows need not be redrawn more often; the engine is not asked more often either
@@ -80,7 +81,8 @@ def show_sweeps(tabs: dict[str, Panel]) -> None:
         if running != (sweeps().job is not None):  # Start and Cancel are in here too: the polling begins or ends
             st.rerun()
         start_bar()
-        _progress(sweeps())
+        with st.container():  # always there, so that the chosen tab below stays
+            _progress(sweeps())
         _figures(tabs)
 
     drawing()
@@ -123,8 +125,7 @@ def _figures(tabs: dict[str, Panel]) -> None:
     series = _choose_series(rows)
     chosen = [row for row in rows if series_of(row) == series]
     st.caption(_where(source, series, len(chosen)))
-    if warning := clock_sentence(chosen):
-        st.warning(warning, icon=":material/timer_off:")
+    notices([clock_sentence(chosen)])
     spoilt = {id(row) for row in impossible_rows(chosen)}
     possible = [row for row in chosen if id(row) not in spoilt]
     for tab, panel in zip(st.tabs(list(tabs)), tabs.values(), strict=True):

@@ -26,6 +26,7 @@ from specviz.views.helps_choice import (
     pace_of,
 )
 from specviz.views.helps_sweeps import HERE, Sweeps, cancel_sweep, recorded_sweep, start_sweep, sweeps
+from specviz.views.notices import notices
 from specviz.views.pair_menu import model_label
 from specviz.workloads import WORKLOADS, find_workload
 
@@ -36,8 +37,7 @@ def controls() -> None:
     """Draw the controls, keep what they say, and put it into the address."""
     kept = sweeps()
     _restore(kept)
-    for line in st.session_state.pop("hp_notes", []):
-        st.warning(line, icon=":material/info:")
+    notices(st.session_state.pop("hp_notes", []))
     _what()
     _own_prompts(kept)
     _how()

@@ -12,6 +12,7 @@ from specviz.lessons.glossary import explained
 from specviz.lessons.steps import STEPS
 from specviz.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
 from specviz.views.learning import PARTS, Learning, Part, learning, remember
+from specviz.views.notices import notices
 from specviz.views.stage import stage
 from specviz.views.stage_data import stage_data
 
@@ -26,8 +27,7 @@ def begin() -> Learning | None:
         st.markdown("##### :primary[spec]viz&emsp;**Learn** how a small model and a big one write together.")
         _choose("part", "Part of this page", PART_LABELS, state)
         _choose("words", "In which words", WORDS_LABELS, state)
-    for problem in state.problems:
-        st.warning(problem, icon=":material/info:")
+    notices(state.problems)
     remember(state)
     try:
         for name in CASES:

@@ -8,6 +8,7 @@ from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds
 from specviz.lessons.story import percent
 from specviz.metrics import Counts, count
 from specviz.service.job import JobView
+from specviz.views.notices import notices
 from specviz.views.play_board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.views.play_controls import choose_game, plain
 from specviz.views.play_final import show_final
@@ -49,8 +50,7 @@ def lead() -> None:
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
         st.markdown(f"##### :primary[spec]viz&emsp;{RULES[state.plan.mode]}")
         choose_game(state)
-    for problem in state.problems:
-        st.warning(problem, icon=":material/info:")
+    notices(state.problems)
     write_address(state)
 
 

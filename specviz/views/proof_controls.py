@@ -25,6 +25,7 @@ from specviz.views.controls import (
     TOP_P_HELP,
     preset_label,
 )
+from specviz.views.notices import notices
 from specviz.views.pair_menu import model_label
 from specviz.workloads import WORKLOADS, find_preset
 
@@ -65,10 +66,7 @@ def controls() -> Wanted:
         _more()
     wanted = _read()
     st.session_state.pf_kept = _values()
-    for line in st.session_state.pf_notes:
-        st.warning(line, icon=":material/info:")
-    if wanted.problem:
-        st.warning(wanted.problem, icon=":material/info:")
+    notices([*st.session_state.pf_notes, *([wanted.problem] if wanted.problem else [])])
     return wanted
 
 

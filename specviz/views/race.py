@@ -14,6 +14,7 @@ from specviz.service.job import JobView
 from specviz.service.protocol import Race
 from specviz.views.controls import SCHEDULE_LABELS
 from specviz.views.live import engine, visitor
+from specviz.views.notices import notices
 from specviz.views.race_controls import Entry, entry_from_link, link_of_entry, race_controls
 from specviz.views.race_lanes import lanes_data, race_lanes
 from specviz.views.race_results import show_results
@@ -54,11 +55,8 @@ def race() -> Racing:
     entry, pressed = race_controls(racing.entry, racing.job is not None)
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []
-    if racing.notes:
-        st.warning("\n\n".join(racing.notes), icon=":material/info:")
-    if entry.problem:
-        st.warning(entry.problem, icon=":material/info:")
-    elif pressed:
+    notices([*racing.notes, *([entry.problem] if entry.problem else [])])
+    if pressed and not entry.problem:
         _start(racing)
         st.rerun()  # the button is drawn again, disabled
     if racing.started and not st.query_params:  # back from another page
@@ -92,10 +90,8 @@ def show_race(racing: Racing) -> None:
     """The race under way, or the lanes and what it came to."""
     if racing.job is not None:
         _show_progress(racing)
-    if racing.message:
-        st.error(racing.message, icon=":material/error:")
-    if racing.finished:
-        st.info(racing.finished, icon=":material/info:")
+    notices([racing.message], "error")
+    notices([racing.finished], "info")
     laps = racing.laps or recorded_race()
     if not laps:
         if racing.job is None:

@@ -15,6 +15,7 @@ from specviz.trace import Trace, parse_trace
 from specviz.views.controls import Asked, ask_draft_length, fill_in_trace
 from specviz.views.helps_sweeps import take_results
 from specviz.views.live import engine, visitor
+from specviz.views.notices import notices
 from specviz.views.outcome import show_files, show_outputs, show_speedups, show_verdict
 from specviz.views.recorded import first_foresight, first_trace
 from specviz.views.replay_data import replay_data
@@ -62,9 +63,7 @@ def watch(asked: Asked) -> Watching:
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         _submit(watching, asked)
     watching.refused = asked.problem is not None
-    lines = [*st.session_state.notes, *([asked.problem] if asked.problem else [])]
-    if lines:
-        st.warning("\n\n".join(lines), icon=":material/info:")
+    notices([*st.session_state.notes, *([asked.problem] if asked.problem else [])])
     return watching
 
 
@@ -167,8 +166,7 @@ def pair_key(request: RunRequest) -> tuple[str, str, str]:
 
 
 def _draw(watching: Watching, notice: str | None) -> None:
-    if watching.message:
-        st.error(watching.message, icon=":material/error:")
+    notices([watching.message], "error")
     shown, not_run = watching.shown, watching.refused or bool(watching.message)
     if shown is None:
         st.info(notice or "Change a setting, or press Run again, to see the first run.")

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.settings import MAX_DRAFT_LENGTH
+from specviz.views.notices import notices
 from specviz.views.worksheet_link import link_of_values, start_from_link
 from specviz.views.worksheet_model import (
     BATCHES,
@@ -28,8 +29,7 @@ def controls(found: Sequence[Start], runs: int) -> Model:
     found = _restore(found, runs)
     if _changed():
         st.session_state.ws_notes = []  # what the link could not have is said until something else is asked for
-    if st.session_state.ws_notes:
-        st.warning("\n\n".join(st.session_state.ws_notes), icon=":material/info:")
+    notices(st.session_state.ws_notes)
     st.selectbox(
         "Start from",
         [start.label for start in found],

@@ -67,10 +67,12 @@ def test_a_small_sweep_is_measured_here_and_downloaded(
 ) -> None:
     page = open_page(context, app_server, SMALL)
     expect(page.get_by_text("4 runs")).to_be_visible()
+    page.get_by_role("tab", name="Draft length").click()
     page.get_by_role("button", name="Measure here").click()
     expect(page.get_by_test_id("stProgress")).to_be_visible()
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible(timeout=LONG)
     expect(page.get_by_role("button", name="Measure here")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("tab", name="Draft length")).to_have_attribute("aria-selected", "true")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     path = tmp_path / "sweep.csv"

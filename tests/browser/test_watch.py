@@ -213,6 +213,7 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(context: BrowserContext
 
 def test_bad_prompts_get_a_sentence_and_the_run_stays(context: BrowserContext, app_server: AppServer) -> None:
     page = open_app(context, app_server)
+    stage(page).evaluate("node => node.kept = true")  # a stage mounted anew would begin its playback again
     prompt = page.get_by_role("textbox", name="Prompt text")
     for text, sentence in {
         "": "The prompt is empty",
@@ -224,6 +225,7 @@ def test_bad_prompts_get_a_sentence_and_the_run_stays(context: BrowserContext, a
         expect(page.get_by_text(sentence)).to_be_visible(timeout=LONG)
         expect(stage(page).locator(".round .chip").first).to_be_visible()
     assert stage(page).get_attribute("data-run") == "first"
+    assert stage(page).evaluate("node => node.kept")
     prompt.fill("<img src=x onerror=document.title='hacked'><b>bold</b>")
     prompt.press("Control+Enter")
     wait_for_live_run(page)

@@ -1,0 +1,19 @@
+"""Lines that come and go above a moving picture."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import streamlit as st
+
+ICONS = {"info": ":material/info:", "warning": ":material/info:", "error": ":material/error:"}
+
+
+def notices(lines: Iterable[str], kind: Literal["info", "warning", "error"] = "warning") -> None:
+    """Say the lines, in a place that is there without them too.
+
+    Streamlit knows what has no key by its place among its siblings. A callout that came and went among them would move
+    what stands below: a component there is built anew and loses its playhead, tabs forget which one was open.
+    """
+    with st.container():
+        if told := "\n\n".join(lines):
+            getattr(st, kind)(told, icon=ICONS[kind])
