@@ -1,6 +1,6 @@
 """What the bundled family shows: losses on held-out text, then agreement, costs and speedup of each pair.
 
-    python -m benchmarks.family CORPUS [--models FOLDER] [--out benchmarks/results/family.json]
+    python -m benchmarks.family CORPUS [--pairs TARGET:DRAFT ... --keep] [--out benchmarks/results/family.json]
 
 CORPUS is the folder the family was trained on; its last documents were held out, and their beginnings are the prompts
 here, beside the workloads of the app. Rates are pooled over prompts. A speedup is the median over prompts of the median
@@ -9,6 +9,7 @@ cards take their tables from this file's JSON: python -m scripts.write_cards.
 """
 
 import argparse
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 PAIRS = ("wren-base:wren-nano", "wren-base:wren-mini", "wren-base:wren-small", "wren-mini:wren-nano")
 TEMPERATURES = {"greedy": 0.0, "temperature 1": 1.0}
 PROMPT_TOKENS = 40
-SAID_OF_A_RUN = ("pairs", "dtypes", "prompts", "timed", "gammas", "repeats", "tokens")
+SAID_OF_A_RUN = ("dtypes", "prompts", "timed", "gammas", "repeats", "tokens")
 GAMMA = 4  # the draft length at which agreement is compared
 
 
@@ -47,14 +48,28 @@ def main() -> None:
     prompts = find_prompts(options.corpus, options.models / MODELS[0], options.prompts)
     result: dict[str, Any] = {
         "machine": asdict(describe_machine()) | {"instructions": instructions()},
-        "options": {name: str(getattr(options, name)) for name in SAID_OF_A_RUN},
+        "options": {name: getattr(options, name) for name in SAID_OF_A_RUN},
     }
+    result["pairs"] = others(options, result) if options.keep else []
     result["losses"] = {} if options.skip_losses else losses(options.corpus, options.models, options.cache)
-    result["pairs"] = [
+    result["pairs"] += [
         measure_pair(options, pair, dtype, prompts) for pair in options.pairs for dtype in options.dtypes
     ]
     result["goals"] = [asdict(goal) for goal in goals(result["pairs"])]
     report(result, options.out)
+
+
+def others(options: argparse.Namespace, result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What an earlier run left of the pairs that are not measured now, since none of their models was exchanged.
+
+    Raises:
+        SystemExit: it was measured on another machine or otherwise.
+    """
+    earlier = json.loads(Path(options.out).read_text(encoding="utf-8"))
+    if any(earlier[part] != result[part] for part in ("machine", "options")):
+        raise SystemExit(f"{options.out} was measured on another machine or with other options: it cannot be kept.")
+    again = {(*pair.split(":"), dtype) for pair in options.pairs for dtype in options.dtypes}
+    return [pair for pair in earlier["pairs"] if (pair["target"], pair["draft"], pair["target_dtype"]) not in again]
 
 
 def instructions() -> str:
@@ -72,13 +87,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--dtypes", nargs="+", default=["float32", "bfloat16"], help="of the target; drafts run in float32"
     )
-    parser.add_argument("--prompts", type=int, default=8, help="of each kind, for the rates")
-    parser.add_argument("--timed", type=int, default=4, help="of each kind, for the speedups")
+    parser.add_argument("--prompts", type=int, default=24, help="of each kind, for the rates")
+    parser.add_argument("--timed", type=int, default=8, help="of each kind, for the speedups")
     parser.add_argument("--gammas", type=int, nargs="+", default=[3, 4, 6])
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--skip-losses", action="store_true")
     parser.add_argument("--out")
+    parser.add_argument("--keep", action="store_true", help="keep what --out already holds of other pairs")
     return parser.parse_args()
 
 

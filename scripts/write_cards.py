@@ -103,12 +103,13 @@ def as_a_draft(name: str, result: Result) -> str:
 def measured_how(result: Result) -> str:
     """Where and how, for a reader who wants to measure it again."""
     machine, options = result["machine"], result["options"]
+    lengths = ", ".join(map(str, options["gammas"]))
     return paragraph(
         f"""Measured by `benchmarks/family.py` on one thread ({machine["machine"]},
         {machine["instructions"]}): {options["tokens"]} tokens, drafts in float32, prompts from held-out documents and
         the app's workloads, {options["prompts"]} of each kind for the rates (at draft length 4) and {options["timed"]}
         for the speedups, which are medians of ratios taken turn by turn, at the best of the draft lengths
-        {options["gammas"].strip("[]")}. Other machines differ, and so does what pays: the app measures yours."""
+        {lengths}. Other machines differ, and so does what pays: the app measures yours."""
     )
 
 

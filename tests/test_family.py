@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 
 from benchmarks.family_goals import goals
 from scripts.write_cards import FAMILY, measured_sections, with_section
+from specviz.models.pairs import PAIRS
 
 CARDS = Path(__file__).resolve().parents[1] / "assets" / "models"
 KINDS = ("story", "code", "structured", "prose")
@@ -61,6 +63,33 @@ def test_a_card_says_what_was_measured(name: str) -> None:
     sections = measured_sections(name, json.loads(FAMILY.read_text(encoding="utf-8")))
     for title, body in sections.items():
         assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"
+
+
+def test_the_card_says_what_unseen_text_gave() -> None:
+    said = " ".join((CARDS / "wren-base" / "README.md").read_text(encoding="utf-8").split())
+    measured = json.loads(FAMILY.with_name("unseen.json").read_text(encoding="utf-8"))
+    assert len(measured["losses"]) == 3
+    for losses in measured["losses"].values():
+        assert "{Python:.2f}, {JSON:.2f} and {Markdown:.2f}".format(**losses) in said
+
+
+def test_the_menu_of_pairs_says_what_was_measured() -> None:
+    measured = json.loads(FAMILY.read_text(encoding="utf-8"))["pairs"]
+    gains: dict[tuple[str, str], list[float]] = {}
+    for pair in measured:
+        greedy = [pair["kinds"][kind]["greedy"]["speedup"] for kind in KINDS]
+        gains.setdefault((pair["target"], pair["draft"]), []).append(median(greedy))
+    lessons = {(pair.target, pair.draft): pair.lesson for pair in PAIRS}
+    checked = {names: lesson for names, lesson in lessons.items() if names in gains}
+    assert {names for names, lesson in checked.items() if lesson == "pays" and min(gains[names]) > 1.05} == {
+        ("wren-base", "wren-nano"),
+        ("wren-base", "wren-mini"),
+    }
+    for (target, draft), lesson in checked.items():
+        if lesson == "no better":
+            others = [found for (other, name), found in gains.items() if other == target and name != draft]
+            best = [max(ways) for ways in zip(*others, strict=True)]
+            assert all(ours < theirs for ours, theirs in zip(gains[target, draft], best, strict=True))
 
 
 def test_a_section_ends_where_the_next_begins() -> None:

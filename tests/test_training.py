@@ -192,6 +192,10 @@ def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_
     assert grown["layers"] == [1]
     assert grown["log"] == json.loads((target / "training.json").read_text())
     assert set(log["held_out_loss"]) == {"pets", "places"}
+    longer = tmp_path / "longer"
+    more = ["--lessons", str(lessons), "--start", str(draft)]
+    assert main(["draft", str(corpus), str(longer), *course, *more]) == 0
+    assert json.loads((longer / "training.json").read_text())["before"] == log
     pair = load_model(str(target)), ModelDrafter(load_model(str(draft)))
     settings = DecodeSettings(max_new_tokens=8, stop_at_eos=False)
     assert len(speculative_decode(*pair, "The cat saw the", settings).output.token_ids) == 8

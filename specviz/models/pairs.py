@@ -120,7 +120,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "Right more often than the smallest draft, and dearer: which of the two is better depends on the text.",
+                "Right more often than the smallest draft, and dearer: the better one on most text, but not on prose.",
                 "assets/models/wren-mini/README.md",
             ),
         ),
@@ -132,7 +132,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "A bigger draft is right more often and gains less: half the target's layers is not a cheap draft.",
+                "A bigger draft is right more often and gains less: a third of the target's layers is not cheap.",
                 "assets/models/wren-small/README.md",
             ),
         ),

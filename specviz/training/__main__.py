@@ -85,6 +85,8 @@ def _draft(options: argparse.Namespace) -> None:
     model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
     about = {"objective": "KL from the target", "started_from": str(options.start), "layers": options.layers}
     about |= {"lesson_tokens": lessons.ids.numel()}
+    if not options.layers:  # a draft that goes on: its log tells of the run before too
+        about |= {"before": read_log(options.start)}
     objective = distil(lessons, options.rows, options.seed)
     _run(model, objective, domains, options, options.rows * lessons.ids.shape[1], about)
 

@@ -110,7 +110,7 @@ def _go_on(teacher: Any, prompts: Tensor, length: int, temperature: float) -> Te
             prompts,
             attention_mask=torch.ones_like(prompts),
             max_length=length,
-            eos_token_id=-1,  # go on after the end of a text, as the corpus does
+            eos_token_id=teacher.config.vocab_size,  # never written: go on after a text, as the corpus does
             pad_token_id=0,
             **how,
         )
