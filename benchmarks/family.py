@@ -95,7 +95,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--skip-losses", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--keep", action="store_true", help="keep what --out already holds of other pairs")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.keep and not (options.out and Path(options.out).is_file()):
+        parser.error("--keep needs --out, and an earlier run's figures there.")
+    return options
 
 
 def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str, list[list[int]]]:

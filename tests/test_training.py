@@ -187,6 +187,7 @@ def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_
     assert load_model(str(reshaped)).model.config.num_hidden_layers == 1
     log = json.loads((draft / "training.json").read_text())
     assert log["steps"] == 10
+    assert log["started_from"] == "target"
     assert log["tokens_seen"] == 10 * 4 * 32
     grown = json.loads((reshaped / "training.json").read_text())["grown_from"]
     assert grown["layers"] == [1]

@@ -65,7 +65,7 @@ def _target(options: argparse.Namespace) -> None:
 def _average(options: argparse.Namespace) -> None:
     model = averaged([load_llama(folder) for folder in options.models], options.shares)
     losses = held_out_losses(model, _domains(options))
-    about = {"average_of": [str(folder) for folder in options.models], "shares": options.shares}
+    about = {"average_of": [folder.name for folder in options.models], "shares": options.shares}
     save_model(model, options.tokenizer, options.out, about | {"held_out_loss": losses})
 
 
@@ -83,7 +83,7 @@ def _draft(options: argparse.Namespace) -> None:
     domains, lessons = _domains(options), load_lessons(options.lessons)
     source = load_llama(options.start)
     model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
-    about = {"objective": "KL from the target", "started_from": str(options.start), "layers": options.layers}
+    about = {"objective": "KL from the target", "started_from": options.start.name, "layers": options.layers}
     about |= {"lesson_tokens": lessons.ids.numel()}
     if not options.layers:  # a draft that goes on: its log tells of the run before too
         about |= {"before": read_log(options.start)}

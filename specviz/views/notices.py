@@ -8,12 +8,12 @@ import streamlit as st
 ICONS = {"info": ":material/info:", "warning": ":material/info:", "error": ":material/error:"}
 
 
-def notices(lines: Iterable[str], kind: Literal["info", "warning", "error"] = "warning") -> None:
-    """Say the lines, in a place that is there without them too.
+def notices(lines: Iterable[str | None], kind: Literal["info", "warning", "error"] = "warning") -> None:
+    """Say the lines, in a place that is there without them too. Empty ones are none.
 
     Streamlit knows what has no key by its place among its siblings. A callout that came and went among them would move
     what stands below: a component there is built anew and loses its playhead, tabs forget which one was open.
     """
     with st.container():
-        if told := "\n\n".join(lines):
+        if told := "\n\n".join(filter(None, lines)):
             getattr(st, kind)(told, icon=ICONS[kind])

@@ -66,7 +66,7 @@ def controls() -> Wanted:
         _more()
     wanted = _read()
     st.session_state.pf_kept = _values()
-    notices([*st.session_state.pf_notes, *([wanted.problem] if wanted.problem else [])])
+    notices([*st.session_state.pf_notes, wanted.problem])
     return wanted
 
 

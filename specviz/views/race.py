@@ -55,7 +55,7 @@ def race() -> Racing:
     entry, pressed = race_controls(racing.entry, racing.job is not None)
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []
-    notices([*racing.notes, *([entry.problem] if entry.problem else [])])
+    notices([*racing.notes, entry.problem])
     if pressed and not entry.problem:
         _start(racing)
         st.rerun()  # the button is drawn again, disabled

@@ -63,7 +63,7 @@ def watch(asked: Asked) -> Watching:
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         _submit(watching, asked)
     watching.refused = asked.problem is not None
-    notices([*st.session_state.notes, *([asked.problem] if asked.problem else [])])
+    notices([*st.session_state.notes, asked.problem])
     return watching
 
 
