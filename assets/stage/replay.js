@@ -19,9 +19,10 @@ class Replay {
     this.byKey = false;
     this.settled = -BURST; // when the visitor last did
     this.timer = 0;
+    this.sent = null; // the length asked for last, until a run's settings have it
     this.slider.addEventListener("input", () => this.#move());
     this.slider.addEventListener("change", () => this.#settle());
-    this.slider.addEventListener("blur", () => (this.dragging = false));
+    this.slider.addEventListener("blur", () => (this.dragging = this.timer > 0));
     this.slider.addEventListener("pointerdown", () => (this.byKey = false));
     this.slider.addEventListener("keydown", (event) => this.#key(event));
   }
@@ -30,7 +31,8 @@ class Replay {
   load(data) {
     const news = data.gamma !== this.data?.gamma || data.run_id !== this.data?.run_id;
     this.data = data;
-    if (news && !this.dragging) this.slider.value = data.gamma;
+    if (data.gamma === this.sent) this.sent = null; // answered; until then what comes answers something older
+    if (news && !this.dragging && this.sent === null) this.slider.value = data.gamma;
     this.#show();
   }
 
@@ -69,24 +71,27 @@ class Replay {
 
   #move() {
     this.dragging = true;
-    clearTimeout(this.timer);
+    this.stop();
     this.#show();
     this.changed();
   }
 
   #settle() {
-    clearTimeout(this.timer);
+    this.stop();
     const now = performance.now();
     const wait = this.byKey && now - this.settled < BURST ? BURST : 0;
     this.settled = now;
-    this.dragging = wait > 0; // while more keys may come, the slider stays where they put it
+    this.dragging = true; // until it is asked for: a run that comes just then leaves the slider where it was put
     this.timer = setTimeout(() => this.#ask(), wait);
-    this.changed();
   }
 
   #ask() {
+    this.stop();
     this.dragging = false;
-    if (this.length !== this.data.gamma) this.asked(this.length);
+    this.changed();
+    if (this.length === (this.sent ?? this.data.gamma)) return;
+    this.sent = this.length;
+    this.asked(this.length);
   }
 
   #show() {
@@ -109,6 +114,7 @@ class Replay {
 
   stop() {
     clearTimeout(this.timer);
+    this.timer = 0;
   }
 }
 

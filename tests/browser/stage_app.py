@@ -1,6 +1,7 @@
 """A bare page with the stage on it, for test_stage.py: the address chooses the run, buttons change it."""
 
 import sys
+import time
 from pathlib import Path
 
 import streamlit as st
@@ -58,7 +59,8 @@ elsewhere = right.checkbox("elsewhere")
 
 @st.fragment(run_every=float(asked["every"]) if "every" in asked else None)
 def show() -> None:
-    """The stage; with `every`, one more round each time that many seconds have passed."""
+    """The stage; with `every`, one more round each time that many seconds have passed; `latency` seconds late."""
+    time.sleep(float(asked.get("latency", 0)))
     if "every" in asked:
         st.session_state.rounds = min(st.session_state.rounds + 1, len(trace.rounds))
     growing = st.session_state.rounds

@@ -14,12 +14,16 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from tests.visitor import expect_no_sideways_scroll, wait_until_drawn
+
 pytestmark = pytest.mark.browser
 
 APP = Path(__file__).with_name("stage_app.py")
 PAUSED = "step=11&sharpness=6"  # round 4, judged
-
-expect.set_options(timeout=30_000)  # far above what anything here takes, for a loaded machine
+LATE_ASKING = """() => {
+  const set = setTimeout;
+  window.setTimeout = (run, ms) => set(run, `${run}`.includes("ask") ? 2000 : ms);
+}"""
 
 
 def _free_port() -> int:
@@ -74,7 +78,7 @@ def open_stage(context: BrowserContext, address: str, query: str = PAUSED) -> Pa
     page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
     page.goto(f"{address}?{query}")
     expect(page.locator(".stage .chip").first).to_be_visible(timeout=20_000)
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")  # else a key may come too early
+    wait_until_drawn(page)  # else a key may come too early
     return page
 
 
@@ -165,6 +169,34 @@ def test_the_draft_lengths_keys_are_its_own_and_it_is_asked_for_once_they_rest(
     page.keyboard.press("End")
     expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
     assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_a_draft_length_let_go_is_asked_for_though_the_page_is_drawn_anew_just_then(
+    context: BrowserContext, address: str
+) -> None:
+    """Found on a slow machine: data that came between letting go and asking took the slider back, unasked."""
+    page = open_stage(context, address)
+    page.evaluate(LATE_ASKING)
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.focus()
+    page.keyboard.press("End")
+    page.get_by_role("button", name="new run").click()
+    expect(page.locator(".stage")).to_have_attribute("data-run", "run 1")
+    expect(slider).to_have_value("16")
+    expect(page.get_by_text("asked 16", exact=True)).to_be_visible()
+
+
+def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(
+    context: BrowserContext, address: str
+) -> None:
+    page = open_stage(context, address, f"{PAUSED}&latency=1")
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=running]")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("asked 4", exact=True)).to_be_visible()
+    expect(slider).to_have_value("4")
 
 
 def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContext, address: str) -> None:
@@ -376,34 +408,5 @@ def test_the_stage_fits_a_projector_and_a_phone(browser: Browser, address: str) 
         box = page.locator(".stage").bounding_box()
         assert box
         assert box["height"] <= tallest
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect_no_sideways_scroll(page)
         context.close()
-
-
-FRAMES = """seconds => new Promise((done) => {
-  const spent = [];
-  let last = performance.now();
-  const end = last + seconds * 1000;
-  const frame = (now) => {
-    spent.push(now - last);
-    last = now;
-    now < end ? requestAnimationFrame(frame) : done(spent.sort((a, b) => a - b));
-  };
-  requestAnimationFrame(frame);
-})"""
-
-
-@pytest.mark.slow
-def test_frames_stay_short_with_256_tokens(context: BrowserContext, address: str) -> None:
-    page = open_stage(context, address, "tokens=256&step=30&sharpness=6")
-    expect(page.locator(".stage .main-svg")).not_to_have_count(0)
-    page.wait_for_timeout(1000)
-    page.select_option(".speed", "4")
-    page.locator(".play").click()
-    for _ in range(8):  # other processes may take the cores for a while: the first undisturbed stretch counts
-        frames = page.evaluate(FRAMES, 3)
-        median, longest = frames[len(frames) // 2], frames[-1]
-        if median <= 20 and longest <= 100:
-            break
-    assert median <= 20
-    assert longest <= 100
