@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch's own choice is several times slower where cores are shared
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 60  # far above what a server takes to answer, for a loaded machine
+PATIENCE = 30_000  # ms, the same for what a page is expected to show
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def chromium_path() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Iterator[Browser]:
     """One headless Chromium; as root it starts only without its sandbox."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
         yield chromium

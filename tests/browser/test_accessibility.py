@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.conftest import AppServer
+from tests.visitor import wait_until_drawn
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +41,7 @@ def test_axe_finds_no_violation_of_our_making(browser: Browser, app_server: AppS
     for path, drawn in PAGES.items():
         page = context.new_page()
         page.goto(f"{app_server.url}{path}")
-        page.wait_for_selector(f"[data-testid=stApp][data-test-script-state=notRunning] {drawn}")
+        wait_until_drawn(page, drawn)
         page.wait_for_timeout(1_000)  # Streamlit's own parts fade in all the same
         page.evaluate(AXE)
         violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)")

@@ -9,12 +9,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from specviz.sweeps.rows import read_rows
 from tests.conftest import AppServer
+from tests.visitor import expect_no_sideways_scroll, wait_until_drawn
 
 pytestmark = pytest.mark.browser
 
 LONG = 120_000  # ms, for a loaded machine
 SMALL = "helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
-LARGE = "helps?workload=story&workload=code&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
+KINDS = "workload=story&workload=code&workload=prose&workload=structured"
+LARGE = f"helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
 TABS = {
     "By workload": "(P|p)ays on",
     "Draft length": "(of the lengths tried|No one draft length)",
@@ -35,7 +37,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 def open_page(context: BrowserContext, server: AppServer, path: str = "helps") -> Page:
     page = context.new_page()
     page.goto(f"{server.url}/")  # the first address of a server makes Streamlit see app.py's pages
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=LONG)
+    wait_until_drawn(page)
     page.goto(f"{server.url}/{path}")
     page.wait_for_selector(".js-plotly-plot", timeout=LONG)
     return page
@@ -59,7 +61,7 @@ def test_the_recorded_sweep_has_a_reading_and_a_figure_in_every_tab(
         panel = page.get_by_role("tabpanel").filter(visible=True)
         expect(panel.get_by_text(re.compile(reading)).first).to_be_visible()
         expect(panel.locator(".js-plotly-plot").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
 
 
 def test_a_small_sweep_is_measured_here_and_downloaded(
@@ -69,10 +71,10 @@ def test_a_small_sweep_is_measured_here_and_downloaded(
     expect(page.get_by_text("4 runs")).to_be_visible()
     page.get_by_role("tab", name="Draft length").click()
     page.get_by_role("button", name="Measure here").click()
-    expect(page.get_by_test_id("stProgress")).to_be_visible()
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible(timeout=LONG)
     expect(page.get_by_role("button", name="Measure here")).to_be_visible(timeout=LONG)
     expect(page.get_by_role("tab", name="Draft length")).to_have_attribute("aria-selected", "true")
+    wait_until_drawn(page)  # until then the button may still be the recorded sweep's
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     path = tmp_path / "sweep.csv"
@@ -94,7 +96,7 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
 ) -> None:
     page = open_page(context, app_server, LARGE)
     page.get_by_role("button", name="Measure here").click()
-    page.wait_for_function("/[2-9] of 40/.test(document.body.innerText)", timeout=LONG)
+    page.wait_for_function("/[2-9] of 80/.test(document.body.innerText)", timeout=LONG)
     before = measured(page)
     page.get_by_role("link", name="Watch").click()
     page.wait_for_selector(".stage .round .chip", timeout=LONG)
@@ -102,7 +104,7 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
     page.wait_for_selector(".stage[data-run^='live'][data-done]", timeout=LONG)  # the sweep gave way
     page.get_by_role("link", name="When it helps").click()
     page.wait_for_function(
-        f"(() => {{ const m = document.body.innerText.match(/(\\d+) of 40/); return m && m[1] > {before + 2}; }})()",
+        f"(() => {{ const m = document.body.innerText.match(/(\\d+) of 80/); return m && m[1] > {before + 2}; }})()",
         timeout=LONG,
     )
     page.get_by_role("button", name="Cancel").click()
@@ -130,5 +132,5 @@ def test_on_a_phone_nothing_scrolls_sideways(browser: Browser, app_server: AppSe
     expect(page.get_by_text(re.compile(r"(P|p)ays on \d")).first).to_be_visible()
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+        expect_no_sideways_scroll(page)
     context.close()

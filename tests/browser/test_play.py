@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer
+from tests.visitor import expect_no_sideways_scroll, expect_nothing_cut_off, wait_until_drawn
 
 pytestmark = pytest.mark.browser
 
@@ -43,10 +44,6 @@ def send(page: Page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-def settled(page: Page) -> None:
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=LONG)
-
-
 def turn(page: Page) -> Locator:
     return page.get_by_role("region", name="What became of the draft")
 
@@ -60,7 +57,7 @@ def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, app_s
     expect(page.locator(INPUT)).to_be_focused(timeout=LONG)
     expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
     expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
     page.keyboard.type("Lilx")
     page.keyboard.press("Backspace")  # a slip is mended before it is sent
     page.keyboard.type("y. She xylophoned")
@@ -108,7 +105,7 @@ def test_bad_input_is_answered_kindly_and_stays_to_be_mended(context: BrowserCon
         expect(page.locator(INPUT)).to_have_value(words)
         expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("round 1 of 5")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
     page.locator(INPUT).fill("Lily")
     page.keyboard.press("Enter")
     wait_for_round(page, 2)
@@ -119,7 +116,7 @@ def test_picking_by_number_and_enter(context: BrowserContext, app_server: AppSer
     page = open_game(context, app_server, "?mode=pick")
     expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5, timeout=LONG)
     expect(page.locator(".st-key-play_offer_1 button")).to_be_enabled(timeout=LONG)
-    settled(page)
+    wait_until_drawn(page)
     page.keyboard.press("2")
     expect(page.locator(".st-key-play_offer_1 button")).to_contain_text("● ", timeout=LONG)
     page.keyboard.press("4")
@@ -138,7 +135,7 @@ def test_a_class_link_gives_the_same_texts_and_candidates(browser: Browser, app_
         context.set_default_timeout(LONG)
         page = open_game(context, app_server, "?seed=21&set=prose&mode=pick")
         expect(page.locator("[class*=st-key-play_offer_] p")).to_have_count(5, timeout=LONG)
-        page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        wait_until_drawn(page)
         seen.append((so_far(page).inner_text(), page.locator("[class*=st-key-play_offer_] p").all_inner_texts()))
         page.get_by_role("button", name="Game and class link").click()
         expect(page.get_by_text("/play?seed=21&set=prose&mode=pick")).to_be_visible()
@@ -155,6 +152,7 @@ def test_the_rounds_can_be_taken_home_as_a_table(context: BrowserContext, app_se
     page.get_by_role("textbox", name="Your name in the table").fill("=1+1")
     page.keyboard.press("Enter")
     expect(page.get_by_text("In the file you are “=1+1”.")).to_be_visible()
+    wait_until_drawn(page)  # until then the button may still be that of the unnamed table
     with page.expect_download() as download:
         page.get_by_role("button", name="Download my rounds").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
@@ -169,12 +167,12 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser, app_server: AppSe
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
     context.set_default_timeout(LONG)
     page = open_game(context, app_server)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
     page.locator(INPUT).fill("Lily. She xylophoned")
     page.get_by_role("button", name="Send").click()
     wait_for_round(page, 2)
     expect(turn(page).locator(".headline")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert turn(page).evaluate("box => box.scrollWidth <= box.clientWidth")
-    assert turn(page).get_attribute("data-scheme") == "dark"
+    expect_no_sideways_scroll(page)
+    expect_nothing_cut_off(turn(page))
+    expect(turn(page)).to_have_attribute("data-scheme", "dark")
     context.close()

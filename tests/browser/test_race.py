@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer
+from tests.visitor import expect_no_sideways_scroll, expect_nothing_cut_off, wait_until_drawn
 
 pytestmark = pytest.mark.browser
 
@@ -39,10 +40,6 @@ def race(page: Page) -> Locator:
 
 def start(page: Page) -> None:
     page.get_by_role("button", name="Start the race").click()
-
-
-def settled(page: Page) -> None:
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
 
 
 def wait_for_race(page: Page) -> str:
@@ -120,12 +117,12 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     assert wanted | {"repeats", "same_length"} <= set(re.findall(r"[?&](\w+)=", page.url))
     assert page.url.count("preset=") == 2
 
-    settled(page)  # a click while the page is still being drawn is lost
+    wait_until_drawn(page)  # a click while the page is still being drawn is lost
     with page.expect_download() as download:
         page.get_by_role("button", name="Download JSON").click()
     laps = json.loads(download.value.path().read_text(encoding="utf-8"))["laps"]
     assert [len(lap["speculative_seconds"]) for lap in laps] == [2, 2]
-    settled(page)
+    wait_until_drawn(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5
@@ -162,9 +159,9 @@ def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(browser: B
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
     context.set_default_timeout(LONG)
     page = open_race(context, app_server)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert race(page).evaluate("race => race.scrollWidth <= race.clientWidth")
-    assert race(page).get_attribute("data-scheme") == "dark"
+    expect_no_sideways_scroll(page)
+    expect_nothing_cut_off(race(page))
+    expect(race(page)).to_have_attribute("data-scheme", "dark")
     box, controls = race(page).bounding_box(), page.get_by_label("New tokens").bounding_box()
     assert box is not None
     assert controls is not None

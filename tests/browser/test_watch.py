@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from specviz.trace import dump_trace, parse_trace
 from tests.conftest import AppServer
+from tests.visitor import expect_no_sideways_scroll
 
 pytestmark = pytest.mark.browser
 
@@ -56,7 +57,7 @@ def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is
     expect(stage(page).locator(".legend .rejected")).to_be_visible()
     expect(stage(page).locator(".round .chip.accepted").first).to_be_visible(timeout=LONG)
     assert page.url == f"{app_server.url}/"
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
     box = stage(page).bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= 720, "the stage is cut off on a projector"
@@ -83,7 +84,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     other = open_app(context, app_server, link.removeprefix(f"{app_server.url}/"))
     wait_for_live_run(other)
     expect(other.get_by_role("slider", name="Draft length")).to_have_value("5")
-    assert stage(other).locator(".round").first.inner_text() == strip
+    expect(stage(other).locator(".round").first).to_have_text(strip, use_inner_text=True)
     at = re.search(r"[?&]step=(\d+)", link)
     assert at is not None
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
@@ -96,8 +97,8 @@ def drag(page: Page, length: int) -> Locator:
     return slider
 
 
-def numbers(text: str | None) -> list[str]:
-    return re.findall(r"\d+(?= accepted| rejected| discarded)", text or "")
+def numbers(text: str | None) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+(?= accepted| rejected| discarded)", text or "")]
 
 
 def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
@@ -135,8 +136,8 @@ def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
     expect(stage(page).locator(".badge")).to_have_text("live · this machine")
     assert stage(page).get_attribute("data-rounds") == rounds[1]
     page.get_by_role("button", name="Last step").click()
-    real = [stage(page).locator(f".strip .chip.{status}").count() for status in ("accepted", "rejected", "discarded")]
-    assert list(map(str, real)) == numbers(foreseen)
+    for status, number in zip(("accepted", "rejected", "discarded"), numbers(foreseen), strict=True):
+        expect(stage(page).locator(f".strip .chip.{status}")).to_have_count(number)
     expect(stage(page).locator(".replayed .chip")).to_have_count(0)
 
 
@@ -272,17 +273,17 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
     )
     page = open_app(context, app_server)
     page.wait_for_selector(".stage .js-plotly-plot", timeout=LONG)
-    assert stage(page).get_attribute("data-scheme") == scheme
+    expect(stage(page)).to_have_attribute("data-scheme", scheme)
     drag(page, 11)
     expect(stage(page).locator(".replayed .chip").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
     slider = page.get_by_role("slider", name="Draft length").bounding_box()
     assert slider is not None
     assert slider["x"] + slider["width"] <= width
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"replay-{scheme}-{width}.png")
     drag(page, 4)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect_no_sideways_scroll(page)
     SHOTS.mkdir(exist_ok=True)
     page.wait_for_timeout(3000)
     page.screenshot(path=SHOTS / f"watch-{scheme}-{width}.png")
@@ -290,17 +291,15 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
 
 
 def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_app(context, app_server, "?preset=story-1&tokens=256&gamma=1&temperature=1")
-    first = wait_for_live_run(page)
-    engines = app_server.engine_pids()
-    assert len(engines) == 1
-    page.get_by_role("button", name="Run again").click()
-    page.wait_for_selector(f".stage[data-run^='live']:not([data-run='{first}'])", timeout=LONG)
-    app_server.kill(engines[0])
+    dear = "?preset=random-1&draft=wren-small&gamma=16&temperature=1&tokens=256"  # long enough to be interrupted
+    page = open_app(context, app_server, dear)
+    page.wait_for_selector(".stage[data-run^='live']", timeout=LONG)
+    before = stage(page).get_attribute("data-run")
+    (engine,) = app_server.engine_pids()
+    app_server.kill(engine)
     expect(page.get_by_text("The engine stopped while decoding and was restarted; run again.")).to_be_visible(
         timeout=LONG
     )
-    before = stage(page).get_attribute("data-run")
     page.get_by_role("button", name="Run again").click()
     wait_for_live_run(page, other_than=before)
 
