@@ -309,6 +309,7 @@ def _files(kept: Sweeps, source: str, rows: Sequence[SweepRow]) -> None:
             mime="text/csv",
             icon=":material/download:",
             key="hp_download",
+            on_click="ignore",
         )
         if kept.rows:
             st.button("Clear my rows", key="hp_clear", icon=":material/delete:", on_click=clear_rows)

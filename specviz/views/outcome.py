@@ -115,5 +115,6 @@ def show_files(trace: Trace, on_open: Callable[[], None]) -> None:
             file_name="specviz-trace.json",
             mime="application/json",
             disabled=trace.output.stopped_by is None,
+            on_click="ignore",
         )
         open_one.file_uploader("Open a trace file", type="json", key="trace_file", on_change=on_open)

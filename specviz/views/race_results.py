@@ -210,7 +210,12 @@ def log_probability(found: LogProbability) -> str:
 def _show_files(laps: Sequence[RaceLap]) -> None:
     as_csv, as_json, _ = st.columns([1, 1, 3])
     as_csv.download_button(
-        "Download CSV", lambda: race_csv(laps), file_name="specviz-race.csv", mime="text/csv", width="stretch"
+        "Download CSV",
+        lambda: race_csv(laps),
+        file_name="specviz-race.csv",
+        mime="text/csv",
+        width="stretch",
+        on_click="ignore",
     )
     as_json.download_button(
         "Download JSON",
@@ -218,4 +223,5 @@ def _show_files(laps: Sequence[RaceLap]) -> None:
         file_name="specviz-race.json",
         mime="application/json",
         width="stretch",
+        on_click="ignore",
     )

@@ -171,6 +171,7 @@ def show_exercises(known: Known) -> None:
                 mime="text/html",
                 icon=":material/print:",
                 key=f"ws_{name}",
+                on_click="ignore",
             )
     for number, exercise in enumerate(found, start=1):
         st.text(f"{number}. {exercise.question}")

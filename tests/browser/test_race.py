@@ -122,7 +122,6 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
         page.get_by_role("button", name="Download JSON").click()
     laps = json.loads(download.value.path().read_text(encoding="utf-8"))["laps"]
     assert [len(lap["speculative_seconds"]) for lap in laps] == [2, 2]
-    wait_until_drawn(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5
