@@ -189,6 +189,8 @@ def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_
     assert log["steps"] == 10
     assert log["started_from"] == "target"
     assert log["tokens_seen"] == 10 * 4 * 32
+    how = {"rows": 8, "written_by_the_target": 0, "length": 32, "seed": 0}
+    assert log["lessons"] == [how | {"mix": {"pets": 1.0, "places": 1.0}}]
     grown = json.loads((reshaped / "training.json").read_text())["grown_from"]
     assert grown["layers"] == [1]
     assert grown["log"] == json.loads((target / "training.json").read_text())

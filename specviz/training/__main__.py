@@ -65,7 +65,7 @@ def _target(options: argparse.Namespace) -> None:
 def _average(options: argparse.Namespace) -> None:
     model = averaged([load_llama(folder) for folder in options.models], options.shares)
     losses = held_out_losses(model, _domains(options))
-    about = {"average_of": [folder.name for folder in options.models], "shares": options.shares}
+    about = {"average_of": {folder.name: read_log(folder) for folder in options.models}, "shares": options.shares}
     save_model(model, options.tokenizer, options.out, about | {"held_out_loss": losses})
 
 
@@ -76,7 +76,10 @@ def _lessons(options: argparse.Namespace) -> None:
     parts = [corpus_rows(mixture, options.rows - written, options.length)] if written < options.rows else []
     if written:
         parts.append(written_rows(teacher, mixture, written, options.length, options.seed, _say))
-    read_with(teacher, torch.cat(parts), _say).save(options.out)
+    lessons = read_with(teacher, torch.cat(parts), _say)
+    how = {"rows": options.rows, "written_by_the_target": written, "length": options.length, "seed": options.seed}
+    lessons.about.append(how | {"mix": _mix(options.mix)})
+    lessons.save(options.out)
 
 
 def _draft(options: argparse.Namespace) -> None:
@@ -84,7 +87,7 @@ def _draft(options: argparse.Namespace) -> None:
     source = load_llama(options.start)
     model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
     about = {"objective": "KL from the target", "started_from": options.start.name, "layers": options.layers}
-    about |= {"lesson_tokens": lessons.ids.numel()}
+    about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about}
     if not options.layers:  # a draft that goes on: its log tells of the run before too
         about |= {"before": read_log(options.start)}
     objective = distil(lessons, options.rows, options.seed)

@@ -6,7 +6,7 @@ kept, it is done once for every draft and every pass.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ class Lessons:
     ids: Tensor  # (rows, length), int32
     states: Tensor  # (rows, length, width), bfloat16
     weight: Tensor  # the target's output embedding, (vocabulary, width)
+    about: list[dict[str, Any]] = field(default_factory=list)  # how each file of them was made; for logs
 
     def batch(self, step: int, rows: int, seed: int) -> tuple[Tensor, Tensor]:
         """Ids and states of `rows` rows; every row comes once before any comes again, in an order of the seed's."""
@@ -42,7 +43,7 @@ class Lessons:
     def save(self, path: Path) -> None:
         """Write to a file."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        torch.save([self.ids, self.states, self.weight], path)
+        torch.save([self.ids, self.states, self.weight, self.about], path)
 
 
 def load_lessons(paths: Sequence[Path]) -> Lessons:
@@ -56,7 +57,8 @@ def load_lessons(paths: Sequence[Path]) -> Lessons:
     parts = [Lessons(*torch.load(path, weights_only=True)) for path in paths]
     if not all(torch.equal(part.weight, parts[0].weight) for part in parts):
         raise InputError("These lessons come from different targets.")
-    return Lessons(torch.cat([p.ids for p in parts]), torch.cat([p.states for p in parts]), parts[0].weight)
+    about = [entry for part in parts for entry in part.about]
+    return Lessons(torch.cat([p.ids for p in parts]), torch.cat([p.states for p in parts]), parts[0].weight, about)
 
 
 def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
