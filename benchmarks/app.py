@@ -21,6 +21,7 @@ from statistics import median
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.timing import report
+from specviz.models.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMES = """seconds => new Promise(done => {
@@ -47,6 +48,7 @@ def main() -> None:
         browser.close()
     report(
         {
+            "machine": describe_machine().machine,
             "first_content_seconds": summary([one["text"] for one in first]),
             "first_tokens_seconds": summary([one["tokens"] for one in first]),
             "first_round_after_change_seconds": summary([one["first_round"] for one in reaction]),

@@ -1,6 +1,6 @@
 """What the bundled family shows: losses on held-out text, then agreement, costs and speedup of each pair.
 
-    python -m benchmarks.family CORPUS [--pairs TARGET:DRAFT ... --keep] [--out benchmarks/results/family.json]
+    python -m benchmarks.family CORPUS [--pairs [TARGET:DRAFT ...] --keep] [--out benchmarks/results/family.json]
 
 CORPUS is the folder the family was trained on; its last documents were held out, and their beginnings are the prompts
 here, beside the workloads of the app. Rates are pooled over prompts. A speedup is the median over prompts of the median
@@ -50,6 +50,7 @@ def main() -> None:
         "machine": asdict(describe_machine()) | {"instructions": instructions()},
         "options": {name: getattr(options, name) for name in SAID_OF_A_RUN},
     }
+    result["prompts"] = {kind: len(found) for kind, found in prompts.items()}  # a kind may have too few documents
     result["pairs"] = others(options, result) if options.keep else []
     result["losses"] = {} if options.skip_losses else losses(options.corpus, options.models, options.cache)
     result["pairs"] += [

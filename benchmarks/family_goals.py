@@ -1,4 +1,4 @@
-"""What the bundled family was to show, held against what `benchmarks.family` measured. Reads JSON, runs no model."""
+"""What the bundled family was to show, held against what was measured. Reads JSON, runs no model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +37,17 @@ def goals(pairs: Sequence[Pair]) -> Iterator[Goal]:
     yield _honest_failure(pairs)
 
 
+def against_the_quickest(speedups: Sequence[Mapping[str, Any]], layers: int = 12) -> Iterator[Goal]:
+    """The same for the target as it is, over the quicker of its two plain formats. `speedups` is `baselines`' list."""
+    for kind in ("story", "structured"):
+        ours = [row for row in speedups if row["kind"] == kind and row["layers"] == layers]
+        best = max(ours, key=lambda row: float(row["quickest"]))
+        named = _named({"draft": best["draft"], "target": TARGET, "target_dtype": best["dtype"]})
+        figure = f"{best['quickest']:.2f} × ({named}, γ = {best['gamma']})"
+        what = f"{kind}: greedy speedup over plain decoding in the quicker format"
+        yield Goal(what, f"at least {SPEEDUP:.1f} ×", figure, best["quickest"] >= SPEEDUP)
+
+
 def _rate(pairs: Sequence[Pair], kind: str, wanted: float) -> Goal:
     best = max(pairs, key=lambda pair: _found(pair, kind, GREEDY)["per_judgement_rate"])
     how = _found(best, kind, GREEDY)
@@ -49,7 +60,7 @@ def _prose_below_stories(pairs: Sequence[Pair]) -> Goal:
     best = max(pairs, key=lambda pair: _found(pair, "story", SAMPLED)["per_judgement_rate"])
     story, prose = (_found(best, kind, SAMPLED)["per_judgement_rate"] for kind in ("story", "prose"))
     below = round(story - prose, 3)
-    figure = f"{below:.2f} ({_named(best)}: {story:.2f} and {prose:.2f})"
+    figure = f"{below:.3f} ({_named(best)}: {story:.3f} and {prose:.3f})"
     what = "the same at temperature 1: prose below stories"
     return Goal(what, f"at least {PROSE_BELOW_STORIES:.2f}", figure, below >= PROSE_BELOW_STORIES)
 
@@ -66,7 +77,8 @@ def _speedup(pairs: Sequence[Pair], kind: str) -> Goal:
     best = max(pairs, key=lambda pair: _found(pair, kind, GREEDY)["speedup"])
     how = _found(best, kind, GREEDY)
     figure = f"{how['speedup']:.2f} × ({_named(best)}, γ = {how['best_gamma']})"
-    return Goal(f"{kind}: greedy speedup", f"at least {SPEEDUP:.1f} ×", figure, how["speedup"] >= SPEEDUP)
+    what = f"{kind}: greedy speedup over plain decoding in the same format"
+    return Goal(what, f"at least {SPEEDUP:.1f} ×", figure, how["speedup"] >= SPEEDUP)
 
 
 def _honest_failure(pairs: Sequence[Pair]) -> Goal:
@@ -75,8 +87,12 @@ def _honest_failure(pairs: Sequence[Pair]) -> Goal:
         return median(speedups)
 
     worst = min(pairs, key=everywhere)
-    figure = f"{everywhere(worst):.2f} × ({_named(worst)}, median over kinds of text)"
-    return Goal("a pair that does not pay, even at its best γ", "below 1.0 ×", figure, everywhere(worst) < 1.0)
+    same = [pair for pair in pairs if (pair["target"], pair["draft"]) == (worst["target"], worst["draft"])]
+    others = [f"{everywhere(pair):.2f} × in {pair['target_dtype']}" for pair in same if pair is not worst]
+    over = "; ".join([*others, "median over kinds of text and both temperatures"])
+    figure = f"{everywhere(worst):.2f} × ({_named(worst)}; {over})"
+    what = "a pair that does not pay, at the best of the draft lengths tried"
+    return Goal(what, "below 1.0 ×", figure, everywhere(worst) < 1.0)
 
 
 def _found(pair: Pair, kind: str, way: str) -> Mapping[str, Any]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.family_goals import goals
-from scripts.write_cards import FAMILY, measured_sections, with_section
+from benchmarks.baselines import Way, plain_rows, speedup_rows
+from benchmarks.family_goals import against_the_quickest, goals
+from scripts.write_cards import BASELINES, FAMILY, measured_sections, read_results, with_section
 from specviz.models.pairs import PAIRS
 
 CARDS = Path(__file__).resolve().parents[1] / "assets" / "models"
@@ -60,9 +61,30 @@ def test_the_measured_goals_are_the_ones_the_figures_give() -> None:
 @pytest.mark.parametrize("name", ["wren-base", "wren-small", "wren-mini", "wren-nano"])
 def test_a_card_says_what_was_measured(name: str) -> None:
     card = (CARDS / name / "README.md").read_text(encoding="utf-8")
-    sections = measured_sections(name, json.loads(FAMILY.read_text(encoding="utf-8")))
+    sections = measured_sections(name, read_results())
     for title, body in sections.items():
         assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"
+
+
+def test_a_speedup_is_held_against_its_own_format_and_the_quicker_one() -> None:
+    slow, quick = Way(12, "bfloat16"), Way(12, "float32")
+    turns = [
+        {slow: 4.0, quick: 2.0, slow._replace(draft="a", gamma=3): 1.0},
+        {slow: 6.0, quick: 3.0, slow._replace(draft="a", gamma=3): 2.0},
+    ]
+    (row,) = speedup_rows("story", turns)
+    assert (row["own"], row["quickest"]) == (3.5, 1.75)
+    assert [found["ms_per_token"] for found in plain_rows("story", turns, tokens=10)] == [500.0, 250.0]
+    rows = [row, row | {"kind": "structured", "quickest": 2.0}, row | {"kind": "structured", "layers": 8}]
+    assert [(goal.found[:6], goal.met) for goal in against_the_quickest(rows)] == [("1.75 ×", False), ("2.00 ×", True)]
+
+
+def test_the_card_says_what_depth_gave() -> None:
+    said = " ".join((CARDS / "wren-base" / "README.md").read_text(encoding="utf-8").split())
+    losses = json.loads(BASELINES.read_text(encoding="utf-8"))["losses"]
+    worse = {name: losses["8"][name] - loss for name, loss in losses["12"].items()}
+    assert "stories {tinystories:.3f}, Python {python:.3f}, structured {structured:.3f}".format(**worse) in said
+    assert f"prose {worse['prose']:.3f}" in said
 
 
 def test_the_card_says_what_unseen_text_gave() -> None:

@@ -132,7 +132,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "A bigger draft is right more often and gains less: a third of the target's layers is not cheap.",
+                "Right most often, and yet wren-mini gains more: a third of the target's layers is not cheap.",
                 "assets/models/wren-small/README.md",
             ),
         ),
