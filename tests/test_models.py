@@ -91,6 +91,17 @@ def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pyte
     assert set(asked) == {(str(saved), int(2.2 * loaded.info.parameters))}
 
 
+@pytest.mark.parametrize(("alone", "said"), [(0.004, "a speedup of 2 would be one of 1.60."), (0.006, "13.00 ms.")])
+def test_a_format_chosen_for_checking_says_what_plain_decoding_would_rather_have(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, alone: float, said: str
+) -> None:
+    seconds = {"bfloat16": {1: 0.005, 5: 0.0051}, "float32": {1: alone, 5: 0.007}}
+    monkeypatch.setattr(calibration, "pass_seconds", lambda loaded, *_: seconds[loaded.info.dtype])
+    choice = calibration.measure_dtypes(str(folder), (1, 5))
+    assert choice.dtype == "bfloat16"
+    assert choice.reason.endswith(said)
+
+
 def test_a_format_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = tiny_model(seed=1).info.parameters
     monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)

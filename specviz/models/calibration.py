@@ -125,7 +125,7 @@ class DtypeChoice:
     model: str
     dtype: Dtype
     seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty where nothing was measured
-    reason: str  # one sentence
+    reason: str  # a sentence or two
 
 
 def quicker_dtype(name: str) -> Dtype:
@@ -163,10 +163,21 @@ def measure_dtypes(
         loaded = load_model(name, dtype)
         seconds[dtype] = pass_seconds(loaded, [k for k in lengths if k < loaded.context], repeats, should_stop)
         del loaded
+    return _chosen(name, seconds)
+
+
+def _chosen(name: str, seconds: dict[str, dict[int, float]]) -> DtypeChoice:
+    """The dtype with the smaller sum; where plain decoding would rather have the other one, the reason says so."""
     total = {dtype: sum(seconds[dtype].get(k, 0.0) for k in CHOSEN_BY) for dtype in BOTH_DTYPES}
     quicker, slower = sorted(BOTH_DTYPES, key=lambda dtype: total[dtype])
     reason = (
         f"{name} is quicker in {quicker} here: a pass over one token and one over five take "
         f"{1000 * total[quicker]:.2f} ms together, in {slower} {1000 * total[slower]:.2f} ms."
     )
+    alone, other = (seconds[dtype].get(1, 0.0) for dtype in (quicker, slower))
+    if other < alone:
+        reason += (
+            f" One token alone is quicker in {slower}, {1000 * other:.2f} ms against {1000 * alone:.2f}: over plain "
+            f"decoding in that, a speedup of 2 would be one of {2 * other / alone:.2f}."
+        )
     return DtypeChoice(name, quicker, seconds, reason)
