@@ -3,11 +3,14 @@
 import json
 import time
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from specviz.views import watching
 from specviz.views.live import engine
 from specviz.views.recorded import first_trace
 
@@ -101,6 +104,34 @@ def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
     page.button(key="undo").click().run()
     assert page.selectbox(key="draft").value == "wren-nano"
     assert not until_done(page)["lookup"]
+
+
+def test_a_browser_that_comes_late_finds_the_widgets_where_the_link_put_them() -> None:
+    """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
+    page = AppTest.from_file("../app.py", default_timeout=SECONDS)
+    for name, value in {"preset": "code-1", "draft": "lookup", "temperature": "0.7", "tokens": "20"}.items():
+        page.query_params[name] = value
+    page.run().run()  # the second run of the script sets no value anew
+    prompt = page.text_area(key="prompt")
+    assert prompt.proto.default == prompt.value != ""
+    assert page.slider(key="temperature").proto.default == [0.7]
+    chosen = [page.selectbox(key=key) for key in ("preset", "target", "draft")]
+    assert [box.options[box.proto.default] for box in chosen] == [box.format_func(box.value) for box in chosen]
+    assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
+
+
+def test_a_script_that_sets_the_widgets_does_not_end_by_beginning_again(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser that is slow to draw would never hear what they were set to."""
+    paces, begun_again = cycle([0.4, 1.5]), []
+    monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
+    monkeypatch.setattr(st, "rerun", lambda: begun_again.append(True))
+    page.selectbox(key="preset").set_value("code-1").run()
+    assert not begun_again
+    monkeypatch.setattr(watching, "HEARD_SECONDS", 0)
+    page.run()
+    assert begun_again
 
 
 def test_a_link_reproduces_a_run() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,7 @@ from specviz.request import PROMPT_LOOKUP, RunRequest
 from specviz.service.child import any_model_allowed
 from specviz.settings import DecodeSettings, DraftSchedule
 from specviz.trace import Trace
+from specviz.views.kept import kept, kept_choice
 from specviz.views.pair_menu import model_label, pair_menu
 from specviz.workloads import WORKLOADS, find_preset, workload_of
 
@@ -64,7 +66,7 @@ def _model_menu(label: str, key: str, more: list[str], explanation: str) -> None
     """The models to choose from; where the operator allows any, a Hub id or a folder can be typed in."""
     chosen = st.session_state[key]
     names = list(dict.fromkeys([*known_names(), *more, chosen]))
-    options: dict[str, Any] = {"key": key, "format_func": model_label, "help": explanation}
+    options = kept_choice(key, names) | {"format_func": model_label, "help": explanation}
     st.selectbox(label, names, accept_new_options=any_model_allowed(), **options)
 
 
@@ -80,7 +82,7 @@ def ask_draft_length(length: int) -> None:
 
 
 def _slider_controls() -> None:
-    st.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, key="temperature", help=TEMPERATURE_HELP)
+    st.slider("Temperature", 0.0, MAX_TEMPERATURE, step=0.1, help=TEMPERATURE_HELP, **kept("temperature"))
     pairs, more = st.columns(2, gap="medium")
     with pairs.popover("Pairs", icon=":material/join:", width="stretch"):
         pair_menu()
@@ -90,14 +92,15 @@ def _slider_controls() -> None:
 
 def _prompt_controls() -> None:
     menu = [OWN_TEXT, *(preset.name for workload in WORKLOADS for preset in workload.prompts)]
-    st.selectbox("Prompt", menu, key="preset", format_func=preset_label, on_change=_fill_in_preset)
+    chosen = kept_choice("preset", menu)
+    st.selectbox("Prompt", menu, format_func=preset_label, on_change=_fill_in_preset, **chosen)
     st.text_area(
         "Prompt text",
-        key="prompt",
         height=68,
         label_visibility="collapsed",
         placeholder="Write a few words for the models to continue.",
         on_change=_note_own_text,
+        **kept("prompt"),
     )
 
 
@@ -197,6 +200,7 @@ def _fill_in(request: RunRequest, preset: str | None) -> None:
         "temperature": settings.temperature,
         "filled": request,  # what the popover's widgets start from
         "filling": st.session_state.get("filling", 0) + 1,
+        "filled_at": monotonic(),
     }
     st.session_state.update(values)
 
@@ -219,7 +223,7 @@ def fill_in_trace(trace: Trace) -> RunRequest | None:
 
 def _fill_in_preset() -> None:
     if preset := find_preset(st.session_state.preset):
-        st.session_state.prompt = preset.text
+        st.session_state.update(prompt=preset.text, filled_at=monotonic())
 
 
 def _note_own_text() -> None:

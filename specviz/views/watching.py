@@ -1,6 +1,7 @@
 """Which run is on screen, how it got there, and everything drawn from it."""
 
 from dataclasses import dataclass, field, replace
+from time import monotonic
 
 import streamlit as st
 
@@ -24,6 +25,7 @@ from specviz.views.stage_data import Json, Source, stage_data
 
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
 POLL_RUNNING, POLL_WAITING = 0.4, 1.5  # seconds
+HEARD_SECONDS = 2.5  # after which a browser on a slow phone has heard what the widgets were set to
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +96,21 @@ def _take(watching: Watching, view: JobView) -> None:
 
 
 def show_run(watching: Watching) -> None:
-    """Draw the run; while something is under way the drawing repeats by itself."""
+    """Draw the run; while something is under way the drawing repeats by itself.
+
+    A change of pace needs the whole script again. Where that has just set its widgets (an undo, a preset), a slow
+    browser would never hear of it. So the first drawing shows what was known before it, and later ones take their time.
+    """
+    known = [_refresh(watching)]
     every = _poll_seconds(watching)
 
     @st.fragment(run_every=every)
     def drawing() -> None:
         if st.session_state.pop("let_go", False):
             st.rerun()  # the draft length is the page's business, not this drawing's alone
-        notice = _refresh(watching)
+        notice = known.pop() if known else _refresh(watching)
         _draw(watching, notice)
-        if _poll_seconds(watching) != every:
+        if _poll_seconds(watching) != every and monotonic() - st.session_state.filled_at > HEARD_SECONDS:
             st.rerun()
 
     drawing()

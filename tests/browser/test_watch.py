@@ -90,6 +90,18 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     expect(stage(other).locator(".scrubber")).to_have_value(at[1])
 
 
+def test_on_a_slow_browser_the_controls_stand_where_the_link_put_them(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = context.new_page()
+    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})  # a phone's processor
+    page.goto(f"{app_server.url}/?preset=story-2&tokens=40&gamma=2&seed=3&temperature=1")
+    wait_for_live_run(page)
+    expect(page.get_by_role("textbox", name="Prompt text")).to_have_value(re.compile("^Tom had a red boat"))
+    expect(page.get_by_role("combobox", name="Draft")).to_have_value(re.compile("wren-nano"))
+    expect(page.get_by_role("slider", name="Temperature")).to_have_value("1")
+
+
 def drag(page: Page, length: int) -> Locator:
     """Move the draft length's slider as a pointer does, without letting go."""
     slider = page.get_by_role("slider", name="Draft length")
@@ -291,17 +303,19 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
 
 
 def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_server: AppServer) -> None:
-    dear = "?preset=random-1&draft=wren-small&gamma=16&temperature=1&tokens=256"  # long enough to be interrupted
-    page = open_app(context, app_server, dear)
-    page.wait_for_selector(".stage[data-run^='live']", timeout=LONG)
-    before = stage(page).get_attribute("data-run")
+    page = open_app(context, app_server, "?preset=story-1&tokens=32")
+    first = wait_for_live_run(page)
+    expect(page.get_by_text("Measured here: one target step")).to_be_visible(timeout=LONG)  # nothing else is under way
     (engine,) = app_server.engine_pids()
+    app_server.freeze(engine)
+    page.get_by_role("button", name="Run again").click()
+    expect(stage(page).locator(".notice")).to_have_text("starting")
     app_server.kill(engine)
     expect(page.get_by_text("The engine stopped while decoding and was restarted; run again.")).to_be_visible(
         timeout=LONG
     )
     page.get_by_role("button", name="Run again").click()
-    wait_for_live_run(page, other_than=before)
+    wait_for_live_run(page, other_than=first)
 
 
 def test_the_settings_behind_more_are_the_runs_own(context: BrowserContext, app_server: AppServer) -> None:
