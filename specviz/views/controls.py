@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -14,7 +13,7 @@ from specviz.request import PROMPT_LOOKUP, RunRequest
 from specviz.service.child import any_model_allowed
 from specviz.settings import DecodeSettings, DraftSchedule
 from specviz.trace import Trace
-from specviz.views.kept import kept, kept_choice
+from specviz.views.kept import kept, kept_choice, set_kept
 from specviz.views.pair_menu import model_label, pair_menu
 from specviz.workloads import WORKLOADS, find_preset, workload_of
 
@@ -200,9 +199,8 @@ def _fill_in(request: RunRequest, preset: str | None) -> None:
         "temperature": settings.temperature,
         "filled": request,  # what the popover's widgets start from
         "filling": st.session_state.get("filling", 0) + 1,
-        "filled_at": monotonic(),
     }
-    st.session_state.update(values)
+    set_kept(**values)
 
 
 def fill_in_trace(trace: Trace) -> RunRequest | None:
@@ -223,13 +221,13 @@ def fill_in_trace(trace: Trace) -> RunRequest | None:
 
 def _fill_in_preset() -> None:
     if preset := find_preset(st.session_state.preset):
-        st.session_state.update(prompt=preset.text, filled_at=monotonic())
+        set_kept(prompt=preset.text)
 
 
 def _note_own_text() -> None:
     preset = find_preset(st.session_state.preset)
     if preset is None or preset.text != st.session_state.prompt:
-        st.session_state.preset = OWN_TEXT
+        set_kept(preset=OWN_TEXT)
 
 
 def _undo() -> None:

@@ -6,9 +6,16 @@ it, shows the widget's default, and sends that back as if chosen. So the default
 """
 
 from collections.abc import Iterable
+from time import monotonic
 from typing import Any
 
 import streamlit as st
+
+
+def set_kept(**values: object) -> None:
+    """Set the Watch page's widgets, and note when: before the script runs again a browser needs time to hear of it."""
+    st.session_state.update(values)
+    st.session_state.filled_at = monotonic()
 
 
 def kept(key: str) -> dict[str, Any]:
@@ -19,8 +26,3 @@ def kept(key: str) -> dict[str, Any]:
 def kept_choice(key: str, options: Iterable[object]) -> dict[str, Any]:
     """Arguments of a widget that holds one of these options."""
     return {"key": key, "index": list(options).index(st.session_state[key])}
-
-
-def kept_choices(key: str) -> dict[str, Any]:
-    """Arguments of a widget that holds any number of its options."""
-    return {"key": key, "default": st.session_state[key]}

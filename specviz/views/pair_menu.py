@@ -4,6 +4,7 @@ import streamlit as st
 
 from specviz.models.pairs import HUB_MODELS, PAIRS, Pair, known_models
 from specviz.request import PROMPT_LOOKUP
+from specviz.views.kept import set_kept
 
 LESSONS = {
     "pays": "pays",
@@ -61,7 +62,7 @@ def _pair_label(pair: Pair) -> str:
 def _fill_in_pair() -> None:
     if st.session_state.pair is not None:
         pair = PAIRS[st.session_state.pair]
-        st.session_state.target, st.session_state.draft = pair.target, pair.draft
+        set_kept(target=pair.target, draft=pair.draft)
 
 
 def _millions(parameters: int) -> str:
