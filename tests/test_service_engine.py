@@ -101,7 +101,9 @@ class Library:
 
 
 def choose(name: str) -> SimpleNamespace:
-    return SimpleNamespace(dtype="bfloat16" if name == "big" else "float32", reason=f"{name} is quicker so.")
+    return SimpleNamespace(
+        dtype="bfloat16" if name == "big" else "float32", reason=f"{name} is quicker so.", plain=f"{name}, plainly."
+    )
 
 
 @pytest.fixture
@@ -127,8 +129,9 @@ def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Li
     assert not shelf.holds("big", "exact")
     assert shelf.holds("big", "fast")
     assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
-    assert shelf.reasons(["big", "small"], "fast") == ["big is quicker so.", "small is quicker so."]
-    assert shelf.reasons(["big", "small"], "exact") == []
+    assert shelf.reasons("big", "small", "fast") == ["big is quicker so.", "big, plainly.", "small is quicker so."]
+    assert shelf.reasons("small", None, "fast") == ["small is quicker so.", "small, plainly."]
+    assert shelf.reasons("big", "small", "exact") == []
 
 
 def held(shelf: "Shelf", names: str = "abcd") -> str:

@@ -34,6 +34,7 @@ class Shelf:
         self._sizes: dict[str, int] = {}  # parameters of models seen so far
         self._quicker: dict[str, Dtype] = {}  # measured once, for "fast"
         self._reasons: dict[str, str] = {}  # why those: one sentence each
+        self._plain: dict[str, str] = {}  # what plain decoding would rather have, where that is the other one
 
     @property
     def bytes(self) -> int:
@@ -78,9 +79,12 @@ class Shelf:
         self._models[name] = model
         return model
 
-    def reasons(self, names: Collection[str], precision: Precision) -> list[str]:
-        """Why each of these models runs in the number format it does; nothing to say where float32 was asked for."""
-        return [] if precision == "exact" else [self._reasons[name] for name in names if name in self._reasons]
+    def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
+        """Why these models run in the number format they do; nothing to say where float32 was asked for."""
+        if precision == "exact":
+            return []
+        told = [self._reasons.get(target), self._plain.get(target), self._reasons.get(draft or target)]
+        return [sentence for sentence in dict.fromkeys(told) if sentence]
 
     def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:
         if precision == "exact":
@@ -94,7 +98,7 @@ class Shelf:
             else:
                 self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
                 choice = choose_dtype(name)
-                self._quicker[name], self._reasons[name] = choice.dtype, choice.reason
+                self._quicker[name], self._reasons[name], self._plain[name] = choice.dtype, choice.reason, choice.plain
         return self._quicker[name]
 
     def _parameters(self, name: str) -> int:

@@ -170,8 +170,7 @@ class Work:
         except calibration.Stopped:
             yield None
             return
-        names = list(dict.fromkeys(model.name for model in (target, draft) if model))
-        yield Calibrated(job, costs, self._shelf.reasons(names, precision))
+        yield Calibrated(job, costs, self._shelf.reasons(target.name, draft.name if draft else None, precision))
 
     def costs_of(self, target: LoadedModel, draft: LoadedModel | None, stopped: Callable[[], bool]) -> Costs:
         """What the pair costs here, measured once.
