@@ -195,6 +195,10 @@ def test_from_corpus_to_a_pair_that_decodes(corpus: Path, vocabulary: Path, tmp_
     assert grown["layers"] == [1]
     assert grown["log"] == json.loads((target / "training.json").read_text())
     assert set(log["held_out_loss"]) == {"pets", "places"}
+    mean = tmp_path / "mean"
+    shares = ["--models", str(draft), str(reshaped), "--shares", "0.5", "0.5"]
+    assert main(["average", str(corpus), str(mean), *shared, *shares]) == 0
+    assert json.loads((mean / "training.json").read_text())["average_of"][0] == {"model": "draft", "log": log}
     longer = tmp_path / "longer"
     more = ["--lessons", str(lessons), "--start", str(draft)]
     assert main(["draft", str(corpus), str(longer), *course, *more]) == 0

@@ -134,6 +134,15 @@ def test_a_script_that_sets_the_widgets_does_not_end_by_beginning_again(
     assert begun_again
 
 
+def test_a_drawing_without_a_pace_asks_for_one_at_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No later drawing would come by itself to ask for it."""
+    paces, begun_again = cycle([None, 1.5]), []
+    monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
+    monkeypatch.setattr(st, "rerun", lambda: begun_again.append(True))
+    page.run()
+    assert begun_again
+
+
 def test_a_link_reproduces_a_run() -> None:
     page = AppTest.from_file("../app.py", default_timeout=SECONDS)
     for name, value in {"preset": "code-1", "draft": "lookup", "gamma": "3", "tokens": "20", "step": "4"}.items():

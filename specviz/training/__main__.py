@@ -65,7 +65,8 @@ def _target(options: argparse.Namespace) -> None:
 def _average(options: argparse.Namespace) -> None:
     model = averaged([load_llama(folder) for folder in options.models], options.shares)
     losses = held_out_losses(model, _domains(options))
-    about = {"average_of": {folder.name: read_log(folder) for folder in options.models}, "shares": options.shares}
+    logs = [{"model": folder.name, "log": read_log(folder)} for folder in options.models]
+    about = {"average_of": logs, "shares": options.shares}
     save_model(model, options.tokenizer, options.out, about | {"held_out_loss": losses})
 
 

@@ -110,7 +110,8 @@ def show_run(watching: Watching) -> None:
             st.rerun()  # the draft length is the page's business, not this drawing's alone
         notice = known.pop() if known else _refresh(watching)
         _draw(watching, notice)
-        if _poll_seconds(watching) != every and monotonic() - st.session_state.filled_at > HEARD_SECONDS:
+        heard = monotonic() - st.session_state.filled_at > HEARD_SECONDS
+        if _poll_seconds(watching) != every and (heard or every is None):  # without a pace no later drawing would come
             st.rerun()
 
     drawing()
