@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from specviz.views.live import start_engine_soon, stay_while_busy
-from specviz.views.look import apply_look
+from specviz.ui.shared.engine import start_engine_soon, stay_while_busy
+from specviz.ui.shared.theme import apply_look
 
 st.set_page_config(page_title="specviz: speculative decoding, token by token", page_icon="🐦", layout="wide")
 pages = [

@@ -26,7 +26,7 @@ from benchmarks.timing import report
 from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
-from specviz.models.loading import Dtype
+from specviz.models.loaded_model import Dtype
 from specviz.models.machine import describe_machine
 from specviz.training.data import read_corpus
 from specviz.training.report import held_out_losses, save_model

@@ -18,9 +18,9 @@ import torch
 
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
+from specviz.data.workloads import WORKLOADS
 from specviz.models import LoadedModel
 from specviz.models.machine import describe_machine
-from specviz.workloads import WORKLOADS
 
 KINDS = ("story", "code", "structured")
 GAMMAS = (2, 3, 4, 5, 7)

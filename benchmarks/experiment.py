@@ -28,16 +28,16 @@ import torch
 
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
-from specviz.counterfactual import Foresight, ReplayedRound, counts_of, every_length
-from specviz.decoding.foresight import foresee
+from specviz.core.replay import DraftGuesses, ReplayedRound, counts_of, every_length
+from specviz.core.theory import expected_tokens, expected_tokens_by_position, round_steps
+from specviz.data.workloads import WORKLOADS
+from specviz.decoding.draft_guesses import guess_along
+from specviz.measure.calibration import Calibration, calibrate
+from specviz.measure.sweep.measure import sweep
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, workload_prompts
+from specviz.measure.sweep.rows import SweepRow
 from specviz.models import LoadedModel
-from specviz.models.calibration import Calibration, calibrate
 from specviz.models.machine import describe_machine
-from specviz.sweeps.measure import sweep
-from specviz.sweeps.plan import SweepPair, SweepPlan, workload_prompts
-from specviz.sweeps.rows import SweepRow
-from specviz.theory import expected_tokens, expected_tokens_by_position, round_steps
-from specviz.workloads import WORKLOADS
 
 KINDS = ("story", "code", "structured", "boilerplate", "copy", "prose")
 GAMMAS = (1, 2, 4, 8)
@@ -115,30 +115,30 @@ def timed_sweep(pair: tuple[LoadedModel, LoadedModel], plan: SweepPlan) -> tuple
 # ---- the counterfactual
 
 
-def foresight_of(pair: tuple[LoadedModel, LoadedModel], prompt: str, tokens: int) -> Foresight:
+def draft_guesses_of(pair: tuple[LoadedModel, LoadedModel], prompt: str, tokens: int) -> DraftGuesses:
     """What the draft would have guessed along the target's greedy output."""
     drafter = ModelDrafter(pair[1])
     trace = speculative_decode(pair[0], drafter, prompt, to_the_end(tokens), record=False)
-    found = foresee(pair[0], drafter, trace.prompt.token_ids, trace.output.token_ids)
+    found = guess_along(pair[0], drafter, trace.prompt.token_ids, trace.output.token_ids)
     assert found is not None
     return found
 
 
 def counterfactual(pair: tuple[LoadedModel, LoadedModel], plan: SweepPlan, repeats: int) -> dict[str, Any]:
-    """(Decoding + foresight + 16 replays) / decoding, the median of the turns for one prompt of each kind."""
+    """(Decoding + draft_guesses + 16 replays) / decoding, the median of the turns for one prompt of each kind."""
     tokens, each = plan.settings.max_new_tokens, {}
     for prompt in plan.prompts[: len(KINDS)]:  # every workload's first
         decode = partial(speculative_decode, *(pair[0], ModelDrafter(pair[1]), prompt.text, to_the_end(tokens)))
         seconds = take_turns(
             {
                 "decode": lambda decode=decode: decode(record=False),  # type: ignore[misc]
-                "all": lambda text=prompt.text: every_length(foresight_of(pair, text, tokens), tokens),  # type: ignore[misc]
+                "all": lambda text=prompt.text: every_length(draft_guesses_of(pair, text, tokens), tokens),  # type: ignore[misc]
             },
             repeats,
         )
         each[prompt.name] = round(ratio(seconds, "all", "decode"), 3)
     return {
-        "numerator": f"decoding {tokens} tokens at draft length {GAMMA}, foresight, replays of lengths 1 to 16",
+        "numerator": f"decoding {tokens} tokens at draft length {GAMMA}, draft_guesses, replays of lengths 1 to 16",
         "denominator": "the same decoding alone",
         "median": round(median(each.values()), 3),
         "each": each,
@@ -167,7 +167,7 @@ def replays_of(pair: tuple[LoadedModel, LoadedModel], tokens: int) -> Replays:
     """Every prompt of the six workloads at every draft length: one decoding and one pass of the draft each."""
     return {
         each.name: {
-            preset.name: every_length(foresight_of(pair, preset.text, tokens), tokens) for preset in each.prompts
+            preset.name: every_length(draft_guesses_of(pair, preset.text, tokens), tokens) for preset in each.prompts
         }
         for each in WORKLOADS
         if each.name in KINDS

@@ -22,16 +22,16 @@ from tokenizers import Tokenizer
 from benchmarks.family_goals import goals
 from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
-from specviz.metrics import Counts, count
+from specviz.core.metrics import Counts, count
+from specviz.data.workloads import find_workload
+from specviz.measure.calibration import calibrate
 from specviz.models import LoadedModel
-from specviz.models.calibration import calibrate
 from specviz.models.catalogue import MODELS_FOLDER
-from specviz.models.loading import Dtype
+from specviz.models.loaded_model import Dtype
 from specviz.models.machine import describe_machine
 from specviz.training.data import held_out_count, read_corpus, read_documents
 from specviz.training.report import held_out_losses
 from specviz.training.shapes import load_llama
-from specviz.workloads import find_workload
 
 DOMAINS = {"story": "tinystories", "code": "python", "structured": "structured", "prose": "prose"}
 MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
@@ -167,7 +167,7 @@ def settings(tokens: int, gamma: int, temperature: float) -> DecodeSettings:
 
 
 def rates(pair: Pair, prompts: Iterable[list[int]], how: DecodeSettings) -> dict[str, float | None]:
-    """Per-judgement and acceptance rate over all prompts."""
+    """Per-verification and acceptance rate over all prompts."""
     total, drafter = Counts(), ModelDrafter(pair.draft)
     for prompt in prompts:
         for round in speculative_decode(pair.target, drafter, prompt, how, record=False).rounds:

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from specviz.views.helps import TABS, lead, show_sweeps
-from specviz.views.helps_controls import controls
-from specviz.views.look import inside_app
+from specviz.ui.helps.controls import controls
+from specviz.ui.helps.page import TABS, lead, show_sweeps
+from specviz.ui.shared.theme import inside_app
 
 inside_app()
 lead()

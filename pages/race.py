@@ -1,7 +1,7 @@
 """Race: both decoders on the same prompts, timed in turns, then played back at the speed they had."""
 
-from specviz.views.look import inside_app
-from specviz.views.race import lead, race, show_race
+from specviz.ui.race.page import lead, race, show_race
+from specviz.ui.shared.theme import inside_app
 
 inside_app()
 lead()

@@ -1,7 +1,7 @@
 """Watch: a small model drafts, a big model checks the draft in one pass, and every token shows what became of it."""
 
-from specviz.views.controls import controls, lead
-from specviz.views.watching import show_run, watch
+from specviz.ui.watch.controls import controls, lead
+from specviz.ui.watch.page import show_run, watch
 
 lead()
 show_run(watch(controls()))

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from specviz.views.look import inside_app
-from specviz.views.worksheet import calculator, known_runs, lead, show_exercises, show_gaps
-from specviz.views.worksheet_machines import show_machines
-from specviz.views.worksheet_production import show_production
+from specviz.ui.shared.theme import inside_app
+from specviz.ui.worksheet.machines import show_machines
+from specviz.ui.worksheet.page import calculator, known_runs, lead, show_exercises, show_gaps
+from specviz.ui.worksheet.production import show_production
 
 inside_app()
 known = known_runs()

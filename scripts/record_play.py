@@ -10,10 +10,11 @@ from pathlib import Path
 
 import torch
 
+from specviz.core.request import RunRequest
 from specviz.game.game import Ask, dump_turn, load_turn
-from specviz.request import RunRequest
+from specviz.service.dispatch import job_steps
 from specviz.service.protocol import Play, Results
-from specviz.service.work import Work
+from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "play.json"
 PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
@@ -25,7 +26,7 @@ def main() -> None:
     torch.set_num_threads(1)  # as the engine has it
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     command = Play(1, RunRequest(PROMPT), Ask("guess", guess=GUESS))
-    events = list(Work().steps(command, lambda: False))
+    events = list(job_steps(Workshop(), command, lambda: False))
     turn = next(load_turn(event.items[0]) for event in events if isinstance(event, Results))
     kept = {"schema": 1, "prompt": PROMPT, "guess": GUESS, "turn": dump_turn(turn)}
     file.write_text(json.dumps(kept, ensure_ascii=False) + "\n", encoding="utf-8")

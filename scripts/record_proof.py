@@ -13,18 +13,19 @@ from itertools import product
 
 import torch
 
-from specviz.decoding.draws import Draws, draw_batches
-from specviz.decoding.greedy_proof import greedy_row
+from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS
+from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.greedy import greedy_row
+from specviz.measure.proof.recorded import PATH, RecordedDraws, RecordedProof, dump_proof
+from specviz.measure.proof.rows import BATCHES, GreedyRow
+from specviz.measure.proof.rule_names import RULES, RuleText
+from specviz.measure.proof.statistics import finding, looks
 from specviz.models.catalogue import MODELS_FOLDER, weights_hash
-from specviz.models.loading import LoadedModel, load_model
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.loading import load_model
 from specviz.models.machine import describe_machine
-from specviz.proving.recorded import PATH, RecordedDraws, RecordedProof, dump_proof
-from specviz.proving.rows import BATCHES, GreedyRow
-from specviz.proving.rule_names import RULES, RuleText
-from specviz.proving.statistics import finding, looks
-from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
-from specviz.settings import DecodeSettings
-from specviz.workloads import DEFAULT_PRESET, WORKLOADS
 
 DRAWS = 2000  # of a broken rule: it shows soon
 MANY_DRAWS = 10_000  # of a right one: the more, the smaller a flaw would have been seen

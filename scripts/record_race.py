@@ -9,12 +9,13 @@ from pathlib import Path
 
 import torch
 
-from specviz.race import RacePrompt, dump_race, load_lap, overall_verdict
-from specviz.request import RunRequest
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import find_preset
+from specviz.measure.race import RacePrompt, dump_race, load_lap, overall_verdict
+from specviz.service.dispatch import job_steps
 from specviz.service.protocol import Race, Results
-from specviz.service.work import Work
-from specviz.settings import DecodeSettings
-from specviz.workloads import find_preset
+from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "race.json"
 PRESETS = ("story-1", "code-2", "structured-1", "random-1")  # the last is where speculation should lose
@@ -28,7 +29,7 @@ def main() -> None:
     prompts = [RacePrompt(name, preset.text) for name in PRESETS if (preset := find_preset(name))]
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
     laps = []
-    for event in Work().steps(Race(1, request, prompts, REPEATS), lambda: False):
+    for event in job_steps(Workshop(), Race(1, request, prompts, REPEATS), lambda: False):
         if isinstance(event, Results):
             print(event.note, file=sys.stderr)
             laps += [load_lap(item) for item in event.items]

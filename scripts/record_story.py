@@ -16,15 +16,15 @@ from statistics import median
 import torch
 
 from specviz import DecodeSettings, ModelDrafter, load_model
-from specviz.decoding.cached_model import CachedModel
-from specviz.experiments import run_both
-from specviz.lessons.cases import CASES, Figures, Measured, Overlap
-from specviz.metrics import count, speedup
-from specviz.models.loading import LoadedModel
+from specviz.core.metrics import count, speedup
+from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
+from specviz.data.lessons.recorded_runs import CASES, Figures, Measured, Overlap
+from specviz.data.workloads import Preset, find_workload
+from specviz.measure.compare import run_both
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
 from specviz.models.machine import describe_machine
 from specviz.models.pairing import shared_vocabulary
-from specviz.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
-from specviz.workloads import Preset, find_workload
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT_CANDIDATES = 4  # of each position: what the stage draws, and one more

@@ -7,7 +7,7 @@ to do: every row is a timing. A run cut short goes on where it stopped; `--fresh
 import argparse
 from pathlib import Path
 
-from specviz.cli import main as specviz
+from specviz.cli.main import main as specviz
 
 FILE = Path(__file__).parent.parent / "assets" / "traces" / "sweep.csv"
 PROMPTS, TOKENS = 3, 64

@@ -6,9 +6,9 @@ Importing the package imports neither torch nor transformers; the first use of a
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from specviz.errors import InputError
-from specviz.settings import DecodeSettings
-from specviz.trace import Trace, read_trace
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import Trace, read_trace
 
 if TYPE_CHECKING:
     from specviz.decoding import (

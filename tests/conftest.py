@@ -22,6 +22,12 @@ START_SECONDS = 60  # far above what a server takes to answer, for a loaded mach
 PATIENCE = 30_000  # ms, the same for what a page is expected to show
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test's folder is its marker."""
+    for item in items:
+        item.add_marker(item.path.relative_to(ROOT / "tests").parts[0])
+
+
 @dataclass(frozen=True)
 class AppServer:
     """The app on a free port of this machine."""

@@ -3,9 +3,9 @@
 from specviz.decoding.autoregressive import AutoregressiveRun, autoregressive_decode
 from specviz.decoding.drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter, Proposer
 from specviz.decoding.grammar import GrammarConstraint, make_constraint
-from specviz.decoding.rules import AcceptanceRule, Judgement
 from specviz.decoding.speculative import SpeculativeRun, iter_speculative_decode, speculative_decode
 from specviz.decoding.translated import TranslatedDrafter, make_drafter
+from specviz.decoding.verification import AcceptanceRule, Verification
 
 __all__ = [
     "AcceptanceRule",
@@ -13,12 +13,12 @@ __all__ = [
     "Draft",
     "Drafter",
     "GrammarConstraint",
-    "Judgement",
     "ModelDrafter",
     "PromptLookupDrafter",
     "Proposer",
     "SpeculativeRun",
     "TranslatedDrafter",
+    "Verification",
     "autoregressive_decode",
     "iter_speculative_decode",
     "make_constraint",

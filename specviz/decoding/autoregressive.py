@@ -5,20 +5,20 @@ from time import perf_counter
 
 import torch
 
-from specviz.decoding.cached_model import CachedModel
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
 from specviz.decoding.constraints import LogitsConstraint, constrain
-from specviz.decoding.opening import Opening, open_run
+from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler, make_sampler
-from specviz.models.loading import LoadedModel
-from specviz.settings import DecodeSettings
-from specviz.trace import Autoregressive, PrefillSeconds, Trace
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
 
 
 def autoregressive_steps(
-    target: CachedModel, sampler: Sampler, text: list[int], opening: Opening, constraint: LogitsConstraint | None
+    target: CachedModel, sampler: Sampler, text: list[int], setup: RunSetup, constraint: LogitsConstraint | None
 ) -> Iterator[tuple[int, float]]:
     """Append one token a step to `text` and yield it with the seconds it took."""
-    for _ in range(opening.settings.max_new_tokens):
+    for _ in range(setup.settings.max_new_tokens):
         began = perf_counter()
         logits = target.read(text[-1:])
         if constraint:
@@ -26,7 +26,7 @@ def autoregressive_steps(
         token_id = sampler.choose(sampler.scores(logits)[0])
         text.append(token_id)
         yield token_id, perf_counter() - began
-        if token_id in opening.ends:
+        if token_id in setup.ends:
             return
 
 
@@ -34,7 +34,7 @@ class AutoregressiveRun:
     """One plain run, step by step; `trace()` is the run so far.
 
     Raises:
-        InputError: see `open_run`.
+        InputError: see `set_up_run`.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class AutoregressiveRun:
         *,
         constraint: LogitsConstraint | None = None,
     ) -> None:
-        self.opening = open_run(target, None, prompt, settings)
+        self.setup = set_up_run(target, None, prompt, settings)
         self._constraint = constraint
         self._sampler = make_sampler(settings, torch.Generator().manual_seed(settings.seed))
-        self._text = list(self.opening.prompt.token_ids)
-        self._model = CachedModel(target, self.opening.vocabulary)
+        self._text = list(self.setup.prompt.token_ids)
+        self._model = CachedModel(target, self.setup.vocabulary)
         began = perf_counter()
         self._model.prefill(self._text[:-1])
         self._prefill_seconds = perf_counter() - began
@@ -57,7 +57,7 @@ class AutoregressiveRun:
 
     def steps(self) -> Iterator[tuple[int, float]]:
         """Decode; yields each token id with the seconds it took."""
-        for step in autoregressive_steps(self._model, self._sampler, self._text, self.opening, self._constraint):
+        for step in autoregressive_steps(self._model, self._sampler, self._text, self.setup, self._constraint):
             self._steps.append(step)
             yield step
 
@@ -65,7 +65,7 @@ class AutoregressiveRun:
         """The run so far: no drafter, no rounds."""
         written = [token_id for token_id, _ in self._steps]
         plain = Autoregressive([seconds for _, seconds in self._steps], written)
-        return self.opening.trace(None, PrefillSeconds(self._prefill_seconds, 0.0), [], plain, written)
+        return self.setup.trace(None, PrefillSeconds(self._prefill_seconds, 0.0), [], plain, written)
 
 
 def autoregressive_decode(

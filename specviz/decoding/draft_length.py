@@ -1,6 +1,6 @@
 """How many tokens a round drafts: always as many, or as many as the rounds before suggest."""
 
-from specviz.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 
 # transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23).
 UNSURE_BELOW = 0.4
@@ -19,7 +19,7 @@ class DraftLength:
         self.tokens = settings.draft_length
         self._adapts = settings.draft_schedule == "heuristic"
 
-    def learn(self, drafted: int, accepted: int) -> None:
+    def update(self, drafted: int, accepted: int) -> None:
         """Take note of a round; one that drafted nothing says nothing."""
         if self._adapts and drafted:
             self.tokens += 2 if accepted == drafted else -1

@@ -7,11 +7,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from specviz.decoding.cached_model import CachedModel
+from specviz.core.trace import DrafterInfo
 from specviz.decoding.constraints import LogitsConstraint, constrain
 from specviz.decoding.sampler import Sampler
-from specviz.models.loading import LoadedModel
-from specviz.trace import DrafterInfo
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Draft:
     """The guesses of one round."""
 
     token_ids: list[int]
-    drawn_from: Tensor | None  # (n, vocabulary) scores each was chosen from; None: q is a point mass on the guess
+    draft_scores: Tensor | None  # (n, vocabulary) scores each was chosen from; None: q is a point mass on the guess
     own_tokens: list[str] | None = None  # what a draft with another tokenizer wrote, in its tokens; q is then unknown
 
 
@@ -29,7 +29,7 @@ class Proposer(Protocol):
     def propose(self, text: Sequence[int], count: int) -> Draft:
         """At most `count` guesses at how `text` (prompt and output so far) goes on."""
 
-    def settle(self, length: int) -> None:
+    def commit(self, length: int) -> None:
         """Be told that the text's first `length` tokens, and none of the guesses after them, are final and read."""
 
 
@@ -101,7 +101,7 @@ class ModelProposer:
         """Whether the draft gives its guess too little: the q of a trace, of what is left after masking and warping."""
         return self.unsure_below > 0 and float(self._sampler.probabilities(scores)[0, token_id]) < self.unsure_below
 
-    def settle(self, length: int) -> None:
+    def commit(self, length: int) -> None:
         """Forget the guesses that did not survive."""
         self._model.crop(length)
 
@@ -130,5 +130,5 @@ class PromptLookupDrafter:
                     return Draft(list(text[start + n : start + n + count]), None)
         return Draft([], None)
 
-    def settle(self, length: int) -> None:
+    def commit(self, length: int) -> None:
         """Nothing is kept between rounds."""

@@ -9,13 +9,13 @@ from llguidance.hf import from_tokenizer
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from specviz.decoding.opening import prompt_ids
+from specviz.core.errors import InputError
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.grammars import Grammar, compile_grammar, in_short
+from specviz.decoding.run_setup import prompt_ids
 from specviz.decoding.translated import common_length
-from specviz.errors import InputError
-from specviz.grammars import Grammar, compile_grammar, in_short
-from specviz.models.loading import LoadedModel
+from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import same_tokens, shared_vocabulary
-from specviz.settings import MAX_DRAFT_LENGTH
 
 KEPT = 2 * MAX_DRAFT_LENGTH  # masks kept: the target asks for those the draft has asked for, a round later at most
 

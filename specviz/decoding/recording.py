@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
 from specviz.decoding.drafters import Draft
-from specviz.decoding.rules import Judgement
 from specviz.decoding.sampler import Sampler
-from specviz.models.pieces import Pieces
-from specviz.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
+from specviz.decoding.verification import Verification
+from specviz.models.token_texts import TokenTexts
 
 TOP = 5  # candidates kept from each model's distribution
 
@@ -26,80 +26,82 @@ class Seconds:
 class Recorder:
     """Makes rounds for a trace; with `record` off, only ids, statuses and times."""
 
-    def __init__(self, pieces: Pieces, sampler: Sampler, record: bool) -> None:
-        self._pieces = pieces
+    def __init__(self, token_texts: TokenTexts, sampler: Sampler, record: bool) -> None:
+        self._token_texts = token_texts
         self._sampler = sampler
         self._record = record
 
     def round(
-        self, index: int, seconds: Seconds, draft: Draft, target: Tensor, judgement: Judgement, emitted: list[int]
+        self, index: int, seconds: Seconds, draft: Draft, target: Tensor, verification: Verification, emitted: list[int]
     ) -> Round:
         """One round; `emitted` is what it added to the text, cut after an end-of-text token."""
-        kept = min(judgement.accepted, len(emitted))
-        ended = len(emitted) <= judgement.accepted  # an accepted end of text: the target's token was never emitted
-        rows = self._rows(draft, target, judgement) if self._record else None
-        drafted = [self._drafted(i, draft, judgement, kept, ended, rows) for i in range(len(draft.token_ids))]
-        last = EmittedToken("none") if ended else self._emitted(draft, judgement, rows)
+        kept = min(verification.accepted, len(emitted))
+        ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token was never emitted
+        rows = self._rows(draft, target, verification) if self._record else None
+        drafted = [self._drafted(i, draft, verification, kept, ended, rows) for i in range(len(draft.token_ids))]
+        last = EmittedToken("none") if ended else self._emitted(draft, verification, rows)
         own = draft.own_tokens or []
         return Round(index, seconds.draft, seconds.verify, seconds.overhead, drafted, last, own)
 
     def _drafted(
-        self, i: int, draft: Draft, judgement: Judgement, kept: int, ended: bool, rows: "_Rows | None"
+        self, i: int, draft: Draft, verification: Verification, kept: int, ended: bool, rows: "_Rows | None"
     ) -> DraftedToken:
         token_id = draft.token_ids[i]
         judged = i < kept or (i == kept and not ended)
         status: Status = "accepted" if i < kept else "rejected" if judged else "discarded"
         if rows is None:
-            return DraftedToken(token_id, self._pieces[token_id], status)
+            return DraftedToken(token_id, self._token_texts[token_id], status)
         return DraftedToken(
             token_id,
-            self._pieces[token_id],
+            self._token_texts[token_id],
             status,
             target_prob=rows.p_of_draft[i],
             draft_prob=rows.q_of_draft[i],
-            accept_prob=judgement.accept_probs[i] if judged else None,
-            u=judgement.drawn[i] if judged and judgement.drawn is not None else None,
+            accept_prob=verification.accept_probs[i] if judged else None,
+            u=verification.drawn[i] if judged and verification.drawn is not None else None,
             candidates=rows.candidates[i],
         )
 
-    def _emitted(self, draft: Draft, judgement: Judgement, rows: "_Rows | None") -> EmittedToken:
-        kind: EmittedKind = "correction" if judgement.accepted < len(draft.token_ids) else "bonus"
-        token_id = judgement.token_id
+    def _emitted(self, draft: Draft, verification: Verification, rows: "_Rows | None") -> EmittedToken:
+        kind: EmittedKind = "correction" if verification.accepted < len(draft.token_ids) else "bonus"
+        token_id = verification.token_id
         if rows is None:
-            return EmittedToken(kind, token_id, self._pieces[token_id])
-        candidates = rows.candidates[judgement.accepted]
-        residual_top = self._residual_top(judgement) if kind == "correction" else []
-        return EmittedToken(kind, token_id, self._pieces[token_id], rows.p_of_emitted, candidates, residual_top)
+            return EmittedToken(kind, token_id, self._token_texts[token_id])
+        candidates = rows.candidates[verification.accepted]
+        residual_top = self._residual_top(verification) if kind == "correction" else []
+        return EmittedToken(kind, token_id, self._token_texts[token_id], rows.p_of_emitted, candidates, residual_top)
 
-    def _residual_top(self, judgement: Judgement) -> list[ResidualCandidate]:
-        if judgement.residual is None:  # greedy: all of (p - q)+ lies on the target's likeliest token
-            return [ResidualCandidate(judgement.token_id, self._pieces[judgement.token_id], 1.0)]
-        top = judgement.residual.topk(min(TOP, len(judgement.residual)))
+    def _residual_top(self, verification: Verification) -> list[ResidualCandidate]:
+        if verification.residual is None:  # greedy: all of (p - q)+ lies on the target's likeliest token
+            return [ResidualCandidate(verification.token_id, self._token_texts[verification.token_id], 1.0)]
+        top = verification.residual.topk(min(TOP, len(verification.residual)))
         pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
-        return [ResidualCandidate(token_id, self._pieces[token_id], _probability(r)) for token_id, r in pairs if r > 0]
+        return [
+            ResidualCandidate(token_id, self._token_texts[token_id], _probability(r)) for token_id, r in pairs if r > 0
+        ]
 
-    def _rows(self, draft: Draft, target: Tensor, judgement: Judgement) -> "_Rows":
+    def _rows(self, draft: Draft, target: Tensor, verification: Verification) -> "_Rows":
         """Probabilities of the tokens that matter, gathered for all positions at once."""
         p = self._sampler.probabilities(target)  # (n + 1, vocabulary)
         q = self._draft_probabilities(draft, p)  # (n + 1, vocabulary); its last row, the bonus's, is all zero
         top = min(TOP, p.shape[-1])
-        guess = torch.tensor([*draft.token_ids, judgement.token_id])
+        guess = torch.tensor([*draft.token_ids, verification.token_id])
         chosen = guess.clone()
-        chosen[judgement.accepted] = judgement.token_id
+        chosen[verification.accepted] = verification.token_id
         ids = torch.cat([guess[:, None], chosen[:, None], p.topk(top).indices, q.topk(top).indices], dim=1)
         rows = list(zip(ids.tolist(), p.gather(1, ids).tolist(), q.gather(1, ids).tolist(), strict=True))
         count, known = len(draft.token_ids), draft.own_tokens is None
         return _Rows(
             p_of_draft=[_probability(row_p[0]) for _, row_p, _ in rows[:count]],
             q_of_draft=[_probability(row_q[0]) if known else None for _, _, row_q in rows[:count]],
-            p_of_emitted=_probability(rows[judgement.accepted][1][1]),
+            p_of_emitted=_probability(rows[verification.accepted][1][1]),
             candidates=[self._candidates(*row, top, known and i < count) for i, row in enumerate(rows)],
         )
 
     def _draft_probabilities(self, draft: Draft, p: Tensor) -> Tensor:
         q = torch.zeros_like(p)
-        if draft.drawn_from is not None:
-            q[:-1] = self._sampler.probabilities(draft.drawn_from)
+        if draft.draft_scores is not None:
+            q[:-1] = self._sampler.probabilities(draft.draft_scores)
         else:  # a point mass on each guess
             q[torch.arange(len(draft.token_ids)), torch.tensor(draft.token_ids, dtype=torch.long)] = 1.0
         return q
@@ -110,7 +112,7 @@ class Recorder:
         seen = {ids[i]: (p[i], q[i]) for i in range(len(ids)) if (p[i] if i < from_target else q[i]) > 0 or i < 2}
         ordered = sorted(seen.items(), key=lambda entry: (-entry[1][0], -entry[1][1]))
         return [
-            Candidate(token_id, self._pieces[token_id], _probability(a), _probability(b) if known else None)
+            Candidate(token_id, self._token_texts[token_id], _probability(a), _probability(b) if known else None)
             for token_id, (a, b) in ordered
         ]
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from specviz.settings import DecodeSettings
+from specviz.core.settings import DecodeSettings
 
 
 class Sampler(Protocol):

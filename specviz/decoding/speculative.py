@@ -10,18 +10,18 @@ from time import perf_counter
 
 import torch
 
-from specviz.decoding.cached_model import CachedModel
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.constraints import LogitsConstraint, constrain
 from specviz.decoding.draft_length import DraftLength, unsure_below
 from specviz.decoding.drafters import Drafter, ModelProposer, Proposer
-from specviz.decoding.opening import Opening, open_run
 from specviz.decoding.recording import Recorder, Seconds
-from specviz.decoding.rules import AcceptanceRule, make_rule
+from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler, make_sampler
 from specviz.decoding.translated import TranslatedDrafter
-from specviz.models.loading import LoadedModel
-from specviz.settings import DecodeSettings
-from specviz.trace import PrefillSeconds, Round, Trace
+from specviz.decoding.verification import AcceptanceRule, make_rule
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
 
 
 def speculative_rounds(
@@ -30,13 +30,13 @@ def speculative_rounds(
     sampler: Sampler,
     rule: AcceptanceRule,
     text: list[int],
-    opening: Opening,
+    setup: RunSetup,
     recorder: Recorder,
     constraint: LogitsConstraint | None = None,
 ) -> Iterator[Round]:
     """Append to `text` round by round. Both models have read all of it but its last token, here and at every yield."""
-    final_length = len(text) + opening.settings.max_new_tokens
-    draft_length = DraftLength(opening.settings)
+    final_length = len(text) + setup.settings.max_new_tokens
+    draft_length = DraftLength(setup.settings)
     for index in count():
         began = perf_counter()
 
@@ -53,20 +53,20 @@ def speculative_rounds(
         if constraint:
             logits = constrain(logits, constraint, text, draft.token_ids)
         scores = sampler.scores(logits)
-        judgement = rule.judge(draft, scores)
-        draft_length.learn(len(draft.token_ids), judgement.accepted)
-        emitted = [*draft.token_ids[: judgement.accepted], judgement.token_id]
-        emitted = emitted[: next((i + 1 for i, token in enumerate(emitted) if token in opening.ends), None)]
+        verification = rule.verify(draft, scores)
+        draft_length.update(len(draft.token_ids), verification.accepted)
+        emitted = [*draft.token_ids[: verification.accepted], verification.token_id]
+        emitted = emitted[: next((i + 1 for i, token in enumerate(emitted) if token in setup.ends), None)]
         text.extend(emitted)
 
         # 4. Forget what did not survive. The last token stays unread: the next pass begins with it.
         target.crop(len(text) - 1)
-        proposer.settle(len(text) - 1)
+        proposer.commit(len(text) - 1)
 
         overhead = perf_counter() - verified
         seconds = Seconds(drafted - began, verified - drafted, overhead)
-        yield recorder.round(index, seconds, draft, scores, judgement, emitted)
-        if len(text) == final_length or text[-1] in opening.ends:
+        yield recorder.round(index, seconds, draft, scores, verification, emitted)
+        if len(text) == final_length or text[-1] in setup.ends:
             return
 
 
@@ -74,7 +74,7 @@ class SpeculativeRun:
     """One speculative run, round by round; `trace()` is the run so far.
 
     Raises:
-        InputError: see `open_run`, and `TranslatedDrafter.open` for a draft with another tokenizer.
+        InputError: see `set_up_run`, and `TranslatedDrafter.open` for a draft with another tokenizer.
     """
 
     def __init__(
@@ -89,18 +89,18 @@ class SpeculativeRun:
         constraint: LogitsConstraint | None = None,
     ) -> None:
         if isinstance(drafter, TranslatedDrafter):
-            self.opening = opening = drafter.open(target, prompt, settings)
+            self.setup = setup = drafter.open(target, prompt, settings)
         else:
-            self.opening = opening = open_run(target, drafter.loaded, prompt, settings)
+            self.setup = setup = set_up_run(target, drafter.loaded, prompt, settings)
         generator = torch.Generator().manual_seed(settings.seed)
         sampler = make_sampler(settings, generator)
-        text = list(opening.prompt.token_ids)
+        text = list(setup.prompt.token_ids)
 
         began = perf_counter()
-        model = CachedModel(target, opening.vocabulary)
+        model = CachedModel(target, setup.vocabulary)
         model.prefill(text[:-1])
         target_read = perf_counter()
-        proposer = drafter.begin(text, opening.vocabulary, sampler, constraint)
+        proposer = drafter.begin(text, setup.vocabulary, sampler, constraint)
         if isinstance(proposer, ModelProposer):  # of the others none has a q to be unsure by
             proposer.unsure_below = unsure_below(settings)
         self._prefill = PrefillSeconds(target_read - began, perf_counter() - target_read)
@@ -113,8 +113,8 @@ class SpeculativeRun:
             sampler,
             rule or make_rule(settings, generator),
             text,
-            opening,
-            Recorder(opening.pieces, sampler, record),
+            setup,
+            Recorder(setup.token_texts, sampler, record),
             constraint,
         )
 
@@ -127,7 +127,7 @@ class SpeculativeRun:
     def trace(self) -> Trace:
         """The run so far; `output.stopped_by` is None until it is over."""
         written = [token_id for round in self._rounds for token_id in round.emitted_ids]
-        return self.opening.trace(self._drafter, self._prefill, self._rounds, None, written)
+        return self.setup.trace(self._drafter, self._prefill, self._rounds, None, written)
 
 
 def iter_speculative_decode(

@@ -10,17 +10,17 @@ from itertools import takewhile
 
 from transformers import PreTrainedTokenizerBase
 
-from specviz.decoding.cached_model import CachedModel
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import DrafterInfo
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter
-from specviz.decoding.opening import Opening, open_run
+from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler
-from specviz.errors import InputError
-from specviz.models.loading import LoadedModel
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import same_tokens, shared_vocabulary
-from specviz.models.pieces import Pieces
-from specviz.settings import DecodeSettings
-from specviz.trace import DrafterInfo
+from specviz.models.token_texts import TokenTexts
 
 LOOK_BACK = 200  # characters cut again to see how a text goes on: more than a word, so that its cut is the whole text's
 UNFINISHED = 3  # most tokens a started character can lie in: UTF-8 has up to four bytes a character
@@ -96,7 +96,7 @@ class TranslatedDrafter:
         self.loaded: LoadedModel | None = loaded
         self._model, self._target = loaded, target
         self._theirs, self._ours = TextTokens(loaded.tokenizer), TextTokens(target.tokenizer)
-        self._pieces = Pieces(loaded.tokenizer)
+        self._token_texts = TokenTexts(loaded.tokenizer)
         made = loaded.info
         self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash)
 
@@ -112,23 +112,23 @@ class TranslatedDrafter:
                 "differ; to sample, use a draft with the target's tokenizer or prompt lookup."
             )
 
-    def open(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> Opening:
-        """What `open_run` does for models that share their tokens: tokenise and check, in both tokenizers.
+    def open(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
+        """What `set_up_run` does for models that share their tokens: tokenise and check, in both tokenizers.
 
         Raises:
-            InputError: see `check` and `open_run`; or the target's tokenizer is not the one this drafter translates to.
+            InputError: see `check` and `set_up_run`; or the target's tokenizer is another one.
         """
         if not same_tokens(target.tokenizer, self._target.tokenizer):
             raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
         self.check(settings)
-        opening = open_run(target, None, prompt, settings)
-        length, room = len(self._open(opening.prompt.token_ids)), self._model.context
+        setup = set_up_run(target, None, prompt, settings)
+        length, room = len(self._open(setup.prompt.token_ids)), self._model.context
         if length + settings.max_new_tokens > room:
             raise InputError(
                 f"The prompt ({length} tokens as {self._model.name} cuts it) and {settings.max_new_tokens} new tokens "
                 f"do not fit its context window of {room} tokens."
             )
-        return opening
+        return setup
 
     def begin(
         self, prompt: Sequence[int], vocabulary: int, sampler: Sampler, constraint: LogitsConstraint | None
@@ -137,7 +137,7 @@ class TranslatedDrafter:
         model = CachedModel(self._model, shared_vocabulary(self._model), whole=True)  # a new cut may change old tokens
         text, _ = self._ours.spell_whole(prompt)
         writer = DraftWriter(model, sampler, self._theirs, text, self._model.end_ids, self._model.context)
-        return TranslatedProposer(writer, self._ours, self._pieces, vocabulary, _end_id(self._target))
+        return TranslatedProposer(writer, self._ours, self._token_texts, vocabulary, _end_id(self._target))
 
     def _open(self, prompt: Sequence[int]) -> list[int]:
         text, _ = self._ours.spell_whole(prompt)
@@ -148,11 +148,11 @@ class TranslatedProposer:
     """Turns the target's tokens into text for the draft, and the draft's text into the target's tokens."""
 
     def __init__(
-        self, writer: "DraftWriter", ours: TextTokens, pieces: Pieces, vocabulary: int, end_id: int | None
+        self, writer: "DraftWriter", ours: TextTokens, token_texts: TokenTexts, vocabulary: int, end_id: int | None
     ) -> None:
         self._writer = writer
         self._ours = ours
-        self._pieces = pieces
+        self._token_texts = token_texts
         self._vocabulary = vocabulary
         self._end_id = end_id
 
@@ -171,7 +171,7 @@ class TranslatedProposer:
                 break
             guesses.append(guess)
             token_ids = self._continue(known, text[spelled:], *self._writer.added(len(guesses)))
-        return Draft(token_ids[:count], None, [self._pieces[guess] for guess in guesses])
+        return Draft(token_ids[:count], None, [self._token_texts[guess] for guess in guesses])
 
     def _continue(self, known: str, started: Sequence[int], added: str, ended: bool) -> list[int]:
         """The target's tokens for `added` after `known`, of which the text has `started` some already.
@@ -185,7 +185,7 @@ class TranslatedProposer:
         end = [self._end_id] if ended and self._end_id is not None else []
         return list(takewhile(lambda token_id: token_id < self._vocabulary, new[len(started) :] + end))
 
-    def settle(self, length: int) -> None:
+    def commit(self, length: int) -> None:
         """What holds of the guesses is found from the text, before the next ones."""
 
 

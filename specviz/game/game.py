@@ -1,6 +1,6 @@
 """The game of being the draft: its prompts, its turns as the engine plays them, and who scored what.
 
-Pure data and functions: no model, no Streamlit. `specviz.service.play_work` plays a turn; the page keeps the game.
+Pure data and functions: no model, no Streamlit. `specviz.service.handlers.play` plays a turn; the page keeps the game.
 """
 
 import re
@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.errors import InputError
-from specviz.links import MAX_SEED
-from specviz.metrics import Counts, count
-from specviz.request import DEFAULT_DRAFT
-from specviz.settings import MAX_DRAFT_LENGTH
-from specviz.trace import Output, Round, TokenId, Trace
-from specviz.workloads import Preset, Workload, find_workload
+from specviz.core.errors import InputError
+from specviz.core.metrics import Counts, count
+from specviz.core.request import DEFAULT_DRAFT
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.trace import Output, Round, TokenId, Trace
+from specviz.data.permalink import MAX_SEED
+from specviz.data.workloads import Preset, Workload, find_workload
 
 PROMPTS = 3  # in a game
 ROUNDS = 5  # scored, on each prompt

@@ -5,8 +5,8 @@ import io
 import unicodedata
 from collections.abc import Sequence
 
+from specviz.core.metrics import Counts, count
 from specviz.game.game import LOOKUP, MODEL, YOU, Plan, Turn, rounds_of
-from specviz.metrics import Counts, count
 
 MAX_NAME = 60
 STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")

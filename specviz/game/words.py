@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specviz.trace import DraftedToken, Round, Status
+from specviz.core.trace import DraftedToken, Round, Status
 
 MAX_CHARACTERS = 200  # sixteen tokens are about sixty
 FREE = " Try again: it costs you nothing."

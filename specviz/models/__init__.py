@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from specviz.models.loading import LoadedModel, load_model
+    from specviz.models.loaded_model import LoadedModel
+    from specviz.models.loading import load_model
 
 __all__ = ["LoadedModel", "load_model"]
 

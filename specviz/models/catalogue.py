@@ -7,9 +7,10 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-from specviz.trace import Trace
+from specviz.core.assets import ASSETS
+from specviz.core.trace import Trace
 
-MODELS_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
+MODELS_FOLDER = ASSETS / "models"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import os
 
 import torch
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.models.catalogue import bundled_names
 from specviz.models.memory import available_bytes
 

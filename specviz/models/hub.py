@@ -39,7 +39,7 @@ from huggingface_hub.utils._fixes import WeakFileLock
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.models.memory import in_words
 
 SMALL_FILES = ("*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")

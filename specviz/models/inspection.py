@@ -19,7 +19,7 @@ from transformers import (
 )
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names
 from specviz.models.hub import HubModel, find_cached, look_up
 from specviz.models.places import check_folder, find_folder, hub_id

@@ -1,56 +1,13 @@
-"""Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code."""
+"""Load a model by name: `load_model`, with the number format measured where "auto" asks for that."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable
 
-import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-
-from specviz.errors import InputError
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
-from specviz.models.devices import choose_device
-from specviz.models.hub import Progress, fetch, find_cached
-from specviz.models.inspection import inspect_model
-from specviz.models.layout import store_columns_first
-from specviz.models.memory import give_back, is_out_of_memory, needed_bytes, shortage
-from specviz.models.places import find_folder, hub_id
-from specviz.models.quiet import in_short, quiet
-from specviz.trace import ModelInfo
-
-Dtype = Literal["float32", "bfloat16", "auto"]
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A causal language model ready to decode, with its tokenizer."""
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
-    name: str
-    info: ModelInfo
-
-    @property
-    def context(self) -> int:
-        """Most tokens it can read, prompt and output together."""
-        # transformers maps other names for it (n_positions, ...) to this one
-        limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
-        return int(limit) if limit and limit > 0 else 2**31  # some have none, and say so with -1
-
-    @property
-    def bytes(self) -> int:
-        """Memory its weights take."""
-        return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
-
-    @property
-    def end_ids(self) -> frozenset[int]:
-        """Token ids that end the text."""
-        ends = self.model.generation_config.eos_token_id if self.model.generation_config else None
-        ends = self.tokenizer.eos_token_id if ends is None else ends
-        return frozenset([ends] if isinstance(ends, int) else ends or [])
+from specviz.core.errors import InputError
+from specviz.models.catalogue import bundled_names
+from specviz.models.dtype_choice import choose_dtype
+from specviz.models.hub import Progress
+from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
+from specviz.models.read_model import prepare, read_model
 
 
 def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
@@ -59,7 +16,7 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     Args:
         name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
         dtype: "float32" is exact; "auto" is whichever has the smaller T(1) + T(5) on this machine.
-        progress: told how far the download of a Hub model is.
+        progress: called with how far the download of a Hub model is.
 
     Raises:
         InputError: there is no such model, it cannot be downloaded, it is not a usable one, or memory is too small for
@@ -67,85 +24,8 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
     """
     if dtype not in (*DTYPES, "auto"):
         raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")
-    if name in bundled_names():
-        folder, parameters = MODELS_FOLDER / name, 0  # so few that they fit anywhere
-    else:
-        folder, parameters = prepare(name, dtype, progress)
     if dtype == "auto":
-        from specviz.models.calibration import quicker_dtype  # calibration loads models itself
-
-        dtype = quicker_dtype(name)
-    device = choose_device(name, needed_bytes(parameters, dtype))
-    with _one_sentence(name), quiet():
-        model, tokenizer = _read(name, folder, dtype)
-        model.to(device)
-    model.eval()
-    model.requires_grad_(False)
-    store_columns_first(model)
-    give_back()
-    info = ModelInfo(name, model.num_parameters(), dtype, _weights_hash(name, folder))
-    return LoadedModel(model, tokenizer, name, info)
-
-
-def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
-    """Judge a model that does not ship with the app, and download it if need be; returns its folder and parameters.
-
-    Raises:
-        InputError: see `load_model`; nothing was loaded, and no weights were fetched unless the download broke off.
-    """
-    parameters = inspect_model(name).parameters
-    least = "bfloat16" if dtype == "auto" else dtype
-    needed = needed_bytes(parameters, least)
-    if choose_device(name, needed) == "cpu" and (short := shortage(name, needed)):
-        raise InputError(short)
-    if folder := find_folder(name):
-        return folder, parameters
-    for step in download(name):
-        if progress:
-            progress(step)
-    folder = find_cached(name)
-    if folder is None:
-        raise InputError(f"{name} was downloaded, but is not complete: remove it from the Hub's cache and try again.")
-    return folder, parameters
-
-
-def download(name: str) -> Iterator[Progress]:
-    """Fetch a Hub model that is not on this machine yet, saying how far it is; any other name needs nothing.
-
-    Raises:
-        InputError: see `fetch`.
-    """
-    if name not in bundled_names() and not find_folder(name):
-        yield from fetch(hub_id(name))
-
-
-def _read(name: str, folder: Path, dtype: str) -> tuple[Any, PreTrainedTokenizerBase]:
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-    options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
-    both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
-    model, report = both
-    if missing := sorted(report["missing_keys"]):  # they would be filled with random numbers
-        raise InputError(f"{name} is incomplete: its config.json asks for {missing[0]}, and no weights have it.")
-    return model, tokenizer
-
-
-@contextmanager
-def _one_sentence(name: str) -> Iterator[None]:
-    """Turn what loading raises into a sentence about the model."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # of every kind that a broken file can provoke in four libraries
-        if is_out_of_memory(error):
-            raise MemoryError from error
-        if "ignore_mismatched_sizes" in str(error):
-            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
-        raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error
-
-
-def _weights_hash(name: str, folder: Path) -> str:
-    """The hash of the weight files; of a Hub model, its commit."""
-    local = name in bundled_names() or find_folder(name)
-    return weights_hash(folder) if local else folder.name[:16]
+        if name not in bundled_names():
+            prepare(name, "auto", progress)  # downloaded with progress, before anything is measured
+        dtype = choose_dtype(name).dtype
+    return read_model(name, dtype, progress)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 import transformers
 
-from specviz.trace import Machine
+from specviz.core.trace import Machine
 
 
 def describe_machine() -> Machine:

@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.models.devices import choose_device
 from specviz.models.inspection import Inspection, inspect_model
-from specviz.models.loading import LoadedModel
+from specviz.models.loaded_model import LoadedModel
 from specviz.models.memory import needed_bytes, shortage
 
 Tokens = Literal["same", "padded", "different"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.models.catalogue import bundled_names
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from huggingface_hub import HfApi
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.models.hub import HubModel, hub_errors, weights_in
 
 Shapes = dict[str, tuple[int, ...]]  # by tensor name

@@ -1,9 +1,9 @@
 """What can be refused without a model, so that no visitor's mistake takes the engine's time."""
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
+from specviz.core.request import PROMPT_LOOKUP
 from specviz.models.catalogue import bundled_names
 from specviz.models.pairs import known_names
-from specviz.request import PROMPT_LOOKUP
 from specviz.service.child import any_model_allowed
 from specviz.service.protocol import JobCommand, dump_command
 

@@ -9,18 +9,20 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
+from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.models.memory import is_out_of_memory
-from specviz.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.protocol import (
     Event,
     Failed,
     JobCommand,
+    JobEvent,
     Ready,
     Run,
     Stop,
@@ -29,13 +31,11 @@ from specviz.service.protocol import (
     parse_command,
 )
 
-if TYPE_CHECKING:
-    from specviz.service.work import Work
-
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
 BROKE = "The run failed inside the engine, through no fault of yours; the server's log says more."
 
 Send = Callable[[Event], None]
+DoJob = Callable[[JobCommand, Callable[[], bool]], Iterator[JobEvent | None]]  # see `dispatch.job_steps`
 
 
 class Inbox:
@@ -75,16 +75,16 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to the whole group; the server ends us its own way
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
-    work = _open_workshop(send)
+    do_job = _open_workshop(send)
     while True:
-        serve(inbox.next(), work, inbox, send)
+        serve(inbox.next(), do_job, inbox, send)
 
 
-def serve(command: JobCommand, work: "Work", inbox: Inbox, send: Send) -> None:
+def serve(command: JobCommand, do_job: DoJob, inbox: Inbox, send: Send) -> None:
     """Do one job; whatever goes wrong is that job's failure, not the engine's."""
     job = command.job
     try:
-        for event in work.steps(command, lambda: inbox.stopped(job)):
+        for event in do_job(command, lambda: inbox.stopped(job)):
             if inbox.stopped(job):
                 return send(Stopped(job))
             if event:
@@ -113,27 +113,28 @@ def _take_stdout() -> Send:
     return send
 
 
-def _open_workshop(send: Send) -> "Work":
+def _open_workshop(send: Send) -> DoJob:
     """Import what decodes, load the default pair, and decode with it once: the first visitor should not wait."""
     gc.disable()  # collecting while importing takes a sixth of the start
     import torch
     import transformers
 
-    from specviz.service.shelf import set_aside
-    from specviz.service.work import Work
+    from specviz.service.dispatch import job_steps
+    from specviz.service.model_cache import set_aside
+    from specviz.service.workshop import Workshop
 
     torch.set_num_threads(1)  # with other work on the cores, more threads are several times slower a step
-    work = Work()
+    do_job = partial(job_steps, Workshop())
     first = Run(0, RunRequest("Once upon a time", DEFAULT_TARGET, DEFAULT_DRAFT))
     try:
-        for _ in work.steps(first, lambda: False):
+        for _ in do_job(first, lambda: False):
             pass
     except Exception:
         traceback.print_exc()  # other models may still work
     gc.enable()
     set_aside()
     send(Ready({"torch": torch.__version__, "transformers": transformers.__version__}))
-    return work
+    return do_job
 
 
 if __name__ == "__main__":

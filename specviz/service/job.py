@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from specviz.counterfactual import Foresight
-from specviz.metrics import Costs
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses
+from specviz.core.trace import Trace
 from specviz.service.protocol import (
     Calibrated,
     Comparing,
@@ -19,7 +20,6 @@ from specviz.service.protocol import (
     Started,
     Stopped,
 )
-from specviz.trace import Trace
 
 Kind = Literal["interactive", "background"]
 State = Literal["waiting", "loading", "running", "comparing", "done", "failed", "cancelled"]
@@ -40,7 +40,9 @@ class JobView:
     trace: Trace | None = None  # the run so far; `autoregressive` is filled when done
     plain_tokens: int = 0  # tokens the target alone has written, while comparing
     plain_text: str = ""  # what it wrote, when done
-    foresight: Foresight | None = None  # what the draft would guess at each place of the output, when done and greedy
+    draft_guesses: DraftGuesses | None = (
+        None  # what the draft would guess at each place of the output, when done and greedy
+    )
     costs: Costs | None = None  # a calibration's result
     dtype_reasons: tuple[str, ...] = ()  # with it, for "fast": a sentence a model, which dtype and why
     results: tuple[dict[str, Any], ...] = ()  # a task's, so far
@@ -105,10 +107,10 @@ def advance(view: JobView, event: JobEvent) -> JobView:
             return replace(view, trace=replace(view.trace, rounds=[*view.trace.rounds, *rounds], output=output))
         case Comparing(tokens=tokens):
             return replace(view, state="comparing", plain_tokens=tokens)
-        case Done(autoregressive=plain, text=text, foresight=foresight) if view.trace:
+        case Done(autoregressive=plain, text=text, draft_guesses=draft_guesses) if view.trace:
             trace = replace(view.trace, autoregressive=plain)
             known = replace(view, trace=trace, plain_tokens=len(plain.token_ids), plain_text=text)
-            return replace(known, state="done", foresight=foresight)
+            return replace(known, state="done", draft_guesses=draft_guesses)
         case Calibrated(costs=costs, dtype_reasons=reasons):
             return replace(view, state="done", costs=costs, dtype_reasons=tuple(reasons))
         case Results(items=items, total=total, note=note):

@@ -12,17 +12,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.counterfactual import Foresight
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses
+from specviz.core.request import RunRequest
+from specviz.core.trace import Autoregressive, Output, Round, Trace
 from specviz.game.game import Ask
-from specviz.metrics import Costs
-from specviz.proving.rows import BATCHES, MOST_DRAWS
-from specviz.proving.rule_names import Position, RuleName
-from specviz.race import MAX_REPEATS, RacePrompt
-from specviz.request import RunRequest
-from specviz.sweeps.plan import SweepPlan
-from specviz.trace import Autoregressive, Output, Round, Trace
+from specviz.measure.proof.rows import BATCHES, MOST_DRAWS
+from specviz.measure.proof.rule_names import Position, RuleName
+from specviz.measure.race import MAX_REPEATS, RacePrompt
+from specviz.measure.sweep.plan import SweepPlan
 
-MAX_DRAFTS = 8  # in one Foresee
+MAX_DRAFTS = 8  # in one GuessAlong
 
 
 class OfOnePair:
@@ -97,7 +97,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Foresee(OfOnePair):
+class GuessAlong(OfOnePair):
     """Decode greedily with the target alone, and tell what each of these drafts would have guessed along its output.
 
     Of the request the draft does not matter.
@@ -107,7 +107,7 @@ class Foresee(OfOnePair):
     request: RunRequest
     drafts: Annotated[list[str], Field(max_length=MAX_DRAFTS)]
     done: int = 0
-    type: Literal["foresee"] = "foresee"
+    type: Literal["guess along"] = "guess along"
 
     @property
     def models(self) -> set[str]:
@@ -221,7 +221,9 @@ class Done:
     job: int
     autoregressive: Autoregressive
     text: str  # what the target alone wrote
-    foresight: Foresight | None = None  # of the run's own draft; None where its guesses depend on more than the text
+    draft_guesses: DraftGuesses | None = (
+        None  # of the run's own draft; None where its guesses depend on more than the text
+    )
     type: Literal["done"] = "done"
 
 
@@ -271,7 +273,7 @@ class Stopped:
     type: Literal["stopped"] = "stopped"
 
 
-JobCommand = Run | Calibrate | Race | Sweep | Foresee | Prove | CompareGreedy | Play  # tasks join here
+JobCommand = Run | Calibrate | Race | Sweep | GuessAlong | Prove | CompareGreedy | Play  # tasks join here
 Command = JobCommand | Stop
 JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Results | Finished | Failed | Stopped
 Event = Ready | JobEvent

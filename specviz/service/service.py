@@ -14,8 +14,8 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Literal
 
-from specviz.errors import InputError
-from specviz.request import RunRequest
+from specviz.core.errors import InputError
+from specviz.core.request import RunRequest
 from specviz.service.admission import admit
 from specviz.service.child import ENGINE, Child
 from specviz.service.fair_queue import FairQueue

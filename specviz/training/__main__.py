@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.training.data import Domain, Mixture, read_corpus, read_documents
 from specviz.training.lessons import corpus_rows, load_lessons, read_with, written_rows
 from specviz.training.loop import Objective, Plan, distil, next_token, train

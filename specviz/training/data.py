@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 
 SEPARATOR = "<|endoftext|>"  # a line of its own between documents
 HELD_OUT = 0.02  # the last documents of each file

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 from specviz.training.data import Mixture
 
 PROMPT_TOKENS = 24  # of the corpus, before the target goes on by itself

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import find_workload
 from specviz.decoding import autoregressive_decode
 from specviz.models import load_model
-from specviz.settings import DecodeSettings
-from specviz.workloads import find_workload
 
 KINDS = ("story", "code", "structured", "prose")
 SEEDS = (1, 2, 3)

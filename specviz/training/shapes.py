@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specviz.errors import InputError
+from specviz.core.errors import InputError
 
 _LAYER = "model.layers."
 _OUTPUTS = ("self_attn.o_proj.weight", "mlp.down_proj.weight")  # what a layer adds to the stream

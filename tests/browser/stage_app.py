@@ -9,20 +9,20 @@ import streamlit as st
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from specviz.counterfactual import Foresight  # noqa: E402
-from specviz.trace import Trace  # noqa: E402
-from specviz.views.plotly_static import publish_plotly  # noqa: E402
-from specviz.views.replay_data import replay_data  # noqa: E402
-from specviz.views.stage import stage  # noqa: E402
-from specviz.views.stage_data import stage_data  # noqa: E402
-from tests.fake_traces import cut, fake_trace, translated  # noqa: E402
+from specviz.core.replay import DraftGuesses  # noqa: E402
+from specviz.core.trace import Trace  # noqa: E402
+from specviz.ui.shared.plotly_static import publish_plotly  # noqa: E402
+from specviz.ui.stage.component import stage  # noqa: E402
+from specviz.ui.stage.data import stage_data  # noqa: E402
+from specviz.ui.stage.replay import replay_data  # noqa: E402
+from tests.support.fake_traces import cut, fake_trace, translated  # noqa: E402
 
 st.set_page_config(layout="wide")
 publish_plotly(HERE / "static")
 
 
-def foresight_of(trace: Trace) -> Foresight:
-    """A made-up foresight that agrees with what the made-up greedy run drafted; right wherever it drafted nothing."""
+def draft_guesses_of(trace: Trace) -> DraftGuesses:
+    """Made-up guesses that agree with what the made-up greedy run drafted; right wherever it drafted nothing."""
     guesses = list(trace.output.token_ids)
     pieces = {token.id: token.text for round in trace.rounds for token in [*round.drafted, round.emitted] if token.id}
     written = 0
@@ -31,7 +31,7 @@ def foresight_of(trace: Trace) -> Foresight:
             guesses[place] = token.id
         written += len(round.emitted_ids)
     assert trace.drafter is not None
-    return Foresight(trace.drafter, trace.output.token_ids, guesses, None, pieces, True)
+    return DraftGuesses(trace.drafter, trace.output.token_ids, guesses, None, pieces, True)
 
 
 asked = st.query_params
@@ -74,7 +74,7 @@ def show() -> None:
             link={"target": "wren-base", "prompt": "a & b"},
             playhead=place,
             gamma=st.session_state.get("gamma"),
-            replay=replay_data(trace, foresight_of(trace), None, running=False) if "foresight" in asked else None,
+            replay=replay_data(trace, draft_guesses_of(trace), None, running=False) if "foresight" in asked else None,
         ),
         on_draft_length=lambda length: st.session_state.update(gamma=length),
     )

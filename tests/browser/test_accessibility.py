@@ -9,9 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.conftest import AppServer
-from tests.visitor import wait_until_drawn
-
-pytestmark = pytest.mark.browser
+from tests.support.visitor import wait_until_drawn
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 LONG = 60_000  # ms, for a loaded machine

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from specviz.sweeps.rows import read_rows
+from specviz.measure.sweep.rows import read_rows
 from tests.conftest import AppServer
-from tests.visitor import expect_no_sideways_scroll, wait_until_drawn
-
-pytestmark = pytest.mark.browser
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
 LONG = 120_000  # ms, for a loaded machine
 SMALL = "helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
@@ -116,7 +114,7 @@ def test_ones_own_prompts_are_taken_and_bad_lines_are_named(context: BrowserCont
     page = open_page(context, app_server)
     page.get_by_text("Your own prompts").click()
     lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
-    box = page.locator(".st-key-hp_file input[type=file]")
+    box = page.locator(".st-key-sweep_file input[type=file]")
     box.set_input_files({"name": "mine.jsonl", "mimeType": "text/plain", "buffer": lines})
     expect(page.get_by_text("1 prompt taken")).to_be_visible()
     expect(page.get_by_text("Line 2 is left out: it has no")).to_be_visible()

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from specviz.lessons.quiz import QUIZ
-from specviz.lessons.steps import STEPS
+from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.steps import STEPS
 from tests.conftest import AppServer
-from tests.visitor import expect_no_sideways_scroll, wait_until_drawn
-
-pytestmark = pytest.mark.browser
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
 LONG = 60_000  # ms, for a loaded machine
 

@@ -14,9 +14,7 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.visitor import expect_no_sideways_scroll, wait_until_drawn
-
-pytestmark = pytest.mark.browser
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
 APP = Path(__file__).with_name("stage_app.py")
 PAUSED = "step=11&sharpness=6"  # round 4, judged

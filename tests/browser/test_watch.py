@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from specviz.trace import dump_trace, parse_trace
+from specviz.core.trace import dump_trace, parse_trace
 from tests.conftest import AppServer
-from tests.visitor import expect_no_sideways_scroll
-
-pytestmark = pytest.mark.browser
+from tests.support.visitor import expect_no_sideways_scroll
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 LONG = 60_000  # ms, for a loaded machine

@@ -1,0 +1,31 @@
+"""`python -m scripts.record_first_guesses`: what the draft of the first screen's run would have guessed.
+
+Reads assets/traces/first.json (made by `python -m specviz run`) and writes assets/traces/first.draft-guesses.json. With
+it the draft length can be dragged before any model has loaded. Run it again whenever the run is recorded again.
+"""
+
+import torch
+
+from specviz.core.replay import dump_draft_guesses
+from specviz.core.trace import read_trace
+from specviz.data.first_run import FIRST, FIRST_GUESSES
+from specviz.decoding import make_drafter
+from specviz.decoding.draft_guesses import guess_along
+from specviz.models.loading import load_model
+
+
+def main() -> None:
+    """One pass of the run's own draft."""
+    torch.set_num_threads(1)
+    trace = read_trace(FIRST)
+    assert trace.drafter is not None
+    target, draft = load_model(trace.target.name), load_model(trace.drafter.name)
+    assert target.info == trace.target, "the recorded run was made with other weights: record it anew first"
+    drafter = make_drafter(target, draft, trace.settings)
+    draft_guesses = guess_along(target, drafter, trace.prompt.token_ids, trace.output.token_ids)
+    assert draft_guesses is not None
+    FIRST_GUESSES.write_text(dump_draft_guesses(draft_guesses) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Figures computed from a trace. Pure functions: no model, no clock, no Streamlit."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+
+from specviz.core.trace import Autoregressive, Round, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of the tokens of some rounds."""
+
+    rounds: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    discarded: int = 0
+    emitted: int = 0
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted / drafted; None when nothing was drafted."""
+        return self.accepted / self.drafted if self.drafted else None
+
+    @property
+    def per_judgement_rate(self) -> float | None:
+        """Accepted / (accepted + rejected): the estimate of the papers' alpha; None when nothing was judged."""
+        judged = self.accepted + self.rejected
+        return self.accepted / judged if judged else None
+
+    @property
+    def tokens_per_target_call(self) -> float | None:
+        """Emitted tokens / rounds (block efficiency, tau); None before the first round."""
+        return self.emitted / self.rounds if self.rounds else None
+
+    def plus(self, round: Round) -> "Counts":
+        """These counts with one more round."""
+        return Counts(
+            self.rounds + 1,
+            self.drafted + len(round.drafted),
+            self.accepted + round.accepted,
+            self.rejected + round.rejected,
+            self.discarded + round.discarded,
+            self.emitted + len(round.emitted_ids),
+        )
+
+
+def count(rounds: Sequence[Round]) -> Counts:
+    """What became of the tokens of these rounds."""
+    counts = Counts()
+    for round in rounds:
+        counts = counts.plus(round)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class PositionCounts:
+    """Judgements at one position of the draft, counted from 1."""
+
+    position: int
+    judged: int
+    accepted: int
+
+    @property
+    def rate(self) -> float | None:
+        """h_j: accepted / judged at this position; None when it was never judged."""
+        return self.accepted / self.judged if self.judged else None
+
+
+def longest_draft(trace: Trace) -> int:
+    """Positions a draft of this run can have: the draft length, or more where a schedule went beyond it."""
+    return max([trace.settings.draft_length, *(len(round.drafted) for round in trace.rounds)])
+
+
+def by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCounts]:
+    """Judged and accepted tokens for positions 1 to `draft_length` of the draft."""
+    judged, accepted = [0] * draft_length, [0] * draft_length
+    for round in rounds:
+        for position, token in enumerate(round.drafted[:draft_length]):
+            judged[position] += token.status != "discarded"
+            accepted[position] += token.status == "accepted"
+    return [PositionCounts(i + 1, judged[i], accepted[i]) for i in range(draft_length)]
+
+
+def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
+    """Seconds at which the target alone has written 0, 1, ... `tokens` tokens.
+
+    Where the plain run stopped earlier (a sampled run is another draw), its median step is carried on.
+    """
+    steps = plain.seconds_per_token[:tokens]
+    missing = tokens - len(steps)
+    if missing > 0 and steps:
+        steps = steps + [median(steps)] * missing
+    return list(accumulate(steps, initial=0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The state of the run after one round."""
+
+    counts: Counts
+    speculative_seconds: float  # decoding so far, without prefill
+    autoregressive_seconds: float | None  # what the target alone took for as many tokens; None before it ran
+
+    @property
+    def speedup(self) -> float | None:
+        """Autoregressive / speculative seconds for the tokens so far: measured, one pair of runs."""
+        if self.autoregressive_seconds is None or not self.speculative_seconds:
+            return None
+        return self.autoregressive_seconds / self.speculative_seconds
+
+
+def running(trace: Trace) -> list[Running]:
+    """The state after each round."""
+    states: list[Running] = []
+    counts, seconds = Counts(), 0.0
+    total = sum(len(round.emitted_ids) for round in trace.rounds)
+    clock = autoregressive_clock(trace.autoregressive, total) if trace.autoregressive else None
+    for round in trace.rounds:
+        counts, seconds = counts.plus(round), seconds + round.seconds
+        states.append(Running(counts, seconds, clock[counts.emitted] if clock else None))
+    return states
+
+
+def speedup(trace: Trace) -> float | None:
+    """Autoregressive / speculative seconds over the whole run; None without rounds or a plain run."""
+    states = running(trace)
+    return states[-1].speedup if states else None
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a round costs, in units of one single-token target step."""
+
+    step_seconds: float  # that unit: the plain run's median step
+    cost_ratio: float  # c: one draft step
+    verification: dict[int, float]  # v(k): target time for k tokens at once
+    overhead: float  # o: round time that is neither draft nor verify
+
+
+def costs(trace: Trace) -> Costs | None:
+    """The costs one trace measured (medians); None without a plain run or a drafted token."""
+    drafting = [round for round in trace.rounds if round.drafted]
+    if not trace.autoregressive or not trace.autoregressive.seconds_per_token or not drafting:
+        return None
+    step = median(trace.autoregressive.seconds_per_token)
+    if not step:
+        return None
+    verify_seconds: dict[int, list[float]] = defaultdict(list)
+    for round in trace.rounds:
+        verify_seconds[len(round.drafted) + 1].append(round.verify_seconds)
+    return Costs(
+        step_seconds=step,
+        cost_ratio=median(round.draft_seconds / len(round.drafted) for round in drafting) / step,
+        verification={k: median(seconds) / step for k, seconds in sorted(verify_seconds.items())},
+        overhead=median(round.overhead_seconds for round in trace.rounds) / step,
+    )
+
+
+def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
+    """Index of the first token at which two outputs differ; None when they are the same."""
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return None if len(one) == len(other) else min(len(one), len(other))

@@ -1,0 +1,238 @@
+"""The exact counterfactual: under greedy decoding the output is fixed, so every draft length can be replayed.
+
+What the draft guesses after a text depends on that text alone. One pass of it over prompt and output says what it would
+have guessed at each place; from there, which tokens each round accepts and rejects follows without decoding again.
+Only what the draft writes after a wrong guess is not known: no run has asked for it, unless one on hand has.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from specviz.core.metrics import Costs, Counts
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.theory import verification_steps
+from specviz.core.trace import MAX_TOKENS, DrafterInfo, EmittedKind, Piece, Seconds, Status, TokenId, Trace
+
+Ids = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
+Tails = Mapping[int, Sequence[int]]  # by place in the output: what a real draft went on with after its guess there
+
+
+@dataclass(frozen=True, slots=True)
+class DraftGuesses:
+    """What one drafter would guess at each place of a greedy output, the true text before that place given."""
+
+    drafter: DrafterInfo
+    token_ids: Ids  # the output
+    guesses: Ids | None  # a model's guess at each place; None for prompt lookup
+    proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # prompt lookup's, up to 16 from each place
+    pieces: dict[TokenId, Piece]  # the text of each token in it
+    exact: bool  # False: a model in a rounding format, whose near-ties may fall otherwise when it reads one by one
+    seconds: Seconds = 0.0  # what making it took
+
+    def proposal(self, start: int, count: int) -> list[int | None]:
+        """The `count` guesses (lookup: at most) of a round that starts at `start`; None for those not known."""
+        if self.proposals is not None:
+            return list(self.proposals[start][:count])
+        assert self.guesses is not None
+        known: list[int | None] = []
+        for place in range(start, min(start + count, len(self.guesses))):
+            known.append(self.guesses[place])
+            if self.guesses[place] != self.token_ids[place]:
+                break  # from here on the draft reads a text that was never written
+        return known + [None] * (count - len(known))
+
+    def matches(self) -> list[bool | None]:
+        """For each place whether the guess there is the target's own token; None where prompt lookup has no guess."""
+        first = [self.proposal(place, 1) for place in range(len(self.token_ids))]
+        return [guess[0] == own if guess else None for guess, own in zip(first, self.token_ids, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedGuess:
+    """One token the draft would propose, and what would become of it."""
+
+    id: int | None  # None: no real run has drafted it
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedRound:
+    """One round at a draft length that was not decoded."""
+
+    start: int  # how many tokens the output had before it
+    guesses: list[ReplayedGuess]
+    kind: EmittedKind
+    token_id: int | None  # the target's own token; None after an accepted end of text
+
+    def count(self, status: Status) -> int:
+        """Number of guesses with this status."""
+        return sum(guess.status == status for guess in self.guesses)
+
+    @property
+    def emitted(self) -> int:
+        """Number of tokens it adds to the output."""
+        return self.count("accepted") + (self.token_id is not None)
+
+
+def replay(
+    draft_guesses: DraftGuesses,
+    draft_length: int,
+    max_new_tokens: int,
+    ends: Collection[int] = frozenset(),
+    tails: Tails | None = None,
+) -> list[ReplayedRound]:
+    """The rounds that decoding with this draft length goes through, token for token as the real loop keeps its books.
+
+    Args:
+        draft_guesses: of the drafter, over the greedy output.
+        draft_length: from 1 to 16.
+        max_new_tokens: of the run; its output may have ended earlier.
+        ends: token ids that end the text.
+        tails: guesses that a real run made after a wrong one, see `tails_of`.
+    """
+    rounds: list[ReplayedRound] = []
+    start = 0
+    while start < len(draft_guesses.token_ids):
+        count = min(draft_length, max_new_tokens - start - 1)  # the target adds a token to every round: room for it
+        proposal = draft_guesses.proposal(start, count)
+        rounds.append(_round(draft_guesses.token_ids, start, proposal, ends, tails or {}))
+        start += rounds[-1].emitted
+    return rounds
+
+
+def _round(
+    output: Sequence[int], start: int, proposal: list[int | None], ends: Collection[int], tails: Tails
+) -> ReplayedRound:
+    """What the target makes of one proposal: it keeps what is its own output, up to an end of text."""
+    accepted, ended = 0, False
+    while accepted < len(proposal) and not ended and proposal[accepted] == output[start + accepted]:
+        ended = output[start + accepted] in ends
+        accepted += 1
+    judged = accepted + (not ended and accepted < len(proposal))
+    proposal = _filled_in(proposal, judged, tails.get(start + judged - 1, ()))
+    statuses: list[Status] = ["accepted"] * accepted
+    statuses += ["rejected"] * (judged - accepted)
+    statuses += ["discarded"] * (len(proposal) - judged)
+    guesses = [ReplayedGuess(token_id, status) for token_id, status in zip(proposal, statuses, strict=True)]
+    if ended:
+        return ReplayedRound(start, guesses, "none", None)
+    return ReplayedRound(start, guesses, "correction" if judged > accepted else "bonus", output[start + accepted])
+
+
+def _filled_in(proposal: list[int | None], judged: int, tail: Sequence[int]) -> list[int | None]:
+    """The proposal with what a real run drafted at its unknown places."""
+    known = dict(enumerate(tail, start=judged))
+    return [known.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
+
+
+def tails_of(trace: Trace) -> dict[int, list[int]]:
+    """What the run's draft model went on with after each guess that failed (or ended the text).
+
+    It is keyed by that guess's place in the output: the text up to there, the guess included, decides what comes
+    next, wherever the round began.
+    """
+    tails: dict[int, list[int]] = {}
+    written = 0
+    for round in trace.rounds:
+        judged = round.accepted + round.rejected
+        if round.discarded:
+            tails[written + judged - 1] = [token.id for token in round.drafted[judged:]]
+        written += len(round.emitted_ids)
+    return tails
+
+
+def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
+    """What would become of the drafted tokens."""
+    return Counts(
+        rounds=len(rounds),
+        drafted=sum(len(round.guesses) for round in rounds),
+        accepted=sum(round.count("accepted") for round in rounds),
+        rejected=sum(round.count("rejected") for round in rounds),
+        discarded=sum(round.count("discarded") for round in rounds),
+        emitted=sum(round.emitted for round in rounds),
+    )
+
+
+def modelled_steps(rounds: Sequence[ReplayedRound], costs: Costs) -> float:
+    """What the rounds would take, in single-token target steps: nc + v(n+1) + o for a round with n guesses.
+
+    The denominator of `theory.realistic_speedup`, summed over rounds as long as they really would be.
+    """
+    return sum(
+        len(round.guesses) * costs.cost_ratio
+        + verification_steps(costs.verification, len(round.guesses) + 1)
+        + costs.overhead
+        for round in rounds
+    )
+
+
+def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | None:
+    """Tokens over `modelled_steps`: the target alone takes one step a token. None where nothing is emitted."""
+    steps = modelled_steps(rounds, costs)
+    return counts_of(rounds).emitted / steps if steps else None
+
+
+def every_length(
+    draft_guesses: DraftGuesses, max_new_tokens: int, ends: Collection[int] = frozenset(), tails: Tails | None = None
+) -> dict[int, list[ReplayedRound]]:
+    """The replay at each draft length from 1 to 16."""
+    lengths = range(1, MAX_DRAFT_LENGTH + 1)
+    return {length: replay(draft_guesses, length, max_new_tokens, ends, tails) for length in lengths}
+
+
+def ends_of(trace: Trace) -> frozenset[int]:
+    """The token ids that can have ended this output: no other end of text is in it, or it would have ended there."""
+    return frozenset(trace.output.token_ids[-1:]) if trace.output.stopped_by == "eos" else frozenset()
+
+
+_FORESIGHT: TypeAdapter[DraftGuesses] = TypeAdapter(DraftGuesses)
+
+
+def dump_draft_guesses(draft_guesses: DraftGuesses) -> str:
+    """The draft_guesses as JSON text."""
+    return _FORESIGHT.dump_json(draft_guesses).decode()
+
+
+def parse_draft_guesses(text: str | bytes) -> DraftGuesses:
+    """What `dump_draft_guesses` wrote.
+
+    Raises:
+        ValueError: it is no draft_guesses, or it does not speak of every place of its output.
+    """
+    draft_guesses = _FORESIGHT.validate_json(text)
+    each = draft_guesses.proposals if draft_guesses.guesses is None else draft_guesses.guesses
+    if each is None or len(each) != len(draft_guesses.token_ids):
+        raise ValueError("The draft_guesses does not hold one guess, or one proposal, for each place of its output.")
+    return draft_guesses
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """One draft beside others along the same output: what it would guess, and what its guesses cost here."""
+
+    draft: str  # as a request names it
+    draft_guesses: DraftGuesses
+    costs: Costs  # of the pair, calibrated on this machine
+    max_new_tokens: int
+    ends: list[int]  # what ended the output; empty where its length did
+
+    def replay(self, draft_length: int) -> list[ReplayedRound]:
+        """The rounds at this draft length."""
+        return replay(self.draft_guesses, draft_length, self.max_new_tokens, self.ends)
+
+
+_PROSPECT: TypeAdapter[Prospect] = TypeAdapter(Prospect)
+
+
+def dump_prospect(prospect: Prospect) -> dict[str, Any]:
+    """The prospect as an item of a task's results."""
+    item: dict[str, Any] = _PROSPECT.dump_python(prospect, mode="json")
+    return item
+
+
+def load_prospect(item: dict[str, Any]) -> Prospect:
+    """What `dump_prospect` made."""
+    return _PROSPECT.validate_python(item)

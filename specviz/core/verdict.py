@@ -1,0 +1,239 @@
+"""The verdict: does speculation help here, how sure is that, and what stands in its way.
+
+A verdict's speedup is always measured. The formula only explains it: which term binds, and what would break even.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median_high, stdev
+from typing import Literal
+
+from specviz.core import metrics
+from specviz.core.errors import InputError
+from specviz.core.theory import break_even_acceptance, realistic_speedup, verification_steps
+from specviz.core.trace import Trace
+
+Label = Literal["helps", "neutral", "hurts"]
+Term = Literal["acceptance", "draft cost", "verification", "overhead"]
+
+NEUTRAL = 1.05  # a speedup from 1 / 1.05 to 1.05 is nothing a person would notice
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the predicted speedup E(γ) / (γc + v(γ+1) + o) is made of; times in target steps."""
+
+    alpha: float  # per judgement
+    draft_length: int
+    cost_ratio: float  # c
+    verification: float  # v at draft_length + 1
+    overhead: float  # o
+
+    @property
+    def speedup(self) -> float:
+        """Modelled, not measured."""
+        return realistic_speedup(self.alpha, self.draft_length, self.cost_ratio, self.verification, self.overhead)
+
+    @property
+    def break_even(self) -> float | None:
+        """The alpha above which speculation pays at these costs; None where none does."""
+        return break_even_acceptance(self.draft_length, self.cost_ratio, self.verification, self.overhead)
+
+    @property
+    def binding(self) -> Term:
+        """The term whose ideal value, the others kept, would raise the predicted speedup most."""
+        ideals: dict[Term, Terms] = {
+            "acceptance": replace(self, alpha=1.0),
+            "draft cost": replace(self, cost_ratio=0.0),
+            "verification": replace(self, verification=1.0),
+            "overhead": replace(self, overhead=0.0),
+        }
+        return max(ideals, key=lambda term: ideals[term].speedup)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a visitor is told about one or more measured pairs of runs."""
+
+    label: Label
+    certain: bool  # False: it looks so, from one pair or from repeats that disagree
+    reason: str  # one sentence
+    binding: Term | None  # None when nothing was drafted
+    break_even: float | None  # per judgement; None where no rate would pay, or nothing was drafted
+    speedup: float  # measured
+    interval: tuple[float, float] | None = None  # 95 % of the speedup; None for a single pair
+
+    @property
+    def headline(self) -> str:
+        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" where that is not certain.
+
+        Repeats whose interval is far wider than the neutral band have not shown that the two are even.
+        """
+        even = "Too close to call" if self.interval else "Looks neutral"
+        sure = {"helps": "Helps", "neutral": "Neutral", "hurts": "Hurts"}
+        unsure = {"helps": "Looks like it helps", "neutral": even, "hurts": "Looks like it hurts"}
+        return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
+
+
+def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
+    """The terms of one trace; None without a plain run or a drafted token.
+
+    Its costs are those of a calibration where one is given, else what the one run measured of itself.
+    The draft length is what rounds that drafted mostly held: prompt lookup often finds less than it may propose.
+    """
+    own, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
+    costs = costs or own
+    if own is None or costs is None or alpha is None:
+        return None
+    draft_length = median_high(len(round.drafted) for round in trace.rounds if round.drafted)
+    verification = verification_steps(costs.verification, draft_length + 1)
+    return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead)
+
+
+def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
+    """The verdict on one pair of runs, never certain; None while either run is missing. For `costs` see `terms_of`.
+
+    Neutral from 1 / 1.05 to 1.05: single runs on a machine with other work to do differ by that much.
+    """
+    speedup = metrics.speedup(trace)
+    if not speedup:
+        return None
+    return _verdict(_label(speedup), False, speedup, None, terms_of(trace, costs))
+
+
+def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
+    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, a pair each. None without any.
+
+    Helps or hurts where the 95 % interval of the speedup leaves out 1, else neutral: certain where the whole
+    interval is from 1 / 1.05 to 1.05, else the repeats are too few or too uneven to say. One pair is as in
+    `verdict_of_run`.
+
+    Raises:
+        InputError: a ratio is no number above 0.
+    """
+    if not ratios:
+        return None
+    for ratio in ratios:
+        if not 0 < ratio < math.inf:
+            raise InputError(f"ratios must be numbers above 0, not {ratio}.")
+    speedup = math.exp(fmean(map(math.log, ratios)))
+    if len(ratios) == 1:
+        return _verdict(_label(speedup), False, speedup, None, terms)
+    low, high = interval_of_ratios(ratios)
+    label: Label = "helps" if low > 1 else "hurts" if high < 1 else "neutral"
+    certain = label != "neutral" or _label(low) == _label(high) == "neutral"
+    return _verdict(label, certain, speedup, (low, high), terms)
+
+
+def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:
+    """The 95 % t-interval of the geometric mean of two or more ratios.
+
+    Ratios are averaged through their logarithms, so that 2× and ½× cancel (Fleming and Wallace, "How not to lie
+    with statistics", CACM 29(3), 1986); Student's t because repeats are few (Georges, Buytaert and Eeckhout,
+    "Statistically rigorous Java performance evaluation", OOPSLA 2007).
+    """
+    logs = [math.log(ratio) for ratio in ratios]
+    middle, half = fmean(logs), student_t(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+    return math.exp(middle - half), math.exp(middle + half)
+
+
+def student_t(freedom: int) -> float:
+    """The 97.5 % point of Student's t: from the table up to 9 degrees of freedom, then its expansion.
+
+    Abramowitz and Stegun, 26.7.5, to the third term: within 0.001 from 10 degrees of freedom on.
+    """
+    table = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+    if freedom <= len(table):
+        return table[freedom - 1]
+    z = 1.959964
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+
+def compare_texts(trace: Trace) -> str:
+    """One honest sentence about the two outputs of a trace."""
+    plain = trace.autoregressive
+    if plain is None or trace.drafter is None:
+        return "Only one of the two runs is there, so there is nothing to compare yet."
+    if not trace.settings.greedy:
+        return (
+            f"At temperature {trace.settings.temperature:g} these are two different draws from the same "
+            "distribution: not comparable word for word."
+        )
+    written = trace.output.token_ids
+    at = metrics.first_difference(written, plain.token_ids)
+    if at is None:
+        return f"Identical: both wrote the same {len(written)} {'token' if len(written) == 1 else 'tokens'}."
+    if at == min(len(written), len(plain.token_ids)):
+        return f"The same for {at} tokens, then one of the two goes on: they were not asked for equally many."
+    return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at)}."
+
+
+def _verdict(
+    label: Label, certain: bool, speedup: float, interval: tuple[float, float] | None, terms: Terms | None
+) -> Verdict:
+    if terms is None:
+        reason = "Nothing was drafted, so every round was one plain target step and the loop's own time."
+        return Verdict(label, certain, reason, None, None, speedup, interval)
+    return Verdict(label, certain, _reason(terms, speedup), terms.binding, terms.break_even, speedup, interval)
+
+
+def _label(speedup: float) -> Label:
+    """The label by size alone."""
+    return "helps" if speedup > NEUTRAL else "hurts" if speedup < 1 / NEUTRAL else "neutral"
+
+
+def _reason(terms: Terms, speedup: float) -> str:
+    """The binding term with its number, how many drafts survive, and how many would have to."""
+    survive = f"of the judged drafts {_percent(terms.alpha)} survive"
+    limits = {
+        "acceptance": f"What limits it most is acceptance: {survive}",
+        "draft cost": f"What limits it most is the draft's cost, {terms.cost_ratio:.2f} target steps a token: "
+        f"{survive}",
+        "verification": f"What limits it most is checking {terms.draft_length + 1} tokens at once, "
+        f"{terms.verification:.2f} target steps: {survive}",
+        "overhead": f"What limits it most is overhead, {terms.overhead:.2f} target steps a round: {survive}",
+    }
+    return f"{limits[terms.binding]}, {_break_even(terms)}{_unexplained(terms, speedup)}."
+
+
+def _break_even(terms: Terms) -> str:
+    if terms.break_even is None:
+        return "and at these costs no rate would pay"
+    if terms.break_even == 0:
+        return "and at these costs any rate pays"
+    return f"and at these costs it pays above {_percent(terms.break_even)} of them"
+
+
+def _unexplained(terms: Terms, speedup: float) -> str:
+    """What to add where the formula and the clock fall on different sides of 1."""
+    if (terms.speedup - 1) * (speedup - 1) >= 0:
+        return ""
+    return f" (these averages predict {terms.speedup:.2f}×: they leave out uneven steps and acceptance in clusters)"
+
+
+def _why_they_differ(trace: Trace, at: int) -> str:
+    """The target's two likeliest tokens where the outputs part, as the speculative run recorded them."""
+    kept = (
+        candidates
+        for round in trace.rounds
+        for candidates in (
+            *(token.candidates for token in round.drafted if token.status == "accepted"),
+            *([round.emitted.candidates] if round.emitted.id is not None else []),
+        )
+    )
+    likeliest = sorted((c.p for i, found in enumerate(kept) if i == at for c in found), reverse=True)[:2]
+    if len(likeliest) < 2:
+        return "one pass over several tokens rounds differently from a pass over one"
+    first, second = likeliest
+    return (
+        f"the target's two likeliest tokens there have probabilities {first:.4f} and {second:.4f} (a gap of "
+        f"{first - second:.2g}), and one pass over several tokens rounds differently from a pass over one"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

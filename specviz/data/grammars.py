@@ -1,0 +1,89 @@
+"""The form an output must have: a JSON schema or a regular expression, as plain data. No torch."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from specviz.core.errors import InputError
+
+GrammarKind = Literal["json_schema", "regex"]
+MAX_GRAMMAR_CHARACTERS = 20_000
+
+# One spelling, that of Python's json.dumps: a small model given freedom in white space writes white space for ever.
+_ONE_SPELLING = {"x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}}
+# Where only one text can follow, llguidance would allow only the tokens its tokenizer cuts that text into. A mask would
+# then say more than the grammar does, and take from the target what the grammar leaves it.
+_NO_FORCING = '%llguidance {"no_forcing": true}'
+_NAMES = {"json_schema": "JSON schema", "regex": "regular expression"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What an output may be; size and, of a schema, that it is a JSON object, are checked when made.
+
+    Raises:
+        InputError: it cannot be one; `compile_grammar` finds what else may be wrong.
+    """
+
+    kind: GrammarKind
+    text: str  # the schema as JSON text, or the expression in Rust's syntax: no look-around, no back-references
+    opened: str = ""  # the end of the prompt, where what the grammar describes has already begun: '{"name":'
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(GrammarKind):
+            raise InputError(f"A grammar is json_schema or regex, not {self.kind}.")
+        if len(self.text) > MAX_GRAMMAR_CHARACTERS:
+            raise InputError(
+                f"The {self.name} is too large: {len(self.text):,} characters, and at most "
+                f"{MAX_GRAMMAR_CHARACTERS:,} are taken."
+            )
+        if any("\ud800" <= character <= "\udfff" for character in self.text):
+            raise InputError(f"The {self.name} holds half a character (a lone surrogate) and cannot be read as text.")
+        if self.kind == "json_schema":
+            _parsed(self.text)
+
+    @property
+    def name(self) -> str:
+        """Its kind, for a sentence."""
+        return _NAMES[self.kind]
+
+
+def compile_grammar(grammar: Grammar) -> str:
+    """The grammar as llguidance takes it, checked by it; needs no tokenizer.
+
+    Raises:
+        InputError: the expression cannot be read, or the schema uses what is not supported; one sentence.
+    """
+    from llguidance import LLMatcher, regex_to_lark  # here, because most runs need none of it
+
+    if grammar.kind == "regex":
+        start = f"/{regex_to_lark(grammar.text or '()')}/"
+    else:
+        start = f"%json {json.dumps(_parsed(grammar.text) | _ONE_SPELLING)}"
+    source = f"{_NO_FORCING}\nstart: {start}"
+    failed, messages = LLMatcher.validate_grammar_with_warnings(source)
+    if failed:
+        raise InputError(f"The {grammar.name} cannot be used: {in_short(messages[0])}.")
+    return source
+
+
+def in_short(message: str) -> str:
+    """The gist of what the library says over several lines, most of them a quotation of the grammar."""
+    gist: list[str] = re.findall(r"^error: (.+)$", message, re.MULTILINE) or message.splitlines() or ["no reason given"]
+    return re.sub(r"^at \d+\(\d+\): (failed to compile JSON schema: )?", "", gist[0]).strip().rstrip(".")[:200]
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        schema = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        where = f": {error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(f"The JSON schema is not JSON{where}.") from None
+    if not isinstance(schema, dict):
+        raise InputError("The JSON schema is not a JSON object.")
+    return schema
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

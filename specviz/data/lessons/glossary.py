@@ -1,0 +1,260 @@
+"""The vocabulary: every word of the field that this app uses, in one sentence, and where to see it happen.
+
+One list for the Learn page and for the words that explain themselves elsewhere.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from specviz.data.lessons.story import Says, Words
+
+Picture = Literal["round", "full", "costs", "prefill", "speedup"]
+Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word, what it means, its picture and the step of the story in which it happens."""
+
+    name: str
+    says: Says
+    picture: Picture
+    lesson: str  # a step's name
+    marked: Marked = ""  # what is ringed in a picture of a round
+    symbol: str = ""
+    figure: str = ""  # a template with this word's figure in the recorded run
+    also: tuple[str, ...] = ()  # other forms found in texts
+
+    @property
+    def id(self) -> str:
+        """For links and elements."""
+        return re.sub(r"[^a-z]+", "-", self.name.lower()).strip("-")
+
+
+GLOSSARY = (
+    Word(
+        "draft model",
+        Says(
+            "The small, cheap model that proposes the next few tokens.",
+            "The intern: a small, quick machine that suggests the next few words.",
+        ),
+        "round",
+        "idea",
+        "drafted",
+        also=("draft models",),
+    ),
+    Word(
+        "target model",
+        Says(
+            "The model whose text is wanted: it judges every draft and has the last word.",
+            "The editor: the big machine whose text you want, and who decides every word.",
+        ),
+        "round",
+        "idea",
+        "correction",
+        also=("target models",),
+    ),
+    Word(
+        "round",
+        Says(
+            "One draft phase and the one target pass that judges it.",
+            "The intern suggests, the editor looks once and decides.",
+        ),
+        "round",
+        "round",
+        figure="This run took {passes} rounds for {emitted} tokens.",
+        also=("rounds",),
+    ),
+    Word(
+        "draft length",
+        Says("How many tokens the draft proposes in a round.", "How many words the intern suggests at a time."),
+        "full",
+        "engineer",
+        "drafted",
+        symbol="γ",
+        figure="Here it is {draft_length}.",
+        also=("draft lengths",),
+    ),
+    Word(
+        "accepted",
+        Says("A drafted token that survived the target’s check.", "A suggested word that the editor let stand."),
+        "round",
+        "acceptance",
+        "accepted",
+        figure="In this run {accepted} of {drafted}.",
+    ),
+    Word(
+        "rejected",
+        Says(
+            "The first drafted token of a round that failed the check; there is at most one a round.",
+            "The first suggested word the editor crossed out.",
+        ),
+        "round",
+        "rejection",
+        "rejected",
+        figure="In this run {rejected}.",
+    ),
+    Word(
+        "discarded",
+        Says(
+            "A drafted token behind the rejected one: thrown away, never judged.",
+            "A suggested word behind the crossed out one, thrown away unread.",
+        ),
+        "round",
+        "rejection",
+        "discarded",
+        figure="In this run {discarded}.",
+    ),
+    Word(
+        "correction",
+        Says(
+            "The target’s own token, in place of the rejected one.",
+            "The word the editor writes in place of the crossed out one.",
+        ),
+        "round",
+        "rejection",
+        "correction",
+        also=("corrections",),
+    ),
+    Word(
+        "bonus",
+        Says(
+            "The target’s extra token when every drafted one was accepted: the pass has computed it anyway.",
+            "The extra word the editor adds for free when every suggestion was right.",
+        ),
+        "full",
+        "bonus",
+        "bonus",
+        also=("bonus token",),
+    ),
+    Word(
+        "acceptance rate",
+        Says(
+            "Accepted over drafted tokens: the share of all guesses that survive.",
+            "The share of all suggested words that stay.",
+        ),
+        "round",
+        "acceptance",
+        "drafted",
+        figure="In this run {accepted} / {drafted} = {acceptance}.",
+    ),
+    Word(
+        "per-judgement rate",
+        Says(
+            "Accepted over judged tokens, where discarded ones do not count: the estimate of the papers’ α.",
+            "The share of the words the editor has really read that stay.",
+        ),
+        "round",
+        "acceptance",
+        "judged",
+        symbol="α",
+        figure="In this run {accepted} / ({accepted} + {rejected}) = {judgement}.",
+        also=("acceptance per judgement", "per judgement", "judged drafts"),
+    ),
+    Word(
+        "tokens per target call",
+        Says(
+            "Tokens written over rounds: how far one expensive pass carries.",
+            "How many words one look of the editor brings.",
+        ),
+        "full",
+        "bonus",
+        "emitted",
+        symbol="τ",
+        figure="In this run {emitted} / {passes} = {per_call}.",
+        also=("tokens a target call", "tokens a call"),
+    ),
+    Word(
+        "draft cost",
+        Says(
+            "The time of one draft step over the time of one target step.",
+            "What one suggested word costs, next to a word by the editor.",
+        ),
+        "costs",
+        "pays",
+        symbol="c",
+        figure="In this run c = {cost}.",
+        also=("draft’s cost", "draft's cost", "draft step"),
+    ),
+    Word(
+        "verification cost",
+        Says(
+            "The target’s time for k tokens at once over its time for one.",
+            "What one look over several words costs, next to writing a single one.",
+        ),
+        "costs",
+        "idea",
+        symbol="v(k)",
+        figure="In this run {check}, for {most} tokens at once.",
+        also=("tokens at once",),
+    ),
+    Word(
+        "overhead",
+        Says(
+            "The time of a round that is neither drafting nor checking; o is that time in target steps.",
+            "The time of a round that goes into neither suggesting nor looking.",
+        ),
+        "costs",
+        "pays",
+        symbol="o",
+        figure="In this run o = {overhead}.",
+    ),
+    Word(
+        "prefill",
+        Says(
+            "Reading the prompt before the first token; it is timed apart and left out of the speedup.",
+            "Reading what you wrote before the first word is written. It is timed apart.",
+        ),
+        "prefill",
+        "slow",
+    ),
+    Word(
+        "speedup",
+        Says(
+            "The time of the target alone over the time of both together, for the same text.",
+            "How many times faster the two are than the editor alone.",
+        ),
+        "speedup",
+        "pays",
+        figure="Measured in this run: {speedup} times, one pair of runs recorded on {machine}.",
+        also=("speedups",),
+    ),
+)
+
+_FORMS = {form.lower(): word for word in GLOSSARY for form in (word.name, *word.also)}
+_PATTERN = re.compile(
+    r"(?<![\w-])(" + "|".join(sorted(map(re.escape, _FORMS), key=len, reverse=True)) + r")(?![\w-])", re.IGNORECASE
+)
+
+
+def find_word(name: str) -> Word | None:
+    """The word with this name or form; None when it is not in the vocabulary."""
+    return _FORMS.get(name.lower())
+
+
+def explained(text: str, key: str, words: Words = "technical") -> str:
+    """The text as HTML in which each word of the vocabulary explains itself on hover and on focus.
+
+    Only the first time a word occurs. The text is escaped: what it says is shown, never interpreted.
+
+    Args:
+        text: plain text of this app's own; no model's and no visitor's words belong in it.
+        key: unique on the page, for the elements' ids.
+        words: whose sentence explains.
+    """
+    parts, seen, end = [], set(), 0
+    for match in _PATTERN.finditer(text):
+        word = _FORMS[match.group().lower()]
+        if word.name in seen:
+            continue
+        seen.add(word.name)
+        tip = f"tip-{escape(key)}-{word.id}"
+        parts += [
+            escape(text[end : match.start()]),
+            f'<button type="button" class="explained" aria-describedby="{tip}">{escape(match.group())}</button>'
+            f'<span class="explanation" role="tooltip" id="{tip}">{escape(word.says.in_(words))}</span>',
+        ]
+        end = match.end()
+    return "".join([*parts, escape(text[end:])])

@@ -1,0 +1,240 @@
+"""The ten questions at the story's end. A stranger who has gone through the story can answer them all."""
+
+from specviz.data.lessons.story import Option, Question, Says
+
+
+def _ask(technical: str, plain: str, *options: Option) -> Question:
+    return Question(Says(technical, plain), options)
+
+
+def _no(technical: str, plain: str, meaning: str, plainly: str) -> Option:
+    return Option(Says(technical, plain), Says(meaning, plainly))
+
+
+def _yes(technical: str, plain: str, meaning: str, plainly: str) -> Option:
+    return Option(Says(technical, plain), Says(meaning, plainly), right=True)
+
+
+QUIZ = (
+    _ask(
+        "What does the draft model do, and for whom?",
+        "What does the intern do, and for whom?",
+        _yes(
+            "It proposes the next few tokens, for the target to judge",
+            "Suggests the next few words, for the editor to judge",
+            "The small model drafts, the big one judges. The draft never has the last word.",
+            "The intern suggests, the editor judges. The intern never has the last word.",
+        ),
+        _no(
+            "It writes the easy half of the text on its own",
+            "Writes the easy half of the text alone",
+            "Nothing it writes stays unjudged, easy or not.",
+            "Nothing the intern writes stays unjudged, easy or not.",
+        ),
+        _no(
+            "It corrects what the target wrote",
+            "Corrects what the editor wrote",
+            "The other way round: the target corrects the draft.",
+            "The other way round: the editor corrects the intern.",
+        ),
+    ),
+    _ask(
+        "Four tokens are drafted. What can one verification pass yield?",
+        "Four words are suggested. What can one look of the editor yield?",
+        _no(
+            "Four tokens, or none",
+            "Four words, or none",
+            "There is always at least one: the correction, or the bonus.",
+            "There is always at least one: the editor writes a word in any case.",
+        ),
+        _yes(
+            "From one to five tokens",
+            "From one to five words",
+            "One when the first is rejected and corrected, five when all four survive and the bonus comes on top.",
+            "One when the first is crossed out and corrected, five when all four stay and one comes on top.",
+        ),
+        _no(
+            "Exactly one token",
+            "Exactly one word",
+            "That is the target alone. With a draft, every accepted token comes on top.",
+            "That is the editor alone. Every suggested word that stays comes on top.",
+        ),
+    ),
+    _ask(
+        "Why is the output the same as the target’s own?",
+        "Why is the text the same as the editor’s own?",
+        _no(
+            "Because the draft was trained to copy the target",
+            "Because the intern has learned to copy the editor",
+            "That makes drafts survive more often. The sameness holds with any draft.",
+            "That makes suggestions better. The sameness holds with any intern.",
+        ),
+        _no(
+            "It is not quite the same, only nearly as good",
+            "It is not quite the same, only nearly as good",
+            "It is the same by construction. Only rounding, at a near-tie, can part them, and the app shows that.",
+            "It is the same, because of how it is made.",
+        ),
+        _yes(
+            "A draft stays only where the target would have it, and else the target’s own token is put in",
+            "A word stays only where the editor would have it, and else the editor writes one",
+            "Every token is either one the target agrees with or one it wrote itself.",
+            "Every word is either one the editor agrees with or one the editor wrote.",
+        ),
+    ),
+    _ask(
+        "What does the draft length γ trade?",
+        "What do more suggestions in a round trade?",
+        _yes(
+            "Fewer target passes against more guesses that may be wasted",
+            "Fewer looks against more guesses that may be wasted",
+            "A longer draft can carry further, and each guess is paid for, used or not.",
+            "More guesses can carry further, and each takes time, used or not.",
+        ),
+        _no(
+            "Speed against quality",
+            "Speed against quality",
+            "Quality is not for sale here: the text is the same at any draft length.",
+            "Quality is not for sale here: the text is the same however many are suggested.",
+        ),
+        _no(
+            "Memory against vocabulary",
+            "Short words against long ones",
+            "The draft length only says how many tokens are proposed in a round.",
+            "It only says how many words are suggested at a time.",
+        ),
+    ),
+    _ask(
+        "Which of these makes it slower than the target alone?",
+        "Which of these makes it slower than the editor alone?",
+        _no(
+            "A text that is easy to guess",
+            "A text that is easy to guess",
+            "Easy text is where it gains most.",
+            "Easy text is where it gains most.",
+        ),
+        _yes(
+            "A draft that is often wrong, or slow itself",
+            "An intern who is often wrong, or slow",
+            "Then guesses are paid for and thrown away, or cost about what they save.",
+            "Then guesses take time and are thrown away, or take about as long as they save.",
+        ),
+        _no(
+            "A target that is much bigger than the draft",
+            "An editor much slower than the intern",
+            "That helps: guesses are then cheap next to what they save.",
+            "That helps: guesses are then quick next to what they save.",
+        ),
+    ),
+    _ask(
+        "What happens to the tokens behind a rejected one?",
+        "What happens to the words behind a crossed out one?",
+        _no(
+            "They are kept if they fit",
+            "They stay if they fit",
+            "They were guessed after a token that is gone, so they are not even judged.",
+            "They were meant to follow a word that is gone, so they are not even read.",
+        ),
+        _no(
+            "They are judged in the next round",
+            "They are read in the next round",
+            "The next round drafts anew, from the corrected text.",
+            "In the next round the intern starts anew, from the corrected text.",
+        ),
+        _yes(
+            "They are discarded without being judged",
+            "They are thrown away unread",
+            "They stood on a mistake. The draft starts again behind the correction.",
+            "They stood on a mistake. The intern starts again behind the correction.",
+        ),
+    ),
+    _ask(
+        "Where does the correction come from?",
+        "Where does the correction come from?",
+        _yes(
+            "From the pass that checked the draft",
+            "From the same look that found the mistake",
+            "The pass predicts a token at every place it reads, so it costs nothing extra.",
+            "The editor, reading, already saw what belongs there. It costs nothing extra.",
+        ),
+        _no(
+            "From a second pass of the target",
+            "From a second look",
+            "No second pass is needed: the first has computed it.",
+            "No second look is needed.",
+        ),
+        _no(
+            "From the draft’s next best guess",
+            "From the intern’s next best guess",
+            "The draft is not asked again. The target’s own token takes the place.",
+            "The intern is not asked again. The editor writes the word.",
+        ),
+    ),
+    _ask(
+        "When is there a bonus token?",
+        "When does the editor add a word for free?",
+        _no(
+            "After every round",
+            "After every round",
+            "After a rejection the target’s token goes into the correction instead.",
+            "After a mistake that word is needed for the correction.",
+        ),
+        _yes(
+            "When every drafted token was accepted",
+            "When every suggested word was right",
+            "Nothing needs correcting, so the pass’s last prediction is an extra token.",
+            "Nothing needs correcting, so the editor’s next word comes on top.",
+        ),
+        _no(
+            "When the draft asks for one",
+            "When the intern asks for one",
+            "The draft has no say in it.",
+            "The intern has no say in it.",
+        ),
+    ),
+    _ask(
+        "Half of the drafted tokens are accepted. Is it faster?",
+        "Half of the suggested words stay. Is it faster?",
+        _no(
+            "Yes, always: half is saved",
+            "Yes, always, since half is saved",
+            "Only if drafting and checking cost less than what is saved.",
+            "Only if the guessing and looking take less time than what is saved.",
+        ),
+        _no(
+            "No, never: it must be more than half",
+            "No, never, it must be more",
+            "With a cheap draft half can be plenty.",
+            "With a quick intern half can be plenty.",
+        ),
+        _yes(
+            "It depends on what a guess and a check cost",
+            "It depends on what a guess and a look cost",
+            "Acceptance has to beat the costs, and so the break-even point differs from machine to machine: measure.",
+            "What is saved has to beat what is spent, and that differs from case to case. So measure.",
+        ),
+    ),
+    _ask(
+        "Why does it help that a pass checks several tokens at once?",
+        "Why does it help that one look covers several words?",
+        _yes(
+            "Checking several given tokens takes far less time than writing them one by one",
+            "Looking over several words takes far less time than writing them one by one",
+            "Much of a pass goes into fetching the model’s weights, and all tokens in it share that. A busy server has "
+            "already used that up.",
+            "Much of the effort is getting started, and all the words in a look share that.",
+        ),
+        _no(
+            "It makes the target smarter",
+            "It makes the editor smarter",
+            "The target is the same model and knows what it knew.",
+            "The editor is the same and knows what the editor knew.",
+        ),
+        _no(
+            "It lets the target skip tokens",
+            "It lets the editor skip words",
+            "None is skipped: each token in the text has been judged or written by the target.",
+            "None is skipped: each word in the text was judged or written by the editor.",
+        ),
+    ),
+)

@@ -1,0 +1,154 @@
+"""What the recorded runs of the story must be, and the measured figures beside them. No model, no Streamlit.
+
+`scripts/record_story.py` searches for runs that fit; tests hold the recorded ones to the same conditions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from pydantic import TypeAdapter, ValidationError
+
+from specviz.core.assets import ASSETS
+from specviz.core.errors import InputError
+from specviz.core.metrics import count, speedup
+from specviz.core.trace import Round, Trace, read_trace
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One recorded run of the story."""
+
+    wanted: str  # what it is, for people
+    fits: Callable[[Trace], bool]
+    score: Callable[[Trace], float]  # the highest of those that fit is taken
+    enough: int = 1_000  # fitting runs after which the search may stop
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One setting, measured over several prompts."""
+
+    target: str
+    draft: str
+    draft_length: int
+    temperature: float
+    rounds: int
+    emitted: int
+    drafted: int
+    accepted: int
+    rejected: int
+    speedup: float  # median over prompts and repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much target and draft agree at temperature 1, averaged over positions of real text."""
+
+    positions: int
+    product: float  # Σ p·q: the chance that two independent draws are equal
+    minimum: float  # Σ min(p, q): the chance that the lossless rule keeps a draft
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Sweeps measured when the story was recorded."""
+
+    recorded_on: str
+    draft_lengths: list[Measured]
+    drafts: list[Measured]
+    temperatures: list[Measured]
+    overlap: Overlap
+
+
+def mixed_round(trace: Trace) -> Round | None:
+    """The first round that keeps something, rejects something and throws something away."""
+    return next((r for r in trace.rounds if r.accepted and r.rejected and r.discarded), None)
+
+
+def full_round(trace: Trace) -> Round | None:
+    """The first round of full length that keeps every drafted token and adds a bonus."""
+    length = trace.settings.draft_length
+    return next((r for r in trace.rounds if r.accepted == length and r.emitted.kind == "bonus"), None)
+
+
+def wasted_round(trace: Trace) -> Round | None:
+    """The first of the rounds that throw most drafted tokens away."""
+    return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
+
+
+def same_text(trace: Trace) -> bool:
+    """Whether the target alone wrote the same tokens."""
+    return trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
+
+
+def _shows_a_round(trace: Trace) -> bool:
+    """Everything a round can do, in a run worth reading on."""
+    gain = speedup(trace) or 0.0
+    return mixed_round(trace) is not None and full_round(trace) is not None and same_text(trace) and gain > 1.05
+
+
+def _early(trace: Trace) -> float:
+    """Highest where both kinds of round come soon and the mixed one keeps about half."""
+    mixed, full = mixed_round(trace), full_round(trace)
+    assert mixed is not None
+    assert full is not None
+    return (mixed.accepted == 2) - 0.2 * (mixed.index + full.index) - (0.5 if mixed.index == full.index - 1 else 0)
+
+
+def _kept_by_chance(trace: Trace) -> bool:
+    """Sampling with a token kept although p < q, and one rejected by its draw."""
+    tokens = [token for round in trace.rounds for token in round.drafted]
+    lucky = any(t.status == "accepted" and (t.accept_prob or 1) < 1 for t in tokens)
+    return lucky and any(t.status == "rejected" and (t.accept_prob or 0) > 0 for t in tokens)
+
+
+def _rate(trace: Trace) -> float:
+    return count(trace.rounds).acceptance_rate or 0.0
+
+
+def _gain(trace: Trace) -> float:
+    return speedup(trace) or 0.0
+
+
+CASES = {
+    "round": Case("a run with a mixed round, a full round and the target's own text", _shows_a_round, _early),
+    "pays": Case(
+        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and same_text(t), lambda t: _gain(t)
+    ),
+    "theatre": Case(
+        "a run that loses for want of accepted drafts",
+        lambda t: _gain(t) < 0.9 and _rate(t) < 0.4 and same_text(t) and len(t.rounds) > 3,
+        lambda t: -_gain(t),
+    ),
+    "costly": Case(
+        "a run that loses although most drafts are accepted",
+        lambda t: _gain(t) < 0.95 and _rate(t) > 0.6 and same_text(t),
+        _rate,
+    ),
+    "sampled": Case("a sampled run with a draft kept and one rejected by chance", _kept_by_chance, _rate, enough=6),
+}
+
+
+@cache
+def story_trace(name: str) -> Trace:
+    """The recorded run of that name.
+
+    Raises:
+        InputError: its file is missing or damaged.
+    """
+    return read_trace(ASSETS / "traces" / f"story-{name}.json")
+
+
+@cache
+def story_figures() -> Figures:
+    """The recorded sweeps.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    path = ASSETS / "story" / "figures.json"
+    try:
+        return TypeAdapter(Figures).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{path.name}, the story's figures, cannot be read: {type(error).__name__}.") from error

@@ -1,0 +1,228 @@
+"""The guided story as data: what a step says, shows and asks, and how its texts get their figures.
+
+Texts are templates. Every figure in them comes from the run the step shows, or from the recorded sweeps, so that a
+story recorded with other models stays true. The steps themselves are in `story_how` and `story_when`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from specviz.core.metrics import costs, count, speedup
+from specviz.core.number_words import ORDINALS, in_words
+from specviz.core.request import PROMPT_LOOKUP, RunRequest
+from specviz.core.trace import Round, Trace
+from specviz.data.lessons.recorded_runs import full_round, mixed_round, story_figures, story_trace, wasted_round
+from specviz.data.permalink import link_of
+from specviz.data.workloads import WORKLOADS
+
+Words = Literal["technical", "plain"]
+Place = Literal["start", "mixed", "full", "wasted", "end"]  # a round of the run
+Phase = Literal["propose", "check", "judge"]
+Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
+PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
+NOISE = " (below one token’s is the noise of a single pair of runs: usually a check takes somewhat longer)"
+
+Facts = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """One text in two voices: the field's words, and words for anyone, without symbols."""
+
+    technical: str
+    plain: str
+
+    def in_(self, words: Words) -> str:
+        """The text in that voice."""
+        return self.plain if words == "plain" else self.technical
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to choose, and what choosing it means."""
+
+    text: Says
+    meaning: Says
+    right: bool = False
+
+
+def option(technical: str, plain: str, meaning: str, plainly: str, right: bool = False) -> Option:
+    """An answer in both voices, and what it means in both."""
+    return Option(Says(technical, plain), Says(meaning, plainly), right)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Predict first; the reveal says why. Exactly one option is right."""
+
+    text: Says
+    options: tuple[Option, ...]
+
+    @property
+    def right(self) -> int:
+        """Index of the right option."""
+        return next(i for i, option in enumerate(self.options) if option.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the story and the state it sets."""
+
+    name: str  # stands in links from the vocabulary
+    title: Says
+    text: Says
+    trace: str  # the recorded run it shows
+    asks_at: tuple[Place, Phase]  # the playhead until the question is answered
+    reveals_at: tuple[Place, Phase]  # the playhead after it
+    focus: Focus  # the part of the stage that is marked
+    question: Question
+
+    @property
+    def run(self) -> Trace:
+        """The recorded run."""
+        return story_trace(self.trace)
+
+    def playhead(self, answered: bool) -> int:
+        """The stage's sub-step for this step of the story."""
+        place, phase = self.reveals_at if answered else self.asks_at
+        return 3 * round_at(self.run, place).index + PHASES.index(phase)
+
+
+def round_at(trace: Trace, place: Place) -> Round:
+    """The round a place names; the first where a run has none of that kind."""
+    found: Callable[[], Round | None] = {
+        "start": lambda: trace.rounds[0],
+        "end": lambda: trace.rounds[-1],
+        "mixed": lambda: mixed_round(trace),
+        "full": lambda: full_round(trace),
+        "wasted": lambda: wasted_round(trace),
+    }[place]
+    return found() or trace.rounds[0]
+
+
+@cache
+def facts_of(name: str) -> Facts:
+    """Every figure a text may use, as it is written on screen: of one recorded run, and of the sweeps."""
+    trace = story_trace(name)
+    return {**_of_counts(trace), **_of_costs(trace), **_of_rounds(trace), **_of_sweeps()}
+
+
+def fill(template: str, facts: Facts) -> str:
+    """The text with its figures."""
+    return template.format_map(facts)
+
+
+def _of_counts(trace: Trace) -> Facts:
+    counts, gain = count(trace.rounds), speedup(trace) or 0.0
+    length = trace.settings.draft_length
+    return {
+        "machine": trace.recorded_on.machine,
+        "drafted": str(counts.drafted),
+        "accepted": str(counts.accepted),
+        "rejected": str(counts.rejected),
+        "discarded": str(counts.discarded),
+        "wasted": str(counts.drafted - counts.accepted),
+        "emitted": str(counts.emitted),
+        "passes": str(counts.rounds),
+        "saved": str(counts.emitted - counts.rounds),
+        "acceptance": percent(counts.acceptance_rate or 0.0),
+        "judgement": percent(counts.per_judgement_rate or 0.0),
+        "per_call": f"{counts.tokens_per_target_call or 0:.1f}",
+        "speedup": f"{gain:.2f}",
+        "draft_length": in_words(length),
+        "most": in_words(length + 1),
+    }
+
+
+def _of_costs(trace: Trace) -> Facts:
+    measured, plain = costs(trace), trace.autoregressive
+    if measured is None or plain is None:
+        return {}
+    length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
+    checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
+    total = sum(round.seconds for round in trace.rounds)
+    return {
+        "alone_ms": f"{1000 * alone:.0f}",
+        "mean_ms": f"{1000 * mean:.1f}",
+        "together_ms": f"{1000 * total:.0f}",
+        "draft_ms": f"{1000 * step * measured.cost_ratio:.1f}",
+        "check_ms": f"{1000 * step * checked:.1f}",
+        "cost": f"{measured.cost_ratio:.2f}",
+        "check": f"{checked:.2f}",
+        "check_note": "" if step * checked >= mean else NOISE,
+        "overhead": f"{measured.overhead:.2f}",
+    }
+
+
+def _of_rounds(trace: Trace) -> Facts:
+    """Of the mixed and the full round; only what the run has."""
+    facts: dict[str, str] = {}
+    if mixed := mixed_round(trace):
+        facts |= {
+            "mixed_round": str(mixed.index + 1),
+            "mixed_drafted": in_words(len(mixed.drafted)),
+            "mixed_accepted": in_words(mixed.accepted),
+            "mixed_discarded": in_words(mixed.discarded),
+            "mixed_written": in_words(mixed.accepted + 1),
+            "rejected_place": ORDINALS[mixed.accepted],
+        }
+    if full := full_round(trace):
+        facts |= {
+            "full_round": str(full.index + 1),
+            "full_drafted": in_words(len(full.drafted)),
+            "full_written": in_words(len(full.drafted) + 1),
+        }
+    return facts
+
+
+def _of_sweeps() -> Facts:
+    figures = story_figures()
+    lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
+    best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
+    quickest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
+    greedy, hottest = temperatures[0], temperatures[-1]
+    return {
+        "sweep_machine": figures.recorded_on,
+        "best_length": in_words(best.draft_length),
+        "best_length_speedup": f"{best.speedup:.2f}",
+        "best_length_rate": percent(best.accepted / best.drafted),
+        "longest_length": in_words(longest.draft_length),
+        "longest_speedup": f"{longest.speedup:.2f}",
+        "longest_rate": percent(longest.accepted / longest.drafted),
+        "best_draft": quickest.draft,
+        "best_draft_speedup": f"{quickest.speedup:.2f}",
+        "best_draft_rate": percent(quickest.accepted / quickest.drafted),
+        "biggest_draft": biggest.draft,
+        "biggest_speedup": f"{biggest.speedup:.2f}",
+        "biggest_rate": percent(biggest.accepted / biggest.drafted),
+        "greedy_speedup": f"{greedy.speedup:.2f}",
+        "hot_temperature": f"{hottest.temperature:g}",
+        "hot_speedup": f"{hottest.speedup:.2f}",
+        "greedy_rate": percent(greedy.accepted / (greedy.accepted + greedy.rejected)),
+        "hot_rate": percent(hottest.accepted / (hottest.accepted + hottest.rejected)),
+        "product": percent(figures.overlap.product),
+        "minimum": percent(figures.overlap.minimum),
+        "positions": str(figures.overlap.positions),
+    }
+
+
+def percent(share: float) -> str:
+    """A share as it stands in a text."""
+    return f"{100 * share:.0f} %"
+
+
+def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
+    """What a visitor asks for to run this themselves, and the preset its prompt is from."""
+    assert trace.drafter is not None
+    draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
+    request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)
+    named = (preset.name for kind in WORKLOADS for preset in kind.prompts if preset.text == trace.prompt.text)
+    return request, next(named, None)
+
+
+def watch_link(trace: Trace, step: int | None = None) -> dict[str, str]:
+    """The parameters of the Watch page that run it live."""
+    request, preset = request_of(trace)
+    return link_of(request, step, preset)

@@ -1,0 +1,97 @@
+"""What both decoders do before the first step: tokenise, check that it fits, and keep what a trace says of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, PrefillSeconds, Prompt, Round, Trace
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.machine import describe_machine
+from specviz.models.pairing import shared_vocabulary
+from specviz.models.token_texts import TokenTexts
+
+
+@dataclass(frozen=True, slots=True)
+class RunSetup:
+    """A run about to start."""
+
+    target: LoadedModel
+    settings: DecodeSettings
+    prompt: Prompt
+    vocabulary: int  # logits that stand for tokens
+    token_texts: TokenTexts
+    ends: frozenset[int]  # ids that end the output; empty when end of text is ignored
+    created: str
+
+    def trace(
+        self,
+        drafter: DrafterInfo | None,
+        prefill: PrefillSeconds,
+        rounds: Sequence[Round],
+        autoregressive: Autoregressive | None,
+        written: list[int],
+    ) -> Trace:
+        """The run so far as a trace; `written` is the output's token ids."""
+        return Trace(
+            schema=SCHEMA,
+            created=self.created,
+            recorded_on=describe_machine(),
+            target=self.target.info,
+            drafter=drafter,
+            settings=self.settings,
+            prompt=self.prompt,
+            prefill_seconds=prefill,
+            rounds=list(rounds),
+            autoregressive=autoregressive,
+            output=self._output(written),
+        )
+
+    def _output(self, written: list[int]) -> Output:
+        text = self.target.tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        if written and written[-1] in self.ends:
+            return Output(written, str(text), "eos")
+        return Output(written, str(text), "length" if len(written) == self.settings.max_new_tokens else None)
+
+
+def set_up_run(
+    target: LoadedModel, draft: LoadedModel | None, prompt: str | Sequence[int], settings: DecodeSettings
+) -> RunSetup:
+    """Tokenise and check.
+
+    Raises:
+        InputError: the prompt is empty or does not fit a model's context window, or the tokenizers differ.
+    """
+    vocabulary = shared_vocabulary(target, draft)
+    token_texts = TokenTexts(target.tokenizer)
+    token_ids = prompt_ids(target, prompt, vocabulary)
+    for loaded in (target, draft):
+        if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
+            raise InputError(
+                f"The prompt ({len(token_ids)} tokens) and {settings.max_new_tokens} new tokens do not fit "
+                f"{loaded.name}'s context window of {loaded.context} tokens."
+            )
+    text = prompt if isinstance(prompt, str) else str(target.tokenizer.decode(token_ids))
+    shown = Prompt(text, token_ids, [token_texts[token_id] for token_id in token_ids])
+    ends = target.end_ids if settings.stop_at_eos else frozenset[int]()
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    return RunSetup(target, settings, shown, vocabulary, token_texts, ends, created)
+
+
+def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int) -> list[int]:
+    """The prompt in the target's tokens.
+
+    Raises:
+        InputError: it is empty, or holds a token id that is not below `vocabulary`.
+    """
+    if isinstance(prompt, str):
+        # A special token spelled out in a visitor's prompt is text like any other.
+        token_ids = list(target.tokenizer(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
+    else:
+        token_ids = [int(token_id) for token_id in prompt]
+    if not token_ids:
+        raise InputError("The prompt is empty: give the models something to go on.")
+    if not all(0 <= token_id < vocabulary for token_id in token_ids):
+        raise InputError(f"The prompt holds a token id outside 0 to {vocabulary - 1}.")
+    return token_ids

@@ -1,0 +1,125 @@
+"""A turn and a game told in plain words. Token texts in it are data: show them as text."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from specviz.core.metrics import Counts
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.trace import Candidate, Round
+from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
+from specviz.game.words import Word, words_of
+
+Whose = Literal["yours", "theirs"]
+SHOWN_CANDIDATES = 3
+EVEN = 0.05  # tokens per target call: closer than this is a draw
+
+
+def headline(round: Round) -> str:
+    """What one round came to."""
+    drafted, accepted, gained = len(round.drafted), round.accepted, len(round.emitted_ids)
+    if not drafted:
+        return "Skipped: the target wrote one token itself. Nobody scores."
+    gain = f"This one target call wrote {_tokens(gained)}."
+    if accepted == drafted:
+        return f"All {_tokens(drafted)} accepted! {gain}" if drafted > 1 else f"Your token was accepted! {gain}"
+    if not accepted:
+        return (
+            f"None of your {_tokens(drafted)} accepted this time. {gain}" if drafted > 1 else f"Not this time. {gain}"
+        )
+    return f"{accepted} of your {_tokens(drafted)} accepted. {gain}"
+
+
+def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
+    """One sentence for each thing that happened, in order."""
+    round = turn.round
+    if round is None or not round.drafted:
+        return []
+    words = words_of(round)
+    told = [_pieces_line(words, round, whose), *_parts(words), *_rejection(round, whose), *_discarded(round)]
+    told.append(_emitted(round, whose))
+    if turn.ended:
+        told.append("With that the target says that this is the end of the text.")
+    if turn.cut:
+        told.append(f"A draft holds {MAX_DRAFT_LENGTH} tokens: your last {turn.cut} were not sent, and cost nothing.")
+    return [line for line in told if line]
+
+
+def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
+    split = [word.cut for word in words if len(word.pieces) > 1]
+    total = _tokens(len(round.drafted))
+    if not split:
+        return f"The model reads pieces, called tokens: {whose} were {total}, each of them a whole word or a mark."
+    return f"The model reads pieces, called tokens: {whose} were {total}, because it cuts {' and '.join(split[:3])}."
+
+
+def _parts(words: Sequence[Word]) -> list[str]:
+    return [f"{word.cut}: the first part survived, the rest did not." for word in words if word.fate == "part"]
+
+
+def _rejection(round: Round, whose: Whose) -> list[str]:
+    token = next((token for token in round.drafted if token.status == "rejected"), None)
+    if token is None:
+        return []
+    odds = "" if token.target_prob is None else f" and gave {whose} {_percent(token.target_prob)}"
+    return [f"✗ {_quoted(token.text)} was rejected: there the target wanted {_quoted(round.emitted.text)}{odds}."]
+
+
+def _discarded(round: Round) -> list[str]:
+    thrown = round.discarded
+    if not thrown:
+        return []
+    were = "1 token was" if thrown == 1 else f"{thrown} tokens were"
+    why = "they follow" if thrown > 1 else "it follows"
+    return [f"⋯ {were} discarded, never judged: {why} a word that is not there any more."]
+
+
+def _emitted(round: Round, whose: Whose) -> str:
+    if round.emitted.kind == "correction":
+        return f"↻ {_quoted(round.emitted.text)} is the correction: the target’s own token, in place of {whose}."
+    if round.emitted.kind == "bonus":
+        return (
+            f"+ {_quoted(round.emitted.text)} is the bonus: the target’s extra token, since all of {whose} were right."
+        )
+    return "The text ends there."
+
+
+def wanted(round: Round) -> list[tuple[str, float, bool]]:
+    """The target's favourites where it decided itself: text, probability, is it the visitor's token?"""
+    token = next((token for token in round.drafted if token.status == "rejected"), None)
+    candidates: Sequence[Candidate] = token.candidates if token else round.emitted.candidates
+    ranked = sorted(candidates, key=lambda c: -c.p)
+    shown = ranked[:SHOWN_CANDIDATES]
+    shown += [c for c in ranked[SHOWN_CANDIDATES:] if token and c.id == token.id]
+    return [(c.text, c.p, token is not None and c.id == token.id) for c in shown]
+
+
+def verdict(turns: Sequence[Turn]) -> str:
+    """The game in one or two sentences."""
+    scores = score(turns)
+    yours, model, lookup = (_per_call(scores[player]) for player in (YOU, MODEL, LOOKUP))
+    if yours is None or model is None or lookup is None:
+        return "No round was played, so there is nothing to compare."
+    figures = f"{yours:.2f} tokens per target call against {model:.2f} of {MODEL} and {lookup:.2f} of {LOOKUP}."
+    if yours > model + EVEN:
+        return f"You were the better draft: {figures} And a real draft needs milliseconds for a guess."
+    if yours >= model - EVEN:
+        return f"You and {MODEL} are about even: {figures} But it needs milliseconds for a guess."
+    beaten = f" You did beat {LOOKUP}." if yours > lookup + EVEN else ""
+    return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learnt how such texts go on."
+
+
+def _per_call(counts: Counts) -> float | None:
+    return counts.tokens_per_target_call
+
+
+def _tokens(number: int) -> str:
+    return "1 token" if number == 1 else f"{number} tokens"
+
+
+def _percent(share: float) -> str:
+    return "less than 1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
+
+
+def _quoted(text: str) -> str:
+    shown = text.strip() or {"\n": "↵", "\n\n": "↵↵"}.get(text, "␣")
+    return f"“{shown}”"

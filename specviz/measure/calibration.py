@@ -1,0 +1,78 @@
+"""What decoding costs on this machine: one-token and k-token steps, timed in interleaved repeats, medians kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import torch
+
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.decoding import iter_speculative_decode, make_drafter
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pass_timing import Stopped, pass_seconds
+
+LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Costs of one pair here, in units of one single-token target step."""
+
+    target: str
+    target_dtype: str
+    draft: str | None  # None: prompt lookup, which costs next to nothing
+    draft_dtype: str | None
+    threads: int
+    step_seconds: float  # that unit
+    cost_ratio: float  # c: one draft step, choosing its token included
+    verification: dict[int, float]  # v(k): k tokens at once
+    overhead: float  # o: what a round takes beyond drafting and verifying
+
+
+def calibrate(
+    target: LoadedModel,
+    draft: LoadedModel | None,
+    should_stop: Callable[[], bool] = lambda: False,
+    repeats: int = 9,
+) -> Calibration:
+    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead.
+
+    Args:
+        target: the target model.
+        draft: the draft model; None for prompt lookup.
+        should_stop: asked between measurements; True raises `Stopped`.
+        repeats: interleaved repeats behind each median.
+    """
+    lengths = range(1, min(LONGEST_PASS, target.context - 1) + 1)
+    target_seconds = pass_seconds(target, lengths, repeats, should_stop)
+    step = target_seconds[1]
+    draft_seconds, overhead_seconds = _round_seconds(target, draft, should_stop)
+    return Calibration(
+        target=target.name,
+        target_dtype=target.info.dtype,
+        draft=draft.name if draft else None,
+        draft_dtype=draft.info.dtype if draft else None,
+        threads=torch.get_num_threads(),
+        step_seconds=step,
+        cost_ratio=draft_seconds / step,
+        verification={k: seconds / step for k, seconds in target_seconds.items()},
+        overhead=overhead_seconds / step,
+    )
+
+
+def _round_seconds(
+    target: LoadedModel, draft: LoadedModel | None, should_stop: Callable[[], bool]
+) -> tuple[float, float]:
+    """Median seconds of one draft step and of a round's overhead, from a short greedy run."""
+    prompt = target.tokenizer("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
+    window = min(loaded.context for loaded in (target, draft) if loaded)
+    settings = DecodeSettings(max_new_tokens=min(48, window // 2), draft_length=4, stop_at_eos=False)
+    prompt = list(prompt)[: window - settings.max_new_tokens]
+    drafter = make_drafter(target, draft, settings)
+    rounds = []
+    for round in iter_speculative_decode(target, drafter, prompt, settings, record=False):
+        if should_stop():
+            raise Stopped
+        rounds.append(round)
+    steps = [round.draft_seconds / len(round.drafted) for round in rounds if round.drafted]
+    return median(steps) if steps else 0.0, median(round.overhead_seconds for round in rounds)

@@ -1,0 +1,154 @@
+"""Compare: both decoders on the same prompt, in turns. What the command line and the pages both call."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median_high, stdev
+from typing import Any
+
+import torch
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import first_difference
+from specviz.core.settings import DecodeSettings
+from specviz.core.theory import verification_steps
+from specviz.core.trace import Trace
+from specviz.core.verdict import Terms, student_t
+from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
+from specviz.decoding.constraints import LogitsConstraint
+from specviz.measure.calibration import Calibration, calibrate
+from specviz.measure.race import Paired, decode_seconds
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import shared_vocabulary
+
+Progress = Callable[[str], None]
+
+
+def run_both(
+    target: LoadedModel,
+    drafter: Drafter,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    constraint: LogitsConstraint | None = None,
+) -> Trace:
+    """One speculative run and the plain run it is compared with, in one trace; a short warm-up goes before."""
+    warm_up(target, drafter, prompt, settings, constraint)
+    trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
+    plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
+    return replace(trace, autoregressive=plain.autoregressive)
+
+
+def warm_up(
+    target: LoadedModel,
+    drafter: Drafter,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    constraint: LogitsConstraint | None = None,
+) -> None:
+    """A few untimed rounds and steps: the first passes of a process are slow, and belong to no one's figure."""
+    few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
+    speculative_decode(target, drafter, prompt, few, constraint=constraint)
+    autoregressive_decode(target, prompt, few, constraint=constraint)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Paired):
+    """Interleaved repeats of both decoders on one prompt, and what the pair costs here."""
+
+    calibration: Calibration
+    threads: int
+    quality: dict[str, Any]
+
+    @property
+    def terms(self) -> Terms | None:
+        """This run's acceptance with the calibrated costs; None when nothing was judged."""
+        alpha, costs = self.counts.per_judgement_rate, self.calibration
+        if alpha is None:
+            return None
+        length = self.speculative.settings.draft_length
+        if self.speculative.settings.draft_schedule != "fixed":  # then the length is what rounds mostly held
+            length = median_high(len(round.drafted) for round in self.speculative.rounds if round.drafted)
+        verification = verification_steps(costs.verification, length + 1)
+        return Terms(alpha, length, costs.cost_ratio, verification, costs.overhead)
+
+    @property
+    def predicted_speedup(self) -> float | None:
+        """E / (gamma c + v + o) from the calibration and this run's per-judgement rate: modelled."""
+        terms = self.terms
+        return terms.speedup if terms else None
+
+
+def compare(
+    target: LoadedModel,
+    drafter: Drafter,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    repeats: int = 5,
+    progress: Progress = lambda line: None,
+    constraint: LogitsConstraint | None = None,
+) -> Comparison:
+    """Measure both decoders in turns, after a warm-up of both.
+
+    Raises:
+        InputError: as `speculative_decode`; or repeats below 1.
+    """
+    if repeats < 1:
+        raise InputError(f"repeats must be at least 1, not {repeats}.")
+    progress("warming up")
+    warm_up(target, drafter, prompt, settings, constraint)
+    speculative: list[Trace] = []
+    plain: list[Trace] = []
+    for repeat in range(repeats):
+        progress(f"repeat {repeat + 1} of {repeats}")
+        speculative.append(speculative_decode(target, drafter, prompt, settings, record=False, constraint=constraint))
+        plain.append(autoregressive_decode(target, prompt, settings, constraint=constraint))
+    progress("calibrating")
+    return Comparison(
+        speculative=speculative[0],
+        plain=plain[0],
+        speculative_seconds=[decode_seconds(trace) for trace in speculative],
+        plain_seconds=[decode_seconds(trace) for trace in plain],
+        calibration=calibrate(target, drafter.loaded),
+        threads=torch.get_num_threads(),
+        quality=quality(target, speculative[0], plain[0]),
+    )
+
+
+def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
+    """What can honestly be said of the two outputs.
+
+    Greedy: where they first differ (None: nowhere) and how close the target's two likeliest tokens were there.
+    Sampling: the target's mean log-probability a token of each text, at temperature 1, with its 95 % interval.
+    """
+    prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
+    if plain.settings.greedy:
+        at = first_difference(ours, theirs)
+        tie = None if at is None or at >= len(theirs) else top2_gap(target, [*prompt, *theirs[:at]])
+        return {"kind": "greedy", "first_difference": at, "top2_gap": tie}
+    return {
+        "kind": "sampling",
+        "speculative": mean_log_probability(target, prompt, ours),
+        "autoregressive": mean_log_probability(target, prompt, theirs),
+    }
+
+
+def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
+    """Difference of the two highest next-token logits after `text`: near 0, rounding can decide between them."""
+    best, second = _logits(target, text)[-1].topk(2).values.tolist()
+    return float(best - second)
+
+
+def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> dict[str, float | None]:
+    """Mean over the output's tokens of log p(token), in nats, with the 95 % t-interval of that mean."""
+    text = [*prompt, *output]
+    rows = _logits(target, text)[len(prompt) - 1 : -1].log_softmax(-1)
+    each: list[float] = rows[torch.arange(len(output)), torch.tensor(list(output))].tolist()
+    if len(each) < 2:
+        return {"mean": each[0], "low": None, "high": None}
+    mean, half = fmean(each), student_t(len(each) - 1) * stdev(each) / math.sqrt(len(each))
+    return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
+def _logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
+    return CachedModel(target, shared_vocabulary(target)).read(text)

@@ -1,0 +1,195 @@
+"""Are these draws from that distribution? The proof page's statistics: counts in, evidence out. No model.
+
+One test is made after each of a proof's parts. So that looking often does not make false alarms frequent, each look may
+raise one with odds of at most `FALSE_ALARM` / looks, and all of them together with at most `FALSE_ALARM` (Bonferroni).
+
+Where draws stand after different texts, `expected` is the sum of the target's probabilities after each of them. The
+counts then scatter less than one multinomial's would (the covariance of the sum is the multinomial's, less the spread
+of the distributions among the texts), so that the test errs on the side of fewer false alarms.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Literal
+
+from specviz.measure.proof.rows import BATCHES, DrawBatch
+
+FALSE_ALARM = 0.01  # odds that a right rule is called wrong, over all looks of a proof
+LEAST_EXPECTED = 5.0  # in each of the test's bins, as is usual: below, its distribution is not chi-squared's
+USUAL = 0.05  # p-values below it are said to be unusual, though they do not fail
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+POWER = 0.95  # odds with which the difference that a proof says it would have seen is seen
+SIMULATIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the counts say at one time."""
+
+    draws: int
+    distance: float  # total variation distance between the bins' shares: half the sum of |observed - expected|
+    chance: float  # what chance alone exceeds once in twenty times
+    statistic: float  # chi-squared, the sum of (observed - expected)^2 / expected
+    degrees: int  # of freedom: bins less one; 0 where one bin is left and there is nothing to test
+    p_value: float  # odds of a statistic at least this large, if the draws are the target's
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What all looks so far come to."""
+
+    state: Literal["open", "passes", "fails", "nothing"]
+    sentence: str
+    failed_at: int | None = None  # draws after which it failed
+
+
+def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
+    """Compare counts with what was to be expected; both have an entry a class and the same sum."""
+    counts, means = pool(observed, expected)
+    draws = sum(counts)
+    distance = sum(abs(count - mean) for count, mean in zip(counts, means, strict=True)) / (2 * max(draws, 1))
+    degrees = len(counts) - 1
+    if degrees < 1:
+        return Look(draws, distance, 0.0, 0.0, 0, 1.0)
+    statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
+    shares = tuple(mean / draws for mean in means)
+    return Look(draws, distance, chance_distance(shares, draws), statistic, degrees, survival(statistic, degrees))
+
+
+def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
+    """Bins in which at least `LEAST_EXPECTED` are expected: the classes below it are put together, likeliest last.
+
+    Which classes go together depends on what is expected, never on what came.
+    """
+    order = sorted(range(len(expected)), key=lambda i: -expected[i])
+    large = [i for i in order if expected[i] >= LEAST_EXPECTED]
+    small = [i for i in order if expected[i] < LEAST_EXPECTED]
+    counts, means = [observed[i] for i in large], [expected[i] for i in large]
+    rest, rest_mean = sum(observed[i] for i in small), sum(expected[i] for i in small)
+    if rest_mean >= LEAST_EXPECTED or not counts:
+        return [*counts, rest], [*means, rest_mean]
+    counts[-1] += rest
+    means[-1] += rest_mean
+    return counts, means
+
+
+def survival(statistic: float, degrees: int) -> float:
+    """Odds that a chi-squared variable exceeds `statistic`: a finite sum for whole degrees of freedom.
+
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 26.4.4 (odd) and 26.4.5 (even degrees).
+    """
+    if statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    odd = degrees % 2
+    total = math.erfc(math.sqrt(half)) if odd else 0.0
+    for k in range(degrees // 2):
+        total += math.exp((k + odd / 2) * math.log(half) - half - math.lgamma(k + odd / 2 + 1))
+    return min(1.0, total)
+
+
+@lru_cache(maxsize=256)
+def chance_distance(shares: tuple[float, ...], draws: int) -> float:
+    """The total variation distance that so many draws from these very shares exceed once in twenty times.
+
+    By simulation with a fixed seed. With at least five expected in each bin, counts are simulated as normal variables
+    with a multinomial's variances and covariances: z_i sqrt(p_i) - p_i sum of z_j sqrt(p_j).
+    """
+    random, roots = Random(0), [math.sqrt(share) for share in shares]
+    distances = []
+    for _ in range(SIMULATIONS):
+        noise = [root * random.gauss(0, 1) for root in roots]
+        drift = sum(root * one for root, one in zip(roots, noise, strict=True))
+        off = (abs(one - root * drift) for root, one in zip(roots, noise, strict=True))
+        distances.append(sum(off) / (2 * math.sqrt(draws)))
+    return sorted(distances)[math.ceil(0.95 * SIMULATIONS) - 1]
+
+
+def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
+    """The total variation distance that a test at `threshold` sees with odds of `POWER`, wherever it lies.
+
+    A distance d makes the statistic's non-centrality at least 4 d^2 draws (by Cauchy and Schwarz, where the bins that
+    come too often have half of the probability), and the statistic is then close to normal with mean degrees + l and
+    variance 2 (degrees + 2 l), l the non-centrality.
+    """
+    critical, quantile = _critical(degrees, threshold), 1.645  # the normal's, for 95 %
+    low, high = 0.0, 4.0 * draws
+    for _ in range(60):
+        middle = (low + high) / 2
+        seen = degrees + middle - quantile * math.sqrt(2 * (degrees + 2 * middle)) >= critical
+        low, high = (low, middle) if seen else (middle, high)
+    return min(1.0, math.sqrt(high / (4 * draws)))
+
+
+@lru_cache(maxsize=256)
+def _critical(degrees: int, threshold: float) -> float:
+    """The statistic that is exceeded with odds of `threshold`."""
+    low, high = 0.0, 10.0 * degrees + 100.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if survival(middle, degrees) > threshold else (low, middle)
+    return high
+
+
+def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
+    """One look after each batch, at everything up to it."""
+    found, observed, expected = [], [0] * len(batches[0].expected) if batches else [], [0.0] * 0
+    expected = [0.0] * len(observed)
+    for batch in batches:
+        counts = batch.speculative if way == "speculative" else batch.plain
+        observed = [total + count for total, count in zip(observed, counts, strict=True)]
+        expected = [total + mean for total, mean in zip(expected, batch.expected, strict=True)]
+        found.append(look(observed, expected))
+    return found
+
+
+def finding(made: Sequence[Look], planned: int = BATCHES) -> Finding:
+    """What the looks made so far, of so many planned ones, come to. A failed test stays failed."""
+    threshold = FALSE_ALARM / planned
+    failed = next((one for one in made if one.degrees and one.p_value < threshold), None)
+    if failed:
+        return Finding("fails", _failure(failed), failed.draws)
+    if not made:
+        return Finding("open", "Nothing has been drawn yet.")
+    last = made[-1]
+    if len(made) < planned:
+        return Finding("open", f"After {last.draws:,} draws nothing distinguishes the two. More are on their way.")
+    if not last.degrees:
+        return Finding("nothing", "The target is all but sure of one token here, so there is nothing to compare.")
+    seen = smallest_seen(last.draws, last.degrees, threshold)
+    return Finding(
+        "passes",
+        f"After {last.draws:,} draws {_closeness(last, threshold)}. A distance of more than {seen:.3f} would have been "
+        f"seen with {POWER:.0%} odds. That is evidence, not certainty: more draws see smaller differences.",
+    )
+
+
+def _closeness(last: Look, threshold: float) -> str:
+    if last.p_value >= USUAL:
+        return "nothing distinguishes the two"
+    return (
+        f"they lie further apart than chance usually leaves them (p = {last.p_value:.3f}), but not beyond the bar of "
+        f"{threshold:g} that was set beforehand"
+    )
+
+
+def _failure(failed: Look) -> str:
+    return (
+        f"After {failed.draws:,} draws this is not the target’s distribution: draws of the target itself would look "
+        f"so different with odds of {odds(failed.p_value)}. A right rule is called wrong in at most "
+        f"{FALSE_ALARM:.0%} of proofs."
+    )
+
+
+def odds(p_value: float) -> str:
+    """A p-value for a sentence."""
+    if p_value >= 0.001:
+        return f"{p_value:.3f}"
+    if p_value < 1e-15:
+        return "less than 1 in 10¹⁵"
+    if p_value > 1e-6:
+        return f"1 in {1 / p_value:,.0f}"
+    return f"about 1 in 10{f'{-math.log10(p_value):.0f}'.translate(RAISED)}"

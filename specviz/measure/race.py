@@ -1,0 +1,344 @@
+"""A race: both decoders on the same prompts, timed in turns. What was measured, and the figures that follow from it.
+
+Pure data and functions: no model, no clock, no Streamlit. `service.handlers.race` measures, the Race page shows,
+and `specviz.measure.compare.compare` makes its figures with the same `Paired`.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from statistics import median
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import Counts, count
+from specviz.core.trace import Piece, Trace
+from specviz.core.verdict import Terms, Verdict, terms_of, verdict_of_ratios
+
+RACE_SCHEMA = 1
+MAX_PROMPTS = 8
+MAX_REPEATS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RacePrompt:
+    """A prompt with a short name to show it by: a preset's, or "own-1"."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Interleaved repeats of both decoders on one prompt."""
+
+    speculative: Trace  # of one repeat; ids are the same in all
+    plain: Trace
+    speculative_seconds: list[float]  # decoding only, a repeat each
+    plain_seconds: list[float]
+
+    @property
+    def counts(self) -> Counts:
+        """What became of the drafted tokens."""
+        return count(self.speculative.rounds)
+
+    @property
+    def longer(self) -> float:
+        """Tokens of the speculative output over those of the plain one: sampled texts may differ in length."""
+        return len(self.speculative.output.token_ids) / len(self.plain.output.token_ids)
+
+    @property
+    def ratios(self) -> list[float]:
+        """Speedup of each repeat: seconds a token, plain over speculative."""
+        pairs = zip(self.plain_seconds, self.speculative_seconds, strict=True)
+        return [plain / speculative * self.longer for plain, speculative in pairs]
+
+    @property
+    def speedup(self) -> float:
+        """Median plain seconds over median speculative seconds, for as many tokens: measured."""
+        return median(self.plain_seconds) / median(self.speculative_seconds) * self.longer
+
+    @property
+    def terms(self) -> Terms | None:
+        """Acceptance and costs as these very runs measured them; None when nothing was judged."""
+        return terms_of(replace(self.speculative, autoregressive=self.plain.autoregressive))
+
+    @property
+    def identical(self) -> bool | None:
+        """Greedy: whether both wrote the same ids. None when sampling: two draws are neither same nor different."""
+        if not self.speculative.settings.greedy:
+            return None
+        return self.speculative.output.token_ids == self.plain.output.token_ids
+
+    @property
+    def verdict(self) -> Verdict:
+        """On the interval of the paired ratios."""
+        verdict = verdict_of_ratios(self.ratios, self.terms)
+        assert verdict is not None  # there is at least one repeat
+        return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbability:
+    """The target's mean log-probability a token of one text, in nats at temperature 1, with its 95 % interval."""
+
+    mean: float
+    low: float | None  # None for a text of one token
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyQuality:
+    """Where two greedy outputs part, and how close the target's two likeliest tokens were there."""
+
+    first_difference: int | None  # None: nowhere
+    top2_gap: float | None  # of logits
+    kind: Literal["greedy"] = "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class SampledQuality:
+    """How likely the target finds each of two draws."""
+
+    speculative: LogProbability
+    autoregressive: LogProbability
+    kind: Literal["sampling"] = "sampling"
+
+
+Quality = GreedyQuality | SampledQuality
+
+
+@dataclass(frozen=True, slots=True)
+class RaceLap(Paired):
+    """One prompt of a race. The traces are those of each decoder's median repeat, with nothing recorded but times."""
+
+    name: str  # the prompt's
+    speculative_prefill: list[float]  # seconds to read the prompt (target and draft), a repeat each
+    plain_prefill: list[float]
+    plain_tokens: list[Piece]  # one display text for each token of the plain output
+    quality: Quality
+
+    @property
+    def speculative_tokens(self) -> list[str]:
+        """One display text for each token of the speculative output."""
+        return [text for round in burst_texts(self.speculative) for text, _ in round]
+
+    @property
+    def speculative_latency(self) -> list[float]:
+        """Prompt and decoding together, in seconds, a repeat each."""
+        return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
+
+    @property
+    def plain_latency(self) -> list[float]:
+        """Prompt and decoding together, in seconds, a repeat each."""
+        return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
+
+
+def decode_seconds(trace: Trace) -> float:
+    """Decoding without prefill, in seconds, of a speculative run or of the target alone."""
+    if trace.drafter is None and trace.autoregressive:
+        return sum(trace.autoregressive.seconds_per_token)
+    return sum(round.seconds for round in trace.rounds)
+
+
+def prefill_seconds(trace: Trace) -> float:
+    """Reading the prompt, in seconds, with every model that took part."""
+    return trace.prefill_seconds.target + trace.prefill_seconds.draft
+
+
+def median_index(seconds: Sequence[float]) -> int:
+    """The repeat whose time is the median, the faster of the middle two where their number is even.
+
+    Raises:
+        InputError: there are no repeats.
+    """
+    if not seconds:
+        raise InputError("A race needs at least one repeat.")
+    order = sorted(range(len(seconds)), key=lambda index: seconds[index])
+    return order[(len(order) - 1) // 2]
+
+
+def burst_texts(speculative: Trace) -> list[list[tuple[str, str]]]:
+    """What each round added to the text: (token text, "accepted", "correction" or "bonus")."""
+    bursts: list[list[tuple[str, str]]] = []
+    for round in speculative.rounds:
+        burst: list[tuple[str, str]] = [(token.text, "accepted") for token in round.drafted[: round.accepted]]
+        if round.emitted.id is not None:
+            burst.append((round.emitted.text, round.emitted.kind))
+        bursts.append(burst)
+    return bursts
+
+
+def burst_clock(speculative: Trace) -> list[float]:
+    """Seconds from the start of decoding to the end of each round."""
+    return list(accumulate(round.seconds for round in speculative.rounds))
+
+
+def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
+    """The verdict over prompts: the geometric mean of their speedups, and its 95 % interval. None without any.
+
+    With one prompt it is that prompt's own; with more, the prompts are what varies, not the repeats.
+    """
+    if len(laps) == 1:
+        return laps[0].verdict
+    return verdict_of_ratios([lap.verdict.speedup for lap in laps], pooled_terms(laps))
+
+
+def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
+    """Acceptance over all prompts' judgements, and the median of their costs; None where nothing was judged."""
+    terms = [found for lap in laps if (found := lap.terms)]
+    if not terms:
+        return None
+    accepted = sum(lap.counts.accepted for lap in laps)
+    judged = accepted + sum(lap.counts.rejected for lap in laps)
+    return Terms(
+        alpha=accepted / judged,
+        draft_length=max(found.draft_length for found in terms),
+        cost_ratio=median(found.cost_ratio for found in terms),
+        verification=median(found.verification for found in terms),
+        overhead=median(found.overhead for found in terms),
+    )
+
+
+def lap_figures(lap: RaceLap) -> dict[str, Any]:
+    """The figures of one prompt by name, as the CSV and JSON downloads hold them; see `race_csv`."""
+    counts, verdict, drafter = lap.counts, lap.verdict, lap.speculative.drafter
+    assert drafter is not None
+    low, high = verdict.interval or (None, None)
+    return {
+        "prompt": lap.name,
+        "target": lap.speculative.target.name,
+        "target_dtype": lap.speculative.target.dtype,
+        "draft": drafter.name,
+        "draft_dtype": drafter.dtype,
+        "machine": lap.speculative.recorded_on.machine,
+        "threads": lap.speculative.recorded_on.threads,
+        "draft_length": lap.speculative.settings.draft_length,
+        "draft_schedule": lap.speculative.settings.draft_schedule,
+        "temperature": lap.speculative.settings.temperature,
+        "seed": lap.speculative.settings.seed,
+        "prompt_tokens": len(lap.plain.prompt.token_ids),
+        "speculative_tokens": len(lap.speculative.output.token_ids),
+        "plain_tokens": len(lap.plain.output.token_ids),
+        "drafted": counts.drafted,
+        "accepted": counts.accepted,
+        "rejected": counts.rejected,
+        "discarded": counts.discarded,
+        "target_calls": counts.rounds,
+        "acceptance_rate": counts.acceptance_rate,
+        "per_judgement_rate": counts.per_judgement_rate,
+        "speculative_latency": median(lap.speculative_latency),
+        "plain_latency": median(lap.plain_latency),
+        "speculative_tokens_per_second": len(lap.speculative.output.token_ids) / median(lap.speculative_seconds),
+        "plain_tokens_per_second": len(lap.plain.output.token_ids) / median(lap.plain_seconds),
+        "speedup": verdict.speedup,
+        "speedup_low": low,
+        "speedup_high": high,
+        "verdict": verdict.label,
+        "certain": verdict.certain,
+        "identical": lap.identical,
+    }
+
+
+def race_csv(laps: Sequence[RaceLap]) -> str:
+    """One row for each prompt and repeat.
+
+    Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
+    seconds with prefill, rates exclude it; `speedup` is the geometric mean of the repeats' ratios with its 95 %
+    interval; empty where there is none), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`,
+    `speculative_prefill_seconds`, `speculative_seconds` and `ratio` of that repeat. Prompts stand by name only.
+    """
+    rows = [{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)]
+    written = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(written, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return written.getvalue()
+
+
+def _repeats(lap: RaceLap) -> list[dict[str, float]]:
+    return [
+        {
+            "repeat": index + 1,
+            "plain_prefill_seconds": lap.plain_prefill[index],
+            "plain_seconds": lap.plain_seconds[index],
+            "speculative_prefill_seconds": lap.speculative_prefill[index],
+            "speculative_seconds": lap.speculative_seconds[index],
+            "ratio": ratio,
+        }
+        for index, ratio in enumerate(lap.ratios)
+    ]
+
+
+_LAP: TypeAdapter[RaceLap] = TypeAdapter(RaceLap)
+_QUALITY: TypeAdapter[Quality] = TypeAdapter(Quality)
+
+
+def load_quality(found: dict[str, Any]) -> Quality:
+    """What `specviz.measure.compare.quality` says, typed."""
+    return _QUALITY.validate_python(found)
+
+
+def dump_lap(lap: RaceLap) -> dict[str, Any]:
+    """One prompt's measurements as plain JSON, as the engine sends them."""
+    return dict(_LAP.dump_python(lap, mode="json"))
+
+
+def load_lap(item: object) -> RaceLap:
+    """What `dump_lap` made.
+
+    Raises:
+        InputError: it is no lap.
+    """
+    try:
+        return _LAP.validate_python(item)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "its start"
+        raise InputError(f"The race is not valid at {where[:120]}: {first['msg'][:200]}.") from None
+
+
+def dump_race(laps: Sequence[RaceLap]) -> str:
+    """The race as a JSON file.
+
+    {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
+     "laps": [{"figures": {as in `race_csv`}, "name", "speculative": trace, "plain": trace,
+               "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
+               "plain_prefill": [...], "plain_tokens": [...], "quality": {...}}, ...]}
+
+    Traces are as the trace file's; seconds are a repeat each, in the order they were run.
+    """
+    verdict = overall_verdict(laps)
+    overall = verdict and {
+        "speedup": verdict.speedup,
+        "interval": verdict.interval,
+        "verdict": verdict.label,
+        "certain": verdict.certain,
+        "reason": verdict.reason,
+    }
+    every = [{"figures": lap_figures(lap), **dump_lap(lap)} for lap in laps]
+    return json.dumps({"schema": RACE_SCHEMA, "overall": overall, "laps": every}, ensure_ascii=False)
+
+
+def parse_race(text: str) -> list[RaceLap]:
+    """The laps of a file `dump_race` wrote; figures are made again, not read.
+
+    Raises:
+        InputError: it is no race of this version.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError:
+        raise InputError("The race is no JSON.") from None
+    if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
+        raise InputError(f"The race is not of schema {RACE_SCHEMA}.")
+    laps = content.get("laps")
+    if not isinstance(laps, list) or not laps:
+        raise InputError("The race holds no laps.")
+    return [load_lap(lap) for lap in laps]

@@ -1,0 +1,137 @@
+"""Measures a sweep's cells with the models in memory; see `sweep_plan` for what there is to measure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+
+import torch
+
+from specviz.core.metrics import count
+from specviz.core.trace import Trace
+from specviz.decoding import AutoregressiveRun, Drafter, PromptLookupDrafter, SpeculativeRun, make_drafter
+from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.grammar import make_constraint
+from specviz.measure.sweep.plan import Cell, SweepPair, groups
+from specviz.measure.sweep.rows import SweepRow, row_key
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.machine import describe_machine
+
+Progress = Callable[[str], None]
+Models = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: prompt lookup
+
+
+def sweep(
+    cells: Sequence[Cell],
+    load: Callable[[SweepPair], Models],
+    done: frozenset[tuple[str, ...]] = frozenset(),
+    progress: Progress = lambda line: None,
+) -> Iterator[SweepRow]:
+    """Measure cells and yield rows as they come, skipping those whose key is in `done`; a pair is loaded when due.
+
+    Raises:
+        InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
+    """
+    number = 0
+    for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
+        models = load(pair)
+        for numbered in groups(its_cells):
+            number += len(numbered)
+            left = [cell for cell in numbered if cell_key(models, cell) not in done]
+            if left:
+                progress(f"{left[0].label}: {number} of {len(cells)}")
+                yield from measure(models, left)
+
+
+def measure(models: Models, group: Sequence[Cell], chance: Callable[[], None] = lambda: None) -> list[SweepRow]:
+    """The rows of one or two cells of a block, in their order.
+
+    The run of the target alone stands between the two speculative runs it is compared with (speculative, plain,
+    speculative), so that each is its neighbour in time and a drift of the machine touches both alike. A short untimed
+    warm-up of both decoders goes before. `chance` is called after each round and step, off the clock: what it raises
+    ends the measurement.
+    """
+    first = group[0]
+    drafter = make_drafter(*models, first.settings)
+    warm_up(models, drafter, first, chance)
+    before = _speculative(models, drafter, first, chance)
+    plain = _plain(models, first, chance)
+    after = [_speculative(models, drafter, cell, chance) for cell in group[1:]]
+    return [_row(cell, trace, plain) for cell, trace in zip(group, [before, *after], strict=True)]
+
+
+def warm_up(models: Models, drafter: Drafter, cell: Cell, chance: Callable[[], None]) -> None:
+    """A few untimed rounds and steps: the first passes over a prompt of a new length are slow."""
+    settings = cell.settings
+    few = replace(settings, max_new_tokens=min(settings.max_new_tokens, settings.draft_length + 2))
+    _speculative(models, drafter, replace(cell, settings=few), chance)
+    _plain(models, replace(cell, settings=few), chance)
+
+
+def _speculative(models: Models, drafter: Drafter, cell: Cell, chance: Callable[[], None]) -> Trace:
+    constraint = _constraint(models, cell)
+    run = SpeculativeRun(models[0], drafter, cell.prompt.text, cell.settings, record=False, constraint=constraint)
+    for _ in run.rounds():
+        chance()
+    return run.trace()
+
+
+def _plain(models: Models, cell: Cell, chance: Callable[[], None]) -> Trace:
+    run = AutoregressiveRun(models[0], cell.prompt.text, cell.settings, constraint=_constraint(models, cell))
+    for _ in run.steps():
+        chance()
+    return run.trace()
+
+
+def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
+    """A new one for each run, made before its clock starts."""
+    if not cell.constrained or cell.prompt.grammar is None:
+        return None
+    return make_constraint(*models, cell.prompt.grammar, cell.prompt.text)
+
+
+def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
+    """The key of the row that this cell leads to."""
+    target, draft = models
+    by = (draft.name, draft.info.dtype) if draft else (PromptLookupDrafter().info.name, None)
+    here = torch.get_num_threads(), describe_machine().machine
+    cell_values = (cell.prompt.name, cell.prompt.text_hash, cell.constrained)
+    return row_key((target.name, target.info.dtype, *by, *here), cell_values, cell.settings)
+
+
+def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
+    counts, settings = count(speculative.rounds), speculative.settings
+    assert plain.autoregressive is not None
+    assert speculative.drafter is not None
+    plain_seconds = sum(plain.autoregressive.seconds_per_token)
+    seconds = sum(round.seconds for round in speculative.rounds)
+    written, plainly = len(speculative.output.token_ids), len(plain.output.token_ids)
+    return SweepRow(
+        target=speculative.target.name,
+        target_dtype=speculative.target.dtype,
+        draft=speculative.drafter.name,
+        draft_dtype=speculative.drafter.dtype,
+        threads=speculative.recorded_on.threads,
+        machine=speculative.recorded_on.machine,
+        workload=cell.prompt.workload,
+        preset=cell.prompt.name,
+        text_hash=cell.prompt.text_hash,
+        constrained=cell.constrained,
+        **asdict(settings),
+        new_tokens=written,
+        plain_tokens=plainly,
+        rounds=counts.rounds,
+        drafted=counts.drafted,
+        accepted=counts.accepted,
+        rejected=counts.rejected,
+        discarded=counts.discarded,
+        acceptance_rate=counts.acceptance_rate,
+        per_judgement_rate=counts.per_judgement_rate,
+        tokens_per_target_call=counts.tokens_per_target_call,
+        autoregressive_seconds=plain_seconds,
+        speculative_seconds=seconds,
+        draft_seconds=sum(round.draft_seconds for round in speculative.rounds),
+        verify_seconds=sum(round.verify_seconds for round in speculative.rounds),
+        overhead_seconds=sum(round.overhead_seconds for round in speculative.rounds),
+        speedup=plain_seconds / seconds * written / plainly,
+        identical=speculative.output.token_ids == plain.output.token_ids if settings.greedy else None,
+    )

@@ -1,0 +1,119 @@
+"""A visitor's own prompts from a file: one a line, or JSON lines. Nothing in the file is trusted."""
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.core.prompts import prompt_problem
+from specviz.measure.sweep.plan import SweepPrompt
+
+MAX_FILE_BYTES = 1_000_000
+MAX_PROMPTS = 200
+MAX_NAME = 40  # characters of a name or a workload
+OWN_WORKLOAD = "own"
+KEYS = {"prompt", "name", "workload"}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """What a file holds: the prompts that can be used, and one sentence for each line that cannot."""
+
+    prompts: tuple[SweepPrompt, ...]
+    problems: tuple[str, ...]
+
+
+def read_prompts(content: bytes) -> PromptFile:
+    """The prompts in a file: JSON lines where its first line is a JSON object, else every line is a prompt.
+
+    A JSON line is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left out.
+
+    Raises:
+        InputError: the file is no text, too large, or holds nothing that can be used.
+    """
+    lines = _lines(content)
+    as_json = bool(lines) and lines[0][1].lstrip().startswith("{") and _is_object(lines[0][1])
+    prompts: dict[str, SweepPrompt] = {}
+    problems: list[str] = []
+    for number, line in lines:
+        if len(prompts) == MAX_PROMPTS:
+            problems.append(f"Line {number} and those after it are left out: at most {MAX_PROMPTS} prompts are taken.")
+            break
+        try:
+            prompt = _from_json(line, number) if as_json else _prompt(line, number)
+            if prompt.name in prompts:
+                raise InputError(f"its name {prompt.name!r} is taken by an earlier line.")
+        except InputError as error:
+            problems.append(f"Line {number} is left out: {error}")
+        else:
+            prompts[prompt.name] = prompt
+    if not prompts:
+        raise InputError(problems[0] if problems else "The file holds no prompt: write one on each line.")
+    return PromptFile(tuple(prompts.values()), tuple(problems))
+
+
+def read_prompt_file(path: Path) -> PromptFile:
+    """`read_prompts` of a file on this machine.
+
+    Raises:
+        InputError: as there; or the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    return read_prompts(content)
+
+
+def _lines(content: bytes) -> list[tuple[int, str]]:
+    """Lines that hold something, with their numbers. Only line feeds and carriage returns end a line."""
+    if len(content) > MAX_FILE_BYTES:
+        raise InputError(f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: prompts are a few lines each.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("The file is not UTF-8 text.") from None
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _from_json(line: str, number: int) -> SweepPrompt:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError("it is not JSON.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("prompt"), str):
+        raise InputError('it has no "prompt" with a text.')
+    if unknown := sorted(found.keys() - KEYS):
+        raise InputError(f"it has {_plain(unknown[0])!r}, which is none of prompt, name, workload.")
+    name, workload = _word(found, "name", f"line-{number}"), _word(found, "workload", OWN_WORKLOAD)
+    return _prompt(found["prompt"], number, name, workload)
+
+
+def _prompt(text: str, number: int, name: str = "", workload: str = OWN_WORKLOAD) -> SweepPrompt:
+    if problem := prompt_problem(text):
+        raise InputError(problem[0].lower() + problem[1:])
+    return SweepPrompt(workload, name or f"line-{number}", text)
+
+
+def _word(found: dict[str, Any], key: str, default: str) -> str:
+    """A short text on one line, or the default where it is missing."""
+    word = found.get(key, default)
+    if not isinstance(word, str) or not word.strip() or len(word) > MAX_NAME or word != _plain(word):
+        raise InputError(f'its "{key}" is not a text of 1 to {MAX_NAME} plain characters.')
+    return word.strip()
+
+
+def _plain(text: str) -> str:
+    """Without control characters, and short."""
+    return "".join(char for char in text if unicodedata.category(char)[0] != "C")[:MAX_NAME]

@@ -1,0 +1,41 @@
+"""How long a forward pass over k tokens takes here."""
+
+from collections.abc import Callable, Iterable
+from statistics import median
+from time import perf_counter
+
+import torch
+
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+
+CONTEXT_TOKENS = 64  # read before timing: about where a short run is
+
+
+class Stopped(Exception):
+    """Calibration was asked to stop before it had an answer."""
+
+
+def pass_seconds(
+    loaded: LoadedModel, lengths: Iterable[int], repeats: int, should_stop: Callable[[], bool] = lambda: False
+) -> dict[int, float]:
+    """Median seconds of one forward pass over k new tokens, for each k, after up to `CONTEXT_TOKENS` in the cache."""
+    lengths = list(lengths)
+    vocabulary = int(loaded.model.config.get_text_config().vocab_size)
+    generator = torch.Generator().manual_seed(0)
+    read = min(CONTEXT_TOKENS, loaded.context - max(lengths))
+    tokens: list[int] = torch.randint(vocabulary, (read + max(lengths),), generator=generator).tolist()
+    model = CachedModel(loaded, vocabulary)
+    model.prefill(tokens[:read])
+    taken: dict[int, list[float]] = {k: [] for k in lengths}
+    for repeat in range(repeats + 2):
+        for k in lengths:
+            if should_stop():
+                raise Stopped
+            began = perf_counter()
+            model.read(tokens[read : read + k])
+            seconds = perf_counter() - began
+            model.crop(read)
+            if repeat >= 2:  # the first two warm up
+                taken[k].append(seconds)
+    return {k: median(seconds) for k, seconds in taken.items()}

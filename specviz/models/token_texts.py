@@ -1,0 +1,57 @@
+"""One token's text for a person. A token may be part of a character: its bytes then stand as ⟨E2⟩⟨80⟩."""
+
+import codecs
+import re
+from functools import cache
+
+from tokenizers.decoders import ByteLevel
+from transformers import PreTrainedTokenizerBase
+from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+
+def _show_bytes(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(f"⟨{byte:02X}⟩" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("specviz.show_bytes", _show_bytes)
+
+
+class TokenTexts:
+    """Display text by token id, made once per id. Never join these into text: decode the ids instead."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._tokenizer = tokenizer
+        self._byte_level = isinstance(getattr(tokenizer.backend_tokenizer, "decoder", None), ByteLevel)
+        self._known: dict[int, str] = {}
+
+    def __getitem__(self, token_id: int) -> str:
+        text = self._known.get(token_id)
+        if text is None:
+            text = self._known[token_id] = self._make(token_id)
+        return text
+
+    def _make(self, token_id: int) -> str:
+        raw = self._tokenizer.convert_ids_to_tokens(token_id)
+        if raw is None:
+            return f"⟨token {token_id}⟩"
+        if token_id in self._tokenizer.all_special_ids:
+            return str(raw)
+        return token_bytes(str(raw), self._byte_level).decode("utf-8", "specviz.show_bytes")
+
+
+def token_bytes(raw: str, byte_level: bool) -> bytes:
+    """The bytes a vocabulary entry stands for, in GPT-2's byte alphabet or SentencePiece's spelling."""
+    if byte_level:
+        alphabet = byte_alphabet()
+        return b"".join(alphabet.get(char) or char.encode() for char in raw)
+    if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", raw):
+        return bytes.fromhex(match[1])
+    return raw.replace("▁", " ").encode()
+
+
+@cache
+def byte_alphabet() -> dict[str, bytes]:
+    """The byte behind each character of GPT-2's printable alphabet."""
+    alphabet: dict[int, str] = bytes_to_unicode()  # type: ignore[no-untyped-call]
+    return {char: bytes([byte]) for byte, char in alphabet.items()}

@@ -1,0 +1,198 @@
+"""The engine's work for the game: a person's words as a draft, judged in one real round beside the rivals' drafts.
+
+Nothing is kept between turns: the text so far comes with each.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+
+from torch import Tensor
+
+from specviz.core.errors import InputError
+from specviz.core.request import RunRequest
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.trace import DrafterInfo, Trace
+from specviz.decoding import AutoregressiveRun, Draft, Drafter, PromptLookupDrafter, SpeculativeRun, make_drafter
+from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.run_setup import prompt_ids
+from specviz.decoding.sampler import Sampler
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn, dump_turn
+from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import shared_vocabulary
+from specviz.models.token_texts import TokenTexts
+from specviz.service.protocol import Finished, JobEvent, Play, Results, Started
+
+OFFERED_TOKENS = 4  # about; whole words
+RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
+
+
+class PersonDrafter:
+    """Drafts what somebody typed, once."""
+
+    loaded = None
+    info = DrafterInfo("person", "you")
+
+    def __init__(self, token_ids: Sequence[int]) -> None:
+        self._token_ids = list(token_ids)
+
+    def begin(
+        self, prompt: Sequence[int], vocabulary: int, sampler: Sampler, constraint: LogitsConstraint | None
+    ) -> "PersonDrafter":
+        """Nothing to read."""
+        return self
+
+    def propose(self, text: Sequence[int], count: int) -> Draft:
+        """The person's tokens: a point mass on each, as they name one continuation and no odds."""
+        return Draft(self._token_ids[:count], None)
+
+    def commit(self, length: int) -> None:
+        """There is one round only."""
+
+
+def play_steps(command: Play, target: LoadedModel, draft: LoadedModel | None) -> Iterator[JobEvent | None]:
+    """One result: the `Turn`.
+
+    Raises:
+        InputError: what was typed cannot be played, or the text has grown too long.
+    """
+    ask, request = command.ask, command.request
+    vocabulary = shared_vocabulary(target, draft)
+    text_ids = prompt_ids(target, ask.text_ids or request.prompt, vocabulary)
+    mine, cut = _drafted(target, text_ids, ask)
+    yield Started(command.job)
+    trace, rivals = None, {}
+    if ask.action != "offer":
+        # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
+        start: str | list[int] = ask.text_ids or request.prompt
+        trace = one_round(target, PersonDrafter(mine), start, len(mine))
+        yield None
+        text_ids = [*text_ids, *trace.output.token_ids]
+    if mine and trace:
+        before = text_ids[: -len(trace.output.token_ids)]
+        drafters: dict[str, Drafter] = {
+            MODEL: make_drafter(target, draft, DecodeSettings()),
+            LOOKUP: PromptLookupDrafter(),
+        }
+        for player, drafter in drafters.items():
+            rivals[player] = one_round(target, drafter, before, len(mine)).rounds[0]
+            yield None
+    turn = _after(target, draft, request, ask, text_ids)
+    yield Results(command.job, [dump_turn(replace(turn, trace=trace, rivals=rivals, cut=cut))], 1)
+    yield Finished(command.job)
+
+
+def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], tokens: int) -> Trace:
+    """A run of one round, greedy, with drafts of `tokens` tokens; its settings hold no more tokens than it wrote."""
+    settings = DecodeSettings(max_new_tokens=tokens + 1, draft_length=max(tokens, 1))
+    run = SpeculativeRun(target, drafter, text, settings)
+    next(iter(run.rounds()))
+    trace = run.trace()
+    written = len(trace.output.token_ids)
+    stopped = trace.output.stopped_by or "length"
+    return replace(
+        trace,
+        settings=replace(settings, max_new_tokens=written),
+        output=replace(trace.output, stopped_by=stopped),
+    )
+
+
+def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[list[int], int]:
+    """The tokens the person drafts, at most 16, and how many more there were.
+
+    Raises:
+        InputError: what was typed cannot be played.
+    """
+    if ask.action != "guess":
+        return [], 0
+    token_ids = list(ask.picked) or guess_ids(target, text_ids, ask.guess, ask.joins)
+    return token_ids[:MAX_DRAFT_LENGTH], max(0, len(token_ids) - MAX_DRAFT_LENGTH)
+
+
+def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_word: bool = False) -> list[int]:
+    """A person's words in the target's tokens, as they go on after the text.
+
+    The text's own tokens are final. Where the tokenizer would cut text and words together in the same way, its cut is
+    taken; where it would merge across the seam, the words are cut by themselves.
+
+    Raises:
+        InputError: they cannot be played, or their tokens do not spell them.
+    """
+    if problem := guess_problem(guess):
+        raise InputError(problem)
+    tokenizer = target.tokenizer
+    if any(mark in guess for mark in tokenizer.all_special_tokens):
+        raise InputError(f"That is a mark the models use inside, not something a story says: type words.{FREE}")
+    before = _spelled(target, text_ids)
+    added = joined(before, tidy(guess), inside_word)
+    whole = list(tokenizer(before + added, split_special_tokens=True)["input_ids"])
+    if whole[: len(text_ids)] == list(text_ids):
+        token_ids = whole[len(text_ids) :]
+    else:
+        token_ids = list(tokenizer(added, split_special_tokens=True, add_special_tokens=False)["input_ids"])
+    if not token_ids or _spelled(target, [*text_ids, *token_ids]) != before + added:
+        raise InputError(f"The target has no tokens that spell this: type it in other words.{FREE}")
+    return token_ids
+
+
+def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
+    return str(target.tokenizer.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: Ask, text_ids: list[int]) -> Turn:
+    """Where the text is now, and what can be picked there."""
+    text = _spelled(target, text_ids)
+    if text_ids[-1] in target.end_ids and len(text_ids) > 1:
+        return Turn(text, text_ids, joins=False, ended=True)
+    token_texts = TokenTexts(target.tokenizer)
+    model = CachedModel(target, shared_vocabulary(target, draft))
+    model.prefill(text_ids[:-1])
+    likeliest = model.read(text_ids[-1:])[-1]
+    joins = ends_inside_word(text, token_texts[int(likeliest.argmax())])
+    offers = _offers(target, draft or target, text_ids, likeliest, request.settings.seed) if ask.offers else []
+    return Turn(text, text_ids, joins, ended=False, offers=offers)
+
+
+def _offers(target: LoadedModel, draft: LoadedModel, text_ids: list[int], likeliest: Tensor, seed: int) -> list[Offer]:
+    """Candidates that differ, shuffled by the seed: both models' own words, a half-right one, and runners-up."""
+    token_texts, ends = TokenTexts(target.tokenizer), target.end_ids
+    runners_up: list[int] = likeliest.topk(min(RUNNERS_UP, len(likeliest))).indices.tolist()
+    own = _goes_on(target, text_ids, [])
+    half = _goes_on(draft, text_ids, [*own[:1], *_runner_up(target, [*text_ids, *own[:1]])])
+    lines = [
+        own,
+        _goes_on(draft, text_ids, []),
+        half,
+        *(_goes_on(draft, text_ids, [token]) for token in runners_up[1:]),
+    ]
+    found: dict[str, Offer] = {}
+    for line in lines:
+        until = next((i for i, token in enumerate(line) if token in ends), len(line))
+        kept = line[: whole_words([token_texts[token] for token in line[:until]], OFFERED_TOKENS)] if until else []
+        text = _spelled(target, kept)
+        if text.strip() and len(kept) <= MAX_DRAFT_LENGTH and len(found) < OFFERS:
+            found.setdefault(text.strip().lower(), Offer(text, kept))
+    rng = Random(seed * MAX_PLACES + len(text_ids))
+    return [offer for _, offer in sorted(((rng.random(), offer) for offer in found.values()), key=lambda pair: pair[0])]
+
+
+MAX_PLACES = 10_000  # beyond any text's length: each place is shuffled in its own way
+
+
+def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[int]:
+    """These first tokens, and what the model itself writes after them."""
+    settings = DecodeSettings(max_new_tokens=2 * OFFERED_TOKENS)
+    run = AutoregressiveRun(model, [*text_ids, *first], settings)
+    for _ in run.steps():
+        pass
+    return [*first, *run.trace().output.token_ids]
+
+
+def _runner_up(target: LoadedModel, text_ids: list[int]) -> list[int]:
+    """The target's second choice there."""
+    model = CachedModel(target, shared_vocabulary(target, None))
+    model.prefill(text_ids[:-1])
+    second: list[int] = model.read(text_ids[-1:])[-1].topk(2).indices.tolist()[1:]
+    return second

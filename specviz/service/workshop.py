@@ -1,0 +1,130 @@
+"""What the handlers of jobs share: loaded models, plain runs already made, and the costs of pairs.
+
+Its generators yield None where there is nothing to say but a chance to stop, as the handlers' do.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator
+from time import monotonic
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import Costs
+from specviz.core.request import PROMPT_LOOKUP, Precision, RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import ModelInfo, Trace
+from specviz.decoding import AutoregressiveRun
+from specviz.measure.calibration import calibrate
+from specviz.models.catalogue import bundled_names
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import check_pair
+from specviz.models.pairs import known_models
+from specviz.models.read_model import download
+from specviz.service.model_cache import ModelCache
+from specviz.service.protocol import (
+    Comparing,
+    JobEvent,
+    Loading,
+)
+
+DOWNLOAD_MESSAGE_SECONDS = 0.2
+MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen shows no more
+PLAIN_RUNS_KEPT = 32
+
+Steps = Iterator[JobEvent | None]
+Pair = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: the drafter has no model
+
+
+class Workshop:
+    """Keeps models, plain runs and costs for the jobs to come."""
+
+    def __init__(self) -> None:
+        self._models = ModelCache()
+        self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the one used last at the end
+        self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
+
+    def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
+        """The request's models, loaded where they are not; says what is being loaded.
+
+        Raises:
+            InputError: the pair cannot work, or does not fit in memory.
+        """
+        names = [request.target] if request.draft == PROMPT_LOOKUP else [request.target, request.draft]
+        missing = [name for name in names if not self._models.holds(name, request.precision)]
+        if missing:
+            yield Loading(job, missing[0])
+            self._models.check(self._sizes(request, names), request.precision)
+            for name in missing:
+                yield from _download(job, name)
+        models: list[LoadedModel] = []
+        for name in names:
+            if not self._models.holds(name, request.precision):
+                yield Loading(job, name)
+            models.append(self._models.get(name, request.precision, keep=names))
+            yield None
+        return models[0], models[1] if len(models) == 2 else None
+
+    def _sizes(self, request: RunRequest, names: list[str]) -> dict[str, int]:
+        """Parameters by name. A pair that does not ship with the app is judged first: nothing is loaded by then."""
+        if set(names) <= set(bundled_names()):
+            return {name: known_models()[name].parameters for name in names}
+        dtype = "float32" if request.precision == "exact" else "bfloat16"
+        report = check_pair(
+            request.target,
+            None if request.draft == PROMPT_LOOKUP else request.draft,
+            dtype,
+            dtype,
+            greedy=request.settings.greedy,
+            new_tokens=request.settings.max_new_tokens,
+            reclaimable=self._models.bytes,
+        )
+        if not report.ok:
+            raise InputError(report.problems[0])
+        return report.sizes
+
+    def plain_run(
+        self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
+    ) -> Generator[JobEvent | None, None, Trace]:
+        """The run of the target alone that this one is compared with: an earlier one, where only the draft differs."""
+        key = _plain_key(target, prompt, settings)
+        if key not in self._plain_runs:
+            run = AutoregressiveRun(target, prompt, settings)
+            said = 0.0
+            for tokens, _ in enumerate(run.steps(), start=1):
+                due = monotonic() - said >= MESSAGE_SECONDS
+                yield Comparing(job, tokens) if due else None
+                said = monotonic() if due else said
+            self._plain_runs[key] = run.trace()
+        self._plain_runs.move_to_end(key)
+        while len(self._plain_runs) > PLAIN_RUNS_KEPT:
+            self._plain_runs.popitem(last=False)
+        return self._plain_runs[key]
+
+    def dtype_reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
+        """Why these models run in the number formats they do; see `ModelCache.reasons`."""
+        return self._models.reasons(target.name, draft.name if draft else None, precision)
+
+    def costs_of(self, target: LoadedModel, draft: LoadedModel | None, stopped: Callable[[], bool]) -> Costs:
+        """What the pair costs here, measured once.
+
+        Raises:
+            Stopped: it was not to go on.
+        """
+        pair = target.info, draft.info if draft else None
+        if pair not in self._costs:
+            cost = calibrate(target, draft, stopped)
+            self._costs[pair] = Costs(cost.step_seconds, cost.cost_ratio, cost.verification, cost.overhead)
+        return self._costs[pair]
+
+
+def _download(job: int, name: str) -> Steps:
+    said = 0.0
+    for step in download(name):
+        due = monotonic() - said >= DOWNLOAD_MESSAGE_SECONDS
+        yield Loading(job, name, step.bytes_done, step.bytes_total) if due else None
+        said = monotonic() if due else said
+
+
+def _plain_key(target: LoadedModel, prompt: list[int], settings: DecodeSettings) -> object:
+    """What a plain run depends on."""
+    sampling = None if settings.greedy else (settings.temperature, settings.top_k, settings.top_p, settings.seed)
+    return target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos, sampling

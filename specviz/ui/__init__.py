@@ -1,0 +1,1 @@
+"""The screens: a folder a page, and what pages share. The only code that imports Streamlit."""

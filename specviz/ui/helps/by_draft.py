@@ -1,0 +1,210 @@
+"""By drafter: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import streamlit as st
+
+from specviz.core.replay import Prospect, load_prospect
+from specviz.core.request import DEFAULT_TARGET, PROMPT_LOOKUP, RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_preset, workload_of
+from specviz.models.catalogue import bundled_names
+from specviz.service.job import JobView
+from specviz.service.protocol import GuessAlong
+from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
+from specviz.ui.shared.engine import engine, visitor
+
+POLL_SECONDS = 0.6
+NEW_TOKENS = 64
+NO_TOOLS = {"displayModeBar": False}
+MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
+
+
+@dataclass(slots=True)
+class Foresights:
+    """What the visitor has asked for and what came of it; lives in the session."""
+
+    preset: str = DEFAULT_PRESET.name  # chosen
+    job: int | None = None
+    shown: str = ""  # the preset the prospects are of
+    prospects: list[Prospect] = field(default_factory=list)
+    message: str = ""
+
+
+def show_by_draft() -> None:
+    """Pick a prompt, press the button; the target writes once and every draft is held against its text."""
+    kept: Foresights = st.session_state.setdefault("foresights", Foresights())
+    st.markdown(
+        "Greedy decoding writes **one text, whatever the draft**. So one pass of a draft over that text tells every "
+        "guess it would have got right, and all 16 draft lengths can be counted without decoding again."
+    )
+    _choice(kept)
+    _take(kept)
+    every = POLL_SECONDS if kept.job is not None else None
+
+    @st.fragment(run_every=every)
+    def drawing() -> None:
+        _take(kept)
+        _draw(kept)
+        if every and kept.job is None:
+            st.rerun()
+
+    drawing()
+
+
+def _choice(kept: Foresights) -> None:
+    names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
+        kept.preset = st.selectbox(
+            "Prompt", names, index=names.index(kept.preset), format_func=_label, key=f"fs_preset-{kept.preset}"
+        )
+        if kept.job is None:
+            busy = engine().busy(visitor().id, "background")
+            tip = "A measurement of yours is under way: when it is over, this can start." if busy else None
+            st.button("Compare drafts", key="fs_start", on_click=_start, disabled=busy, help=tip)
+        else:
+            st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=_cancel)
+
+
+def _label(name: str) -> str:
+    preset, workload = find_preset(name), workload_of(name)
+    assert preset is not None
+    assert workload is not None
+    first = " ".join(preset.text.split())
+    return f"{workload.title} · {first[:60]}{'…' if len(first) > 60 else ''}"
+
+
+def drafts_to_compare() -> list[str]:
+    """Every bundled draft, the smallest first, then prompt lookup."""
+    return [name for name in reversed(bundled_names()) if name != DEFAULT_TARGET] + [PROMPT_LOOKUP]
+
+
+def _start() -> None:
+    kept: Foresights = st.session_state.foresights
+    preset = find_preset(kept.preset)
+    assert preset is not None
+    request = RunRequest(preset.text, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
+    engine().start()
+    drafts = drafts_to_compare()
+    kept.job = engine().submit_task(visitor().id, "background", lambda job: GuessAlong(job, request, drafts))
+    kept.shown, kept.prospects, kept.message = preset.name, [], ""
+
+
+def _cancel() -> None:
+    engine().cancel(visitor().id, "background")
+
+
+def _take(kept: Foresights) -> None:
+    if kept.job is None:
+        return
+    view = engine().view(kept.job)
+    kept.prospects += [load_prospect(item) for item in view.results[len(kept.prospects) :]]
+    if view.finished:
+        kept.job = None
+        kept.message = view.message or ("Cancelled: what was there stays." if view.state == "cancelled" else "")
+
+
+def _draw(kept: Foresights) -> None:
+    if kept.job is not None:
+        view = engine().view(kept.job)
+        st.progress(len(view.results) / view.total if view.total else 0.0, text=_progress_line(view))
+    elif kept.message:
+        st.info(kept.message, icon=":material/info:")
+    if not kept.prospects:
+        if kept.job is None and not kept.message:
+            st.info(
+                f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them."
+            )
+        return
+    drafts = [points_of(prospect) for prospect in kept.prospects]
+    st.markdown(f"**{reading(drafts, kept.job is None)}**")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.caption("Tokens per target call: exact, counted")
+        alt = "Tokens per target call against draft length, a line for each draft; exact."
+        st.plotly_chart(tokens_figure(drafts), key="fs_tokens", config=NO_TOOLS, alt=alt)
+    with right:
+        st.caption("Speedup: modelled with this machine’s costs")
+        alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
+        st.plotly_chart(prospects_figure(drafts), key="fs_speedups", config=NO_TOOLS, alt=alt)
+    cost = st.column_config.TextColumn(help="A draft step’s time in target steps, measured on this machine.")
+    st.dataframe(_table(kept.prospects, drafts), hide_index=True, key="fs_table", column_config={"c": cost})
+    _strips(kept.prospects)
+
+
+def _progress_line(view: JobView) -> str:
+    if view.state == "waiting":
+        return view.message or f"waiting: place {view.place} in the queue"
+    if view.state == "loading":
+        return f"loading {view.model}" if view.model else "starting"
+    done = f"{len(view.results)} of {view.total} drafts" if view.total else "starting"
+    return f"{done}; now {view.note}" if view.note else done
+
+
+def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
+    """One sentence: which draft would pay most on this text, and where; `complete` where none is still to come."""
+    best = max((best_of(points) for points in drafts), key=lambda point: point.speedup)
+    name = draft_name(best.draft)
+    if best.speedup <= 1:
+        none = "No draft pays on this text" if complete else "None so far would pay on this text"
+        return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
+    return (
+        f"On this text {name} would pay most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
+        f"with {best.per_call:.2f} tokens per target call (exact)."
+    )
+
+
+def _table(prospects: Sequence[Prospect], drafts: Sequence[Sequence[Point]]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for prospect, points in zip(prospects, drafts, strict=True):
+        best, matches = best_of(points), prospect.draft_guesses.matches()
+        rate = "–" if best.acceptance_rate is None else f"{best.acceptance_rate:.0%}"
+        rows.append(
+            {
+                "draft": draft_name(prospect.draft),
+                "right guesses": f"{matches.count(True)} of {len(matches)}",
+                "best γ": best.draft_length,
+                "speedup (modelled)": f"{best.speedup:.2f}×",
+                "tokens per call (exact)": f"{best.per_call:.2f}",
+                "accepted / drafted": rate,
+                "c": f"{prospect.costs.cost_ratio:.2f}",
+                "its pass took": f"{1000 * prospect.draft_guesses.seconds:.0f} ms",
+            }
+        )
+    return rows
+
+
+def _strips(prospects: Sequence[Prospect]) -> None:
+    """A mark for each place of the output; no token's text goes into Markdown."""
+    st.markdown("**Where each draft is right**, place by place, the true text before it given")
+    for prospect in prospects:
+        runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
+        marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
+        st.markdown(f"{draft_name(prospect.draft)}  \n{marks}")
+    st.caption("✓ the target’s own token · ✗ another one · · no guess (prompt lookup found no match)")
+    nearly = [draft_name(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
+    if nearly:
+        st.caption(f"{', '.join(nearly)}: in bfloat16, so near-ties may fall otherwise when it drafts one by one.")
+    with st.expander("Every guess"):
+        st.dataframe(_guesses(prospects), key="fs_guesses", height=320)
+
+
+def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
+    """The output's tokens, one a row, beside each draft's guess there: a table draws text as text."""
+    first = prospects[0].draft_guesses
+    columns: dict[str, list[str]] = {"target wrote": [_shown(first.pieces, one) for one in first.token_ids]}
+    for prospect in prospects:
+        draft_guesses = prospect.draft_guesses
+        guesses = [draft_guesses.proposal(place, 1) for place in range(len(draft_guesses.token_ids))]
+        columns[draft_name(prospect.draft)] = [
+            f"{MARKS[match][1]} {_shown(draft_guesses.pieces, guess[0])}" if guess and guess[0] is not None else "·"
+            for guess, match in zip(guesses, draft_guesses.matches(), strict=True)
+        ]
+    return columns
+
+
+def _shown(pieces: dict[int, str], token_id: int) -> str:
+    text = pieces.get(token_id, f"⟨token {token_id}⟩")
+    return text.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")

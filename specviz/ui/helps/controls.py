@@ -1,0 +1,270 @@
+"""The controls of "When it helps": what to measure, how long that takes, Start and Cancel, files in and out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.errors import InputError
+from specviz.core.request import PROMPT_LOOKUP, Precision
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
+from specviz.core.theory import round_steps
+from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TOP_K
+from specviz.data.workloads import WORKLOADS, find_workload
+from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
+from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
+from specviz.models.pairs import known_names
+from specviz.ui.helps.choice import (
+    MAX_PROMPTS_EACH,
+    MOST_DRAFTS,
+    TEMPERATURES,
+    Choice,
+    Pace,
+    choice_from_link,
+    estimated_seconds,
+    in_minutes,
+    pace_of,
+)
+from specviz.ui.helps.state import HERE, Sweeps, cancel_sweep, recorded_sweep, start_sweep, sweeps
+from specviz.ui.shared.notices import notices
+from specviz.ui.shared.pair_menu import model_label
+from specviz.ui.watch.controls import PRECISION_HELP, PRECISION_LABELS, SEED_HELP, TOP_K_HELP, TOP_P_HELP
+
+SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
+
+
+def controls() -> None:
+    """Draw the controls, keep what they say, and put it into the address."""
+    kept = sweeps()
+    _restore(kept)
+    notices(st.session_state.pop("sweep_notes", []))
+    _what()
+    _own_prompts(kept)
+    _how()
+    chosen = _read()
+    if chosen != kept.choice:
+        kept.choice = chosen
+        st.session_state.sweep_acted = True
+    if st.session_state.get("sweep_acted"):
+        _write_link(chosen)
+
+
+def start_bar() -> None:
+    """The size of what is chosen, about how long it takes, and Start or Cancel."""
+    kept = sweeps()
+    problem = kept.choice.problem(_own(kept))
+    with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
+        if kept.job is not None:
+            st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=cancel_sweep, width="content")
+        else:
+            st.button(
+                "Measure here",
+                key="sweep_start",
+                type="primary",
+                icon=":material/play_arrow:",
+                on_click=_start,
+                disabled=problem is not None,
+                width="content",
+            )
+        st.markdown(f":gray[{problem}]" if problem else _size_sentence(kept), width="stretch")
+
+
+def _start() -> None:
+    kept = sweeps()
+    if kept.choice.problem(_own(kept)) is None:
+        st.session_state.sweep_acted = True
+        start_sweep(kept.choice.plan(_own(kept)))
+
+
+def _size_sentence(kept: Sweeps) -> str:
+    plan = kept.choice.plan(_own(kept))
+    cells = plan.cells()
+    runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
+    sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
+        ("your last sweep here", lambda pair: pace_of(kept.rows.get(HERE, []), pair.target, pair.draft)),
+        ("what Watch measured here", lambda pair: _calibrated_pace(pair, plan.precision)),
+        ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
+    ]
+    for source, pace_in in sources:
+        seconds = estimated_seconds(cells, {pair: pace for pair in plan.pairs if (pace := pace_in(pair))})
+        if seconds is not None:
+            return f"{runs}: {in_minutes(seconds)}, going by {source}."
+    return f"{runs}; how long that takes is not known before this pair has run here."
+
+
+def _calibrated_pace(pair: SweepPair, precision: Precision) -> Pace | None:
+    """The pace of a pair whose costs Watch has had measured: rounds of four drafted tokens that write three."""
+    watching = st.session_state.get("watching")
+    costs = watching.costs.get((pair.target, pair.draft, precision)) if watching else None
+    if costs is None:
+        return None
+    steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
+    return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
+
+
+def _what() -> None:
+    titles = {workload.name: workload.title for workload in WORKLOADS}
+    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    st.pills("Workloads", list(titles), key="sweep_workloads", format_func=titles.__getitem__, **several)
+    about = [find_workload(name) for name in st.session_state.sweep_workloads]
+    with st.expander("What these are about"):
+        for workload in about:
+            if workload:
+                st.caption(f"**{workload.title}.** {workload.about}")
+    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, key="sweep_prompts", help=PROMPTS_HELP)
+
+
+def _own_prompts(kept: Sweeps) -> None:
+    with st.expander("Your own prompts"):  # a label that changed would close it
+        st.file_uploader(
+            f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB.",
+            key="sweep_file",
+            on_change=_open_prompts,
+            help=FILE_HELP,
+        )
+        if problem := st.session_state.get("sweep_file_problem"):
+            st.error(problem, icon=":material/error:")
+        if kept.own:
+            count = len(kept.own.prompts)
+            st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
+            st.button("Leave them out", key="sweep_leave", on_click=_leave_own)
+            for line in kept.own.problems[:10]:
+                st.text(line)
+            if len(kept.own.problems) > 10:
+                st.text(f"… and {len(kept.own.problems) - 10} lines more.")
+
+
+def _open_prompts() -> None:
+    """A file that cannot be used changes nothing but a sentence."""
+    state = st.session_state
+    state.sweep_file_problem = ""
+    if state.sweep_file is not None:
+        try:
+            sweeps().own = read_prompts(state.sweep_file.getvalue())
+        except InputError as error:
+            state.sweep_file_problem = str(error)
+
+
+def _leave_own() -> None:
+    sweeps().own = None
+
+
+def _own(kept: Sweeps) -> tuple[SweepPrompt, ...]:
+    return kept.own.prompts if kept.own else ()
+
+
+def _how() -> None:
+    names = [*known_names(), PROMPT_LOOKUP]
+    kept = sweeps().choice
+    targets = list(dict.fromkeys([*known_names(), kept.target]))
+    st.selectbox("Target", targets, key="sweep_target", format_func=model_label, help="The model whose text is wanted.")
+    options = list(dict.fromkeys([*names, *kept.drafts]))
+    st.multiselect(
+        "Drafts", options, key="sweep_drafts", format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP
+    )
+    lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
+    st.pills("Draft lengths γ", lengths, selection_mode="multi", wrap=True, key="sweep_lengths", help=LENGTHS_HELP)
+    st.pills(
+        "Schedules",
+        DRAFT_SCHEDULES,
+        selection_mode="multi",
+        wrap=True,
+        key="sweep_schedules",
+        format_func=SCHEDULE_LABELS.__getitem__,
+        help=SCHEDULES_HELP,
+    )
+    st.pills(
+        "Temperatures",
+        TEMPERATURES,
+        selection_mode="multi",
+        wrap=True,
+        key="sweep_temperatures",
+        format_func=lambda x: f"{x:g}",
+    )
+    st.slider("New tokens", 8, MAX_NEW_TOKENS, step=8, key="sweep_tokens")
+    st.toggle("With and without grammar", key="sweep_constrain", help=CONSTRAIN_HELP)
+    _more()
+
+
+def _more() -> None:
+    with st.expander("More"):
+        st.radio(
+            "Number format",
+            list(PRECISION_LABELS),
+            key="sweep_precision",
+            format_func=PRECISION_LABELS.__getitem__,
+            help=PRECISION_HELP,
+        )
+        st.caption("Above temperature 0:")
+        st.number_input("Seed", 0, MAX_SEED, key="sweep_seed", help=SEED_HELP)
+        st.number_input("Top-k (0 keeps every token)", 0, MAX_TOP_K, key="sweep_top_k", help=TOP_K_HELP)
+        st.slider("Top-p (1 keeps every token)", 0.01, 1.0, step=0.01, key="sweep_top_p", help=TOP_P_HELP)
+
+
+def _read() -> Choice:
+    state = st.session_state
+    return Choice(
+        workloads=tuple(workload.name for workload in WORKLOADS if workload.name in state.sweep_workloads),
+        target=state.sweep_target,
+        drafts=tuple(state.sweep_drafts),
+        draft_lengths=tuple(sorted(state.sweep_lengths)),
+        temperatures=tuple(sorted(state.sweep_temperatures)),
+        schedules=tuple(schedule for schedule in DRAFT_SCHEDULES if schedule in state.sweep_schedules),
+        tokens=state.sweep_tokens,
+        prompts=state.sweep_prompts,
+        constrain=state.sweep_constrain,
+        precision=state.sweep_precision,
+        seed=state.sweep_seed,
+        top_k=state.sweep_top_k,
+        top_p=round(state.sweep_top_p, 2),
+    )
+
+
+def _restore(kept: Sweeps) -> None:
+    """Read the link at the first visit; give the widgets back what they said where another page was shown meanwhile."""
+    state = st.session_state
+    if "sweep_linked" not in state:
+        state.sweep_linked = True
+        given = {key: st.query_params.get_all(key) for key in st.query_params}
+        if given:
+            kept.choice, state.sweep_notes = choice_from_link(given, known_names())
+    if "sweep_workloads" in state:
+        return
+    choice = kept.choice
+    state.update(
+        sweep_workloads=list(choice.workloads),
+        sweep_target=choice.target,
+        sweep_drafts=list(choice.drafts),
+        sweep_lengths=list(choice.draft_lengths),
+        sweep_temperatures=list(choice.temperatures),
+        sweep_schedules=list(choice.schedules),
+        sweep_tokens=max(8, choice.tokens // 8 * 8),
+        sweep_prompts=choice.prompts,
+        sweep_constrain=choice.constrain,
+        sweep_precision=choice.precision,
+        sweep_seed=choice.seed,
+        sweep_top_k=choice.top_k,
+        sweep_top_p=choice.top_p,
+    )
+
+
+def _write_link(choice: Choice) -> None:
+    wanted: dict[str, list[str]] = {}
+    for name, value in choice.link():
+        wanted.setdefault(name, []).append(value)
+    if {name: st.query_params.get_all(name) for name in st.query_params} != wanted:
+        st.query_params.from_dict(wanted)
+
+
+PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is an anecdote; three begin to agree."
+DRAFTS_HELP = "Where drafts come from; several are measured one after the other. Prompt lookup needs no model."
+LENGTHS_HELP = "γ: how many tokens the draft proposes before the target checks them."
+SCHEDULES_HELP = (
+    "Fixed: always γ tokens. Heuristic: two more after a round that accepted all, one fewer after any other. "
+    "Confidence stop: up to the longest γ chosen, stopping after a token that the draft is unsure of."
+)
+CONSTRAIN_HELP = (
+    "Prompts of the constrained workload have a grammar (a JSON schema or a regular expression) that masks both "
+    "models’ tokens. They are measured with it and without."
+)
+FILE_HELP = 'A JSON line is {"prompt": "…", "name": "…", "workload": "…"}; name and workload may be left out.'

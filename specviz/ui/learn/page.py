@@ -1,0 +1,178 @@
+"""The Learn page's story: one step at a time beside the stage, each with a question to predict and a reveal."""
+
+from html import escape
+from typing import get_args
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from specviz.core.errors import InputError
+from specviz.data.lessons.glossary import explained
+from specviz.data.lessons.recorded_runs import CASES, story_figures, story_trace
+from specviz.data.lessons.steps import STEPS
+from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
+from specviz.ui.learn.state import PARTS, Learning, Part, learning, remember
+from specviz.ui.shared.notices import notices
+from specviz.ui.stage.component import stage
+from specviz.ui.stage.data import stage_data
+
+PART_LABELS: dict[Part, str] = {"story": "Story", "quiz": "Quiz", "words": "Words", "why": "Why?"}
+WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
+
+
+def begin() -> Learning | None:
+    """The page's head: what this is, its parts, in whose words. None, and a line, where recorded runs are missing."""
+    state = learning()
+    with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
+        st.markdown("##### :primary[spec]viz&emsp;**Learn** how a small model and a big one write together.")
+        _choose("part", "Part of this page", PART_LABELS, state)
+        _choose("words", "In which words", WORDS_LABELS, state)
+    notices(state.problems)
+    remember(state)
+    try:
+        for name in CASES:
+            story_trace(name)
+        story_figures()
+    except InputError as error:
+        st.error(f"The story’s recorded runs are not all here. {error}", icon=":material/error:")
+        return None
+    return state
+
+
+def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
+    """A choice that outlives the page: the state holds it, the widget only shows it."""
+    st.session_state[f"learn-{name}"] = getattr(state, name)
+    st.segmented_control(
+        label,
+        list(labels),
+        format_func=lambda value: dict(labels)[value],
+        key=f"learn-{name}",
+        label_visibility="collapsed",
+        required=True,
+        on_change=_chosen,
+        args=(name,),
+    )
+
+
+def _chosen(name: str) -> None:
+    state, value = learning(), st.session_state[f"learn-{name}"]
+    state.problems = []
+    if name == "part" and value in PARTS:
+        state.part = value
+    if name == "words" and value in get_args(Words):
+        state.words = value
+
+
+def show_story(state: Learning) -> None:
+    """The step the visitor is at: text and question left, the stage right."""
+    step = STEPS[state.lesson]
+    facts = facts_of(step.trace)
+    _show_way(state, step)
+    left, right = st.columns([5, 9], gap="medium")
+    with left:
+        st.markdown(f"#### {state.lesson + 1}. {fill(step.title.in_(state.words), facts)}")
+        paragraph(fill(step.text.in_(state.words), facts), f"step-{step.name}", state.words)
+        ask(step.question, f"step-{step.name}", facts, state)
+    with right, st.container(key="learn-stage"):
+        stage(_stage_data(step, state), key="learn-lesson")
+
+
+def _show_way(state: Learning, step: Step) -> None:
+    """Back, how far, on; and the same run live."""
+    last = state.lesson == len(STEPS) - 1
+    with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back",
+            key="learn-back",
+            shortcut="PageUp",
+            disabled=not state.lesson,
+            on_click=_go,
+            args=(state.lesson - 1,),
+        )
+        st.html(_dots(state))
+        st.button(
+            "To the quiz" if last else "Next",
+            key="learn-next",
+            shortcut="PageDown",
+            on_click=_go,
+            args=(state.lesson + 1,),
+        )
+        address = f"./?{urlencode(watch_link(step.run, step.playhead(True)))}"
+        st.link_button(
+            "See it live", address, icon=":material/play_circle:", help="Runs it here and now, on the Watch page."
+        )
+
+
+def _dots(state: Learning) -> str:
+    """Where we are: filled, current and open dots, and the same in words. Constant text and two numbers."""
+    kinds = ["here" if i == state.lesson else "done" if i < state.lesson else "open" for i in range(len(STEPS))]
+    dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
+    said = f"Step {state.lesson + 1} of {len(STEPS)}"
+    return f'<div class="progress-dots" role="img" aria-label="{said}">{dots}</div>'
+
+
+def _go(lesson: int) -> None:
+    state = learning()
+    state.problems = []
+    if lesson >= len(STEPS):
+        state.part = "quiz"
+    state.lesson = max(0, min(lesson, len(STEPS) - 1))
+
+
+def _stage_data(step: Step, state: Learning) -> dict[str, object]:
+    """The recorded run at this step's place, with the picture instead of the figures."""
+    answered = f"step-{step.name}" in state.answers
+    place = step.playhead(answered)
+    data = stage_data(step.run, run_id=f"story-{step.trace}", source="recorded", running=False, playhead=place)
+    lesson = {"words": state.words, "focus": step.focus, "step": place, "place": f"{step.name}-{answered}"}
+    return data | {"link": state.link(), "diagram": lesson}
+
+
+def paragraph(text: str, key: str, words: Words) -> None:
+    """A paragraph whose words explain themselves. Only this app's own text and figures may go in."""
+    st.html(f'<p class="explains">{explained(text, key, words)}</p>')
+
+
+def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
+    """Options to choose from; once one is chosen, whether it was right and why."""
+    given = state.answers.get(key)
+    st.markdown(f"**{fill(question.text.in_(state.words), facts)}**")
+    if given is None:
+        for number, option in enumerate(question.options):
+            text = capital(fill(option.text.in_(state.words), facts))
+            st.button(text, key=f"{key}-{number}", width="stretch", wrap=True, on_click=_answer, args=(key, number))
+        return
+    chosen, right = question.options[given], question.options[question.right]
+    st.html(_marked(question, given, facts, state.words))
+    with st.container(key=f"reveal-{key}"):
+        meaning = fill(chosen.meaning.in_(state.words), facts)
+        if chosen.right:
+            st.success(f"**Right.** {meaning}", icon=":material/check:")
+        else:
+            st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
+            st.markdown(fill(right.meaning.in_(state.words), facts))
+    st.button("Ask me again", key=f"{key}-again", type="tertiary", on_click=_forget, args=(key,))
+
+
+def _marked(question: Question, given: int, facts: Facts, words: Words) -> str:
+    """The options with their marks: in words too, for whoever cannot see them."""
+    lines = []
+    for number, option in enumerate(question.options):
+        text = escape(capital(fill(option.text.in_(words), facts)))
+        mark = "✓ right answer" if option.right else "your answer" if number == given else ""
+        yours = ", yours" if option.right and number == given else ""
+        lines.append(f'<li class="{"right" if option.right else "other"}">{text} <em>{mark}{yours}</em></li>')
+    return f'<ul class="marked-options">{"".join(lines)}</ul>'
+
+
+def _answer(key: str, number: int) -> None:
+    learning().answers[key] = number
+
+
+def _forget(key: str) -> None:
+    learning().answers.pop(key, None)
+
+
+def capital(text: str) -> str:
+    """With a capital first letter: options may start with a number in words."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,51 @@
+"""The quiz at the story's end: ten questions, each explained as soon as it is answered, and a score."""
+
+import streamlit as st
+
+from specviz.data.lessons.quiz import QUIZ
+from specviz.ui.learn.page import ask
+from specviz.ui.learn.state import Learning
+
+KEYS = [f"quiz-{number}" for number in range(1, len(QUIZ) + 1)]
+
+
+def show_quiz(state: Learning) -> None:
+    """All questions, and the score so far."""
+    st.markdown("#### What has stayed with you?")
+    _show_score(state)
+    columns = st.columns(2, gap="large")
+    for number, (key, question) in enumerate(zip(KEYS, QUIZ, strict=True)):
+        with columns[number * 2 // len(QUIZ)], st.container(border=True, key=f"box-{key}"):
+            st.caption(f"Question {number + 1} of {len(QUIZ)}")
+            ask(question, key, {}, state)
+
+
+def score(state: Learning) -> tuple[int, int]:
+    """Right answers and answers given."""
+    given = {key: state.answers[key] for key in KEYS if key in state.answers}
+    right = sum(given.get(key) == question.right for key, question in zip(KEYS, QUIZ, strict=True))
+    return right, len(given)
+
+
+def _show_score(state: Learning) -> None:
+    right, given = score(state)
+    if not given:
+        st.markdown("Ten questions. Each answer is explained as soon as you choose; nothing is kept beyond this visit.")
+        return
+    line = f"**{right} of {given} right so far.**" if given < len(QUIZ) else f"**{right} of {len(QUIZ)} right.**"
+    with st.container(horizontal=True, vertical_alignment="center", key="score"):
+        st.markdown(f"{line} {_comment(right) if given == len(QUIZ) else ''}")
+        st.button("Try again", key="quiz-try-again", on_click=_forget, args=(state,))
+
+
+def _comment(right: int) -> str:
+    if right == len(QUIZ):
+        return "You could explain it to the person next to you."
+    if right >= len(QUIZ) * 0.7:
+        return "The idea has arrived. The explanations below say what was missing."
+    return "Go through the story once more: the pictures say more than the questions."
+
+
+def _forget(state: Learning) -> None:
+    for key in KEYS:
+        state.answers.pop(key, None)

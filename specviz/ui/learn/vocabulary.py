@@ -1,0 +1,91 @@
+"""The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to see it happen."""
+
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.core.metrics import costs
+from specviz.core.trace import Trace
+from specviz.data.lessons.glossary import GLOSSARY, Marked, Word
+from specviz.data.lessons.recorded_runs import story_trace
+from specviz.data.lessons.story import Words, facts_of, fill, round_at
+from specviz.ui.learn.state import Learning
+from specviz.ui.stage.data import stage_data
+
+RUN = "round"  # the recorded run the pictures are from
+Json = dict[str, Any]
+
+
+def show_words(state: Learning) -> None:
+    """All words, in one component, so that a chip here is a chip of the stage."""
+    st.markdown("#### The words, and what they look like")
+    st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
+    _component()(key="learn-vocabulary", data={"words": [entry(word, state.words) for word in GLOSSARY]})
+
+
+def entry(word: Word, words: Words) -> Json:
+    """What the component draws for one word."""
+    link = {"lesson": word.lesson, "words": words}
+    made: Json = {
+        "id": word.id,
+        "name": word.name,
+        "symbol": word.symbol if words == "technical" else "",
+        "text": word.says.in_(words),
+        "figure": fill(word.figure, facts_of(RUN)) if words == "technical" else "",
+        "link": {"label": "See it happen", "href": f"./learn?{urlencode(link)}"},
+    }
+    return made | _picture(word, story_trace(RUN))
+
+
+def _picture(word: Word, trace: Trace) -> Json:
+    if word.picture in ("round", "full"):
+        index = round_at(trace, "full" if word.picture == "full" else "mixed").index
+        chips = stage_data(trace, run_id="", source="recorded", running=False)["rounds"][index]["chips"]
+        ringed = [i for i, chip in enumerate(chips) if _is_marked(chip["status"], word.marked)]
+        fates = ", ".join(chip["status"] for chip in chips)
+        return {"chips": chips, "ringed": ringed, "alt": f"One recorded round, token by token: {fates}."}
+    bars = _bars(word, trace)
+    return {"bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
+
+
+def _is_marked(status: str, marked: Marked) -> bool:
+    groups = {
+        "drafted": ("accepted", "rejected", "discarded"),
+        "judged": ("accepted", "rejected"),
+        "emitted": ("accepted", "correction", "bonus"),
+    }
+    return status in groups.get(marked, (marked,))
+
+
+def _bars(word: Word, trace: Trace) -> list[tuple[str, float, str]]:
+    """Names, milliseconds and kinds, of the recorded run."""
+    measured, plain = costs(trace), trace.autoregressive
+    assert measured is not None
+    assert plain is not None
+    step = 1000 * measured.step_seconds
+    if word.picture == "prefill":
+        return [("reading the prompt", 1000 * trace.prefill_seconds.target, "verify"), ("one token", step, "verify")]
+    if word.picture == "speedup":
+        both = 1000 * sum(round.seconds for round in trace.rounds)
+        return [("target alone", 1000 * sum(plain.seconds_per_token), "verify"), ("both together", both, "draft")]
+    checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
+    return [
+        ("one target step", step, "verify"),
+        ("one draft step", step * measured.cost_ratio, "draft"),
+        ("one check", step * checked, "verify"),
+        ("overhead", step * measured.overhead, "wasted"),
+    ]
+
+
+@cache
+def _component() -> Any:
+    scripts = ("stage/dom.js", "stage/strip.js", "words/words.js")
+    return st.components.v2.component(
+        "specviz_words",
+        html='<section class="stage words" aria-label="Vocabulary"></section>',
+        css="\n".join((ASSETS / name).read_text(encoding="utf-8") for name in ("stage/stage.css", "words/words.css")),
+        js="\n".join((ASSETS / name).read_text(encoding="utf-8") for name in scripts),
+    )

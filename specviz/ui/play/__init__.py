@@ -1,0 +1,1 @@
+"""The page "Be the draft"."""

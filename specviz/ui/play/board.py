@@ -1,0 +1,136 @@
+"""The game's two pictures, the text so far and what became of a draft. Their JavaScript lives in assets/play/.
+
+Text helpers, the palette and the chips are the stage's own files.
+"""
+
+import json
+import logging
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.core.errors import InputError
+from specviz.core.trace import Round, Trace
+from specviz.game.game import Turn, load_turn
+from specviz.game.messages import Whose, explain, headline, wanted
+from specviz.game.words import words_of
+from specviz.ui.stage.data import stage_data
+
+RECORDED = ASSETS / "traces" / "play.json"
+SHOWN_TEXT = 330  # characters: what fits a projector beside everything else
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A recorded turn, shown before the first one."""
+
+    prompt: str
+    guess: str
+    turn: Turn
+
+
+def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> Json:
+    """The text so far, its end only where it is long; what the last turn added is marked.
+
+    Args:
+        text: all of it.
+        last: the turn that wrote its end; None before the first.
+        inside: whether it ends inside a word.
+        focus: a new one puts the caret into the input.
+        busy: whether what was typed is being read: it is kept, and not to be changed.
+    """
+    added = last.trace.output.text if last and last.trace else ""
+    fresh = added if added and text.endswith(added) else ""
+    old = text.removesuffix(fresh) if fresh else text
+    shown = old if len(old) <= SHOWN_TEXT else "…" + old[-SHOWN_TEXT:]
+    return {
+        "kind": "text",
+        "label": "The text so far",
+        "text": shown,
+        "fresh": fresh,
+        "inside": inside,
+        "focus": focus,
+        "busy": busy,
+    }
+
+
+def example_data(example: Example) -> Json:
+    """The recorded turn, told as somebody else's."""
+    data = turn_data(example.turn, whose="theirs")
+    round = example.turn.round
+    assert round is not None
+    came = f"{round.accepted} of the {len(round.drafted)} tokens were accepted"
+    said = f"After “{example.prompt}” somebody typed “{example.guess}”: {came}."
+    return data | {"title": "How it goes: an example, recorded", "said": said, "spoken": False, "rivals": []}
+
+
+def turn_data(turn: Turn, whose: Whose = "yours") -> Json:
+    """What became of a draft, in a turn that was played."""
+    assert turn.trace is not None
+    round = turn.trace.rounds[0]
+    wants = wanted(round) if round.drafted else []
+    return {
+        "kind": "turn",
+        "label": "What became of the draft",
+        "title": headline(round),
+        "said": "",
+        "spoken": True,
+        "chips": _chips(turn.trace, round),
+        "words": [{"text": w.text, "fate": w.fate, "pieces": len(w.pieces)} for w in words_of(round)],
+        "lines": explain(turn, whose),
+        "asked": "What the target thought there:" if round.rejected else "What the target thought comes next:",
+        "wants": [[text, float(f"{p:.6f}"), mine] for text, p, mine in wants],
+        "mine": whose,
+        "rivals": [_rival(turn.trace, name, rival) for name, rival in turn.rivals.items()],
+    }
+
+
+def _rival(trace: Trace, name: str, rival: Round) -> Json:
+    """What a rival drafted, as far as the visitor's text reaches: its next tokens would tell how the text goes on."""
+    chips = _chips(trace, rival)
+    shown = chips[: len(trace.rounds[0].emitted_ids)]
+    hidden = max(0, len(rival.drafted) - len(shown))
+    kept = f"{rival.accepted} of {len(rival.drafted)} accepted" if rival.drafted else ""
+    more = f"+ {hidden} hidden, {kept}" if hidden else kept
+    return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
+
+
+def _chips(trace: Trace, round: Round) -> list[Json]:
+    """A round's chips as the stage has them."""
+    alone = replace(trace, rounds=[replace(round, index=0)])
+    chips: list[Json] = stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
+    return chips
+
+
+def picture(data: Json, key: str) -> None:
+    """Mount one of the two."""
+    _component()(key=key, data=data)
+
+
+@cache
+def recorded_example() -> Example | None:
+    """The turn made by `scripts/record_play.py`; None where it is missing or damaged."""
+    try:
+        kept = json.loads(RECORDED.read_text(encoding="utf-8"))
+        return Example(str(kept["prompt"]), str(kept["guess"]), load_turn(kept["turn"]))
+    except (OSError, ValueError, KeyError, InputError) as error:
+        logging.getLogger(__name__).error("No recorded example for the game: %s", error)
+        return None
+
+
+@cache
+def _component() -> Any:
+    def joined(*names: str) -> str:
+        return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
+
+    return st.components.v2.component(
+        "specviz_play",
+        html=joined("play/play.html"),
+        css=joined("stage/stage.css", "play/play.css"),
+        js=joined("stage/dom.js", "stage/strip.js", "play/play.js"),
+    )

@@ -1,0 +1,236 @@
+"""The game's screen: the text so far, the visitor's next words, what became of them, and the score."""
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.core.metrics import Counts, count
+from specviz.data.lessons.story import percent
+from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds_of, run_of, score
+from specviz.service.job import JobView
+from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
+from specviz.ui.play.controls import choose_game, plain
+from specviz.ui.play.final import show_final
+from specviz.ui.play.state import (
+    Playing,
+    back_to_old,
+    choose,
+    finish,
+    look_for_offers,
+    next_prompt,
+    playing,
+    refresh,
+    send_chosen,
+    send_typed,
+    skip,
+    write_address,
+)
+from specviz.ui.shared.notices import notices
+from specviz.ui.stage.component import stage
+from specviz.ui.stage.data import SUBSTEPS, stage_data
+
+STYLE = ASSETS / "play" / "page.css"
+POLL_SECONDS = 0.4
+RULES: dict[Mode, str] = {
+    "type": "**You are the draft.** Type the next few words: the big model keeps what it would have written too.",
+    "pick": "**You are the draft.** Pick how it goes on: the big model keeps what it would have written too.",
+}
+FAIR = (
+    f"The score compares you with two others **at the same place in the same text**: {MODEL}, a small model, and "
+    "prompt lookup, which copies from the text so far. Each drafts as many tokens as you did (lookup fewer, where it "
+    "finds none), and the same target checks all three, greedily. The text goes on with your turn; what it says is the "
+    "target’s own choice whoever drafts. Your time to think is not counted: a real draft has milliseconds."
+)
+
+
+def lead() -> None:
+    """One sentence that says what the page is, and the choice of game."""
+    st.html(STYLE)
+    state = playing()
+    with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
+        st.markdown(f"##### :primary[spec]viz&emsp;{RULES[state.plan.mode]}")
+        choose_game(state)
+    notices(state.problems)
+    write_address(state)
+
+
+def show_game() -> None:
+    """The game, or its end; while the target reads, the drawing repeats by itself."""
+    game = playing()
+    running = game.job is not None
+
+    @st.fragment(run_every=POLL_SECONDS if running else None)
+    def drawing() -> None:
+        refresh()
+        state = playing()
+        look_for_offers(state)
+        if state.over:
+            show_final(state)
+        else:
+            _show_board(state)
+        if (state.job is not None) != running or state is not game:
+            st.rerun()
+
+    drawing()
+
+
+def _show_board(state: Playing) -> None:
+    left, right = st.columns([8, 3.4], gap="medium")
+    with left:
+        last = state.turns[-1] if state.turns else None
+        focus = f"{state.plan.link}-{state.place}-{len(state.turns)}-{state.tries}"
+        inside = bool(state.here and state.here.joins)
+        picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.job is not None), key="play_text")
+        with st.container(key="play_entry"):  # these two are always there, so that the picture below keeps its place
+            _show_entry(state, inside)
+        with st.container(key="play_status"):
+            _show_status(state)
+        _show_last(state)
+    with right, st.container(key="play_board"):
+        _show_score(state)
+    _show_run(state)
+
+
+def _show_entry(state: Playing, inside: bool) -> None:
+    if state.prompt_over:
+        _show_way_on(state)
+    elif state.plan.mode == "type":
+        _show_input(state, inside)
+    else:
+        _show_candidates(state)
+
+
+def _show_input(state: Playing, inside: bool) -> None:
+    if "play_guess" not in st.session_state:
+        st.session_state.play_guess = state.typed  # back from another page
+    busy = state.job is not None
+    with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "The last word goes on: type its rest, and more" if inside else "What are the next few words?",
+            key="play_guess",
+            placeholder="type the next few words, then press Enter",
+            autocomplete="off",
+        )
+        st.form_submit_button("Send", key="play_send", type="primary", on_click=send_typed, disabled=busy)
+        st.form_submit_button("Skip", key="play_skip", on_click=skip, disabled=busy, help=SKIP_HELP)
+
+
+SKIP_HELP = "The target writes one token itself. It counts for nobody."
+
+
+def _show_candidates(state: Playing) -> None:
+    busy = state.job is not None
+    if not state.offers:
+        return
+    st.markdown("**How does it go on?** Press a number, then Enter.")
+    for number, offer in enumerate(state.offers):
+        chosen = number == state.chosen
+        st.button(
+            f"{'● ' if chosen else ''}{plain(offer.text)}",
+            key=f"play_offer_{number}",
+            type="primary" if chosen else "secondary",
+            shortcut=str(number + 1),
+            width="stretch",
+            disabled=busy,
+            on_click=choose,
+            args=(number,),
+        )
+    with st.container(key="play_pick_way", horizontal=True):
+        waits = busy or state.chosen is None
+        st.button("Send", key="play_send", type="primary", shortcut="Enter", on_click=send_chosen, disabled=waits)
+        st.button("Skip", key="play_skip", on_click=skip, disabled=busy, help=SKIP_HELP)
+
+
+def _show_way_on(state: Playing) -> None:
+    last = state.place == PROMPTS - 1
+    if state.turns[-1].ended:
+        st.markdown("The text ends here: the target says so.")
+    with st.container(key="play_way_on", horizontal=True):
+        label = "See the result" if last else "Next text"
+        st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=next_prompt)
+
+
+def _show_status(state: Playing) -> None:
+    """What is being waited for; or why nothing was played."""
+    if state.job is not None:
+        st.info(_waiting(state, state.view), icon=":material/hourglass_top:")
+    elif state.message:
+        st.warning(plain(state.message), icon=":material/lightbulb:")
+        if state.plan.mode == "pick" and not state.offers:
+            st.button("Try again", key="play_retry", on_click=_retry)
+
+
+def _retry() -> None:
+    playing().message = ""
+
+
+def _waiting(state: Playing, view: JobView | None) -> str:
+    kept = " What you typed is kept." if state.plan.mode == "type" else ""
+    if view is None or (view.state == "waiting" and not view.message):
+        return f"Sent: the target reads it in a moment.{kept}"
+    if view.state == "waiting":
+        return f"{view.message}{kept}"
+    if view.state == "loading":
+        return f"Loading {view.model}.{kept}" if view.model else f"Starting.{kept}"
+    return "The target reads."
+
+
+def _show_score(state: Playing) -> None:
+    scored = sum(turn.scored for turn in state.turns)
+    now = min(scored + (not state.prompt_over), ROUNDS)
+    st.markdown(f"**Text {state.place + 1} of {PROMPTS} · round {now} of {ROUNDS}**")
+    turns = state.all_turns
+    latest = next((turn for turn in reversed(turns) if turn.scored), None)
+    totals = score(turns)
+    rows = []
+    for player in PLAYERS:
+        last = count(rounds_of([latest], player)) if latest else Counts()
+        kept = f"{last.accepted} of {last.drafted}" if latest else "–"
+        name = f"**{player}**" if player == YOU else player
+        rows.append({"draft": name, "last round": kept, **_figures(totals[player])})
+    st.table(rows, hide_index=True)
+    with st.popover("What is fair here?", type="tertiary", icon=":material/balance:"):
+        st.markdown(FAIR)
+        st.markdown(
+            "**kept**: accepted / drafted, the acceptance rate. **a call**: tokens per target call, its own token "
+            "included; the target alone makes 1. The second one is what makes a text come faster. "
+            "A short draft is kept more easily, a long one gains more when it is right."
+        )
+    with st.container(key="play_ways", horizontal=True):
+        if state.all_turns and not state.prompt_over:
+            st.button("Next text", key="play_leave", type="tertiary", on_click=next_prompt)
+        if state.all_turns:
+            st.button("End the game", key="play_finish", type="tertiary", on_click=finish)
+        if state.before is not None and not state.all_turns:
+            st.button("Back to the game before", key="play_back", type="tertiary", on_click=back_to_old)
+
+
+def _figures(counts: Counts) -> dict[str, str]:
+    rate, calls = counts.acceptance_rate, counts.tokens_per_target_call
+    return {"kept": "–" if rate is None else percent(rate), "a call": "–" if calls is None else f"{calls:.2f}"}
+
+
+def _show_last(state: Playing) -> None:
+    """What became of the last draft; before the first, a recorded example."""
+    if state.turns:
+        picture(turn_data(state.turns[-1]), key="play_turn")
+    elif not state.all_turns and (example := recorded_example()):
+        picture(example_data(example), key="play_example")
+
+
+def _show_run(state: Playing) -> None:
+    """The rounds on this text as a run on the stage."""
+    trace = run_of(state.turns)
+    if trace is None:
+        return
+    with st.expander("Your rounds on the stage: choose a token to see its numbers"), st.container(key="play_stage"):
+        number = len(trace.rounds)
+        data = stage_data(
+            trace,
+            run_id=f"play-{state.plan.link}-{state.place}-{number}",
+            source="live",
+            running=False,
+            link=state.plan.link,
+            playhead=SUBSTEPS * number - 1,
+            replay={"why_not": "You set the draft length yourself, by how much you type."},
+        )
+        stage(data, key="play_run")

@@ -1,0 +1,207 @@
+"""Which game a visitor plays, where they are in it, and what they have asked of the engine. No drawing."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import streamlit as st
+
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.workloads import Preset
+from specviz.game.game import PROMPTS, Ask, Offer, Plan, Turn, is_over, load_turn, plan_from_link
+from specviz.game.words import guess_problem
+from specviz.service.job import JobView
+from specviz.service.protocol import Play
+from specviz.ui.shared.engine import engine, visitor
+
+LOST = "That was interrupted before it was checked: send it again. It costs you nothing."
+
+
+@dataclass(slots=True)
+class Playing:
+    """One visitor's game; lives in the session."""
+
+    plan: Plan = field(default_factory=Plan)
+    place: int = 0  # which prompt; PROMPTS when the game is over
+    games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
+    here: Turn | None = None  # the text as the engine last told it; None at the prompt itself
+    chosen: int | None = None  # of the candidates
+    job: int | None = None  # the turn that is being played
+    view: JobView | None = None
+    typed: str = ""  # survives a visit to another page
+    name: str = ""  # for the table only
+    message: str = ""  # why nothing was played
+    tries: int = 0  # messages so far: each brings the caret back
+    problems: list[str] = field(default_factory=list)  # of the link
+    before: "Playing | None" = None  # the game this one took the place of
+
+    @property
+    def over(self) -> bool:
+        """Whether the final screen is due."""
+        return self.place >= PROMPTS
+
+    @property
+    def preset(self) -> Preset:
+        """The prompt being played."""
+        return self.plan.prompts[self.place]
+
+    @property
+    def turns(self) -> list[Turn]:
+        """On this prompt, so far."""
+        return self.games[self.place]
+
+    @property
+    def all_turns(self) -> list[Turn]:
+        """Of the whole game."""
+        return [turn for turns in self.games for turn in turns]
+
+    @property
+    def prompt_over(self) -> bool:
+        """Whether this prompt is played to its end."""
+        return is_over(self.turns)
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return self.here.text if self.here else self.preset.text
+
+    @property
+    def offers(self) -> list[Offer]:
+        """The candidates there are to pick from."""
+        return self.here.offers if self.here else []
+
+
+def playing() -> Playing:
+    """This visitor's game: the address's where it names another one."""
+    given = {name: st.query_params[name] for name in ("seed", "set", "mode") if name in st.query_params}
+    if "playing" not in st.session_state:
+        plan, problems = plan_from_link(given)
+        st.session_state.playing = Playing(plan, problems=problems)
+    state: Playing = st.session_state.playing
+    return state
+
+
+def write_address(state: Playing) -> None:
+    """The address is the class's link."""
+    if {name: st.query_params.get(name) for name in state.plan.link} != state.plan.link:
+        st.query_params.from_dict(state.plan.link)
+
+
+def new_game(plan: Plan) -> None:
+    """Begin again; the game before is kept, in case that was a slip."""
+    old = playing()
+    if old.job is not None:
+        engine().cancel(visitor().id)
+        old.job = None
+    old.before = None
+    kept = old if old.all_turns and not old.over else None
+    st.session_state.playing = Playing(plan, name=old.name, before=kept)
+    st.session_state.play_guess = ""
+
+
+def back_to_old() -> None:
+    """Return to the game that a new one took the place of."""
+    if (old := playing().before) is not None:
+        st.session_state.playing = old
+        st.session_state.play_guess = old.typed
+
+
+def next_prompt() -> None:
+    """Go to the next prompt, or to the end."""
+    state = playing()
+    state.place += 1
+    state.here, state.chosen, state.message, state.typed = None, None, "", ""
+    st.session_state.play_guess = ""
+
+
+def finish() -> None:
+    """See the result now."""
+    playing().place = PROMPTS
+
+
+def send_typed() -> None:
+    """Have the typed words checked, where they are some."""
+    state = playing()
+    state.typed = str(st.session_state.get("play_guess", ""))
+    if state.job is None and not state.prompt_over:
+        _refuse_or_send(state, guess_problem(state.typed), "guess")
+
+
+def send_chosen() -> None:
+    """Have the chosen candidate checked."""
+    state = playing()
+    if state.job is None and not state.prompt_over:
+        none = "Choose one of the candidates first." if state.chosen is None else None
+        _refuse_or_send(state, none, "guess")
+
+
+def _refuse_or_send(state: Playing, problem: str | None, action: Literal["guess"]) -> None:
+    if problem:
+        state.message, state.tries = problem, state.tries + 1
+    else:
+        _send(state, action)
+
+
+def skip() -> None:
+    """Let the target write one token; counts for nobody."""
+    state = playing()
+    state.typed = str(st.session_state.get("play_guess", ""))
+    if state.job is None and not state.prompt_over:
+        _send(state, "skip")
+
+
+def look_for_offers(state: Playing) -> None:
+    """In the easier mode: have candidates made for this place, once."""
+    if state.over or state.prompt_over:
+        return
+    if state.plan.mode == "pick" and state.job is None and not state.offers and not state.message:
+        _send(state, "offer")
+
+
+def choose(number: int) -> None:
+    """Mark a candidate; it is not sent yet."""
+    state = playing()
+    state.chosen, state.message = number, ""
+
+
+def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
+    picks = state.plan.mode == "pick"
+    picked = state.offers[state.chosen].token_ids if picks and action == "guess" and state.chosen is not None else []
+    ask = Ask(
+        action,
+        state.here.text_ids if state.here else [],
+        joins=bool(state.here and state.here.joins),
+        guess=state.typed if action == "guess" and not picked else "",
+        picked=picked,
+        offers=picks,
+    )
+    request = RunRequest(state.preset.text, settings=DecodeSettings(seed=state.plan.seed))
+    state.message, state.view = "", None
+    engine().start()
+    state.job = engine().submit_task(visitor().id, "interactive", lambda job: Play(job, request, ask))
+
+
+def refresh() -> None:
+    """Take in what the engine has sent."""
+    state = playing()
+    if state.job is None:
+        return
+    view = state.view = engine().view(state.job)
+    if not view.finished:
+        return
+    state.job = None
+    if view.state == "done" and view.results:
+        _take(state, load_turn(view.results[-1]))
+    else:
+        state.message = view.message if view.state == "failed" else LOST
+        state.tries += 1
+
+
+def _take(state: Playing, turn: Turn) -> None:
+    state.here, state.chosen = turn, None
+    if turn.trace is None:
+        return
+    state.turns.append(turn)
+    if turn.scored:  # what was typed before a skip may still be wanted after it
+        state.typed = ""
+        st.session_state.play_guess = ""

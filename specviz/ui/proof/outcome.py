@@ -1,0 +1,85 @@
+"""What draws by one rule come to: bars, the distance as it shrinks, the test's figures, and a verdict."""
+
+import streamlit as st
+
+from specviz.measure.proof.rows import BATCHES
+from specviz.measure.proof.rule_names import POSITIONS
+from specviz.measure.proof.statistics import FALSE_ALARM, Finding
+from specviz.ui.proof.figures import distance_figure, distribution_figure
+from specviz.ui.proof.state import Outcome, Proving, Source
+from specviz.ui.watch.outcome import NO_TOOLS
+
+
+def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
+    """Bars, the distance as it shrinks, the test's figures and what they come to."""
+    if not outcome.batches:
+        return
+    ways, plain, last = outcome.looks, outcome.plain_looks, outcome.looks[-1]
+    running = state.task is not None and state.task.what == "draws" and state.task.rule == outcome.rule
+    st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
+    st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
+    with st.container(horizontal=True, gap="medium", key=f"{key}_figures"):
+        for label, value, meaning in [
+            ("draws each way", f"{last.draws:,}", DRAWN_HELP),
+            ("distance", f"{last.distance:.3f}", DISTANCE_HELP),
+            ("chance alone", f"up to {last.chance:.3f}", CHANCE_HELP),
+            ("χ²", f"{last.statistic:.1f}, {last.degrees} degrees", CHI_HELP),
+            (f"p-value, fails below {FALSE_ALARM / BATCHES:g}", _p(last.p_value), P_HELP),
+            ("p-value of the target alone", _p(plain[-1].p_value), CONTROL_HELP),
+        ]:
+            st.markdown(f"**{value}**  \n:small[{label}]", width="content", help=meaning)
+    bars, distance = (st.container(), st.container()) if narrow else st.columns([3, 2], gap="medium")
+    bars.plotly_chart(distribution_figure(outcome.batches), key=f"{key}_bars", config=NO_TOOLS, alt=BARS_ALT)
+    distance.plotly_chart(distance_figure(ways, plain), key=f"{key}_distance", config=NO_TOOLS, alt=DISTANCE_ALT)
+
+
+def _what(outcome: Outcome) -> str:
+    request, texts = outcome.request, sum(batch.texts for batch in outcome.batches)
+    draft = "prompt lookup" if request.draft == "lookup" else request.draft
+    after = "" if outcome.position == "first" else f", after {texts:,} texts"
+    return (
+        f"{POSITIONS[outcome.position]}{after}; {draft} → {request.target}, temperature "
+        f"{request.settings.temperature:g}, draft length {request.settings.draft_length}."
+    )
+
+
+def _verdict(found: Finding, *, cut_short: bool) -> str:
+    if found.state == "fails":
+        return f":material/cancel: :orange[**Fails the test.**] {found.sentence}"
+    if found.state == "passes":
+        return f":material/check_circle: :blue[**Passes the test.**] {found.sentence}"
+    if cut_short:
+        return ":material/pause_circle: **Stopped early: no verdict.** Nothing distinguished the two so far."
+    return f":material/pending: {found.sentence}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
+
+
+def badge(source: Source) -> str:
+    """Where a result is from."""
+    return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"
+
+
+DRAWN_HELP = "How many times the token was written: so many by speculative decoding, and as many by the target alone."
+DISTANCE_HELP = (
+    "Total variation distance: half the sum of all differences between the shares counted and the target’s own odds. "
+    "0 is no difference at all, 1 is nothing in common."
+)
+CHANCE_HELP = (
+    "Counting leaves a distance even where there is no difference. Draws from the target’s own odds stay below this "
+    "19 times in 20 (simulated, with a fixed seed)."
+)
+CHI_HELP = (
+    "Chi-squared: (counted − expected)² / expected, summed. About as large as its degrees of freedom when nothing is "
+    "wrong. Tokens expected fewer than 5 times are counted together."
+)
+P_HELP = (
+    f"The odds of a χ² at least this large if the draws are the target’s. The test is made {BATCHES} times as draws "
+    f"come in, and fails below {FALSE_ALARM / BATCHES:g} at any of them: so a right rule fails at most "
+    f"{FALSE_ALARM:.0%} of proofs."
+)
+CONTROL_HELP = "The control: the same test on what the target alone wrote in as many draws. It should pass too."
+BARS_ALT = "Share of each of the likeliest tokens: the target's odds, speculative decoding's draws, plain draws."
+DISTANCE_ALT = "Distance from the target's odds by number of draws, both ways, and the limit of what chance leaves."

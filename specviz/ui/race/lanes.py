@@ -1,0 +1,127 @@
+"""The lanes: recorded times played back, two decoders side by side. Its HTML, CSS and JavaScript live in assets/race/.
+
+Text helpers, the palette and the chips are the stage's own files.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.core.metrics import autoregressive_clock
+from specviz.core.verdict import Verdict
+from specviz.measure.race import RaceLap, burst_clock, burst_texts
+
+SLOWER = (1, 2, 4, 10, 20)  # how many times slower than it was
+WANTED_SECONDS = 8.0  # a race on screen should last about this long
+SHOWN_PROMPT = 90  # characters
+MAX_PLACE = 10_000_000.0  # ms
+
+Json = dict[str, Any]
+
+
+def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> Json:
+    """Everything the lanes draw; times are milliseconds from the end of the prompt, of each decoder's median repeat.
+
+    Args:
+        laps: at least one.
+        run_id: a new one starts the playback again.
+        badge: where the times are from.
+        place: where the visitor left the clock (ms); None plays from the start.
+    """
+    shown = [_lap(lap) for lap in laps]
+    end = max(lane["end"] for lap in shown for lane in lap["lanes"])
+    return {
+        "run_id": run_id,
+        "badge": badge,
+        "place": place,
+        "end": end,
+        "slower": slow_motion(end / 1000),
+        "choices": list(SLOWER),
+        "laps": shown,
+    }
+
+
+def slow_motion(seconds: float) -> int:
+    """The factor that brings a race of so many seconds nearest to a length that can be watched."""
+    return min(SLOWER, key=lambda factor: abs(seconds * factor - WANTED_SECONDS))
+
+
+def _lap(lap: RaceLap) -> Json:
+    prompt = " ".join(lap.plain.prompt.text.split())
+    verdict = lap.verdict
+    plain, speculative = _plain_lane(lap), _speculative_lane(lap)
+    wins = winner(verdict)
+    if wins:
+        (plain if wins == "plain" else speculative)["flag"] = flag(verdict)
+    return {
+        "name": lap.name,
+        "prompt": prompt if len(prompt) <= SHOWN_PROMPT else prompt[: SHOWN_PROMPT - 1] + "…",
+        "lanes": [plain, speculative],
+        "result": flag(verdict),
+        "wins": wins,
+    }
+
+
+def winner(verdict: Verdict) -> str | None:
+    """Which lane the flag goes to; None where the two are about even, or the repeats do not agree."""
+    return {"helps": "speculative", "hurts": "plain", "neutral": None}[verdict.label]
+
+
+def flag(verdict: Verdict) -> str:
+    """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
+    looks = "" if verdict.certain else "looks "
+    if verdict.label == "neutral":
+        return f"{'about even' if verdict.certain else 'too close to call'} ({verdict.speedup:.2f}×)"
+    if verdict.label == "helps":
+        return f"speculative {looks}faster: {verdict.speedup:.2f}×"
+    return f"speculative {looks}slower: {verdict.speedup:.2f}×"
+
+
+def _plain_lane(lap: RaceLap) -> Json:
+    plain = lap.plain.autoregressive
+    assert plain is not None
+    clock = autoregressive_clock(plain, len(plain.token_ids))[1:]
+    steps = [[_ms(seconds), [[text, "plain"]]] for seconds, text in zip(clock, lap.plain_tokens, strict=True)]
+    return {"name": "target alone", "tokens": len(steps), "end": steps[-1][0], "steps": steps, "flag": ""}
+
+
+def _speculative_lane(lap: RaceLap) -> Json:
+    bursts = zip(burst_clock(lap.speculative), burst_texts(lap.speculative), strict=True)
+    steps = [[_ms(seconds), [list(token) for token in burst]] for seconds, burst in bursts]
+    tokens = len(lap.speculative.output.token_ids)
+    return {"name": "speculative", "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
+
+
+def _ms(seconds: float) -> float:
+    return round(1000 * seconds, 3)
+
+
+def race_lanes(data: Json, key: str = "race_lanes") -> float | None:
+    """Mount the lanes with what `lanes_data` made.
+
+    Returns:
+        The place on the clock (ms) the visitor last stopped at, None before that. Never reported while playing.
+    """
+    result = _component()(key=key, data=data, on_place_change=_ignore)
+    place = result.get("place")
+    return float(place) if type(place) in (int, float) and 0 <= place < MAX_PLACE else None
+
+
+@cache
+def _component() -> Any:
+    def joined(*names: str) -> str:
+        return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
+
+    return st.components.v2.component(
+        "specviz_race",
+        html=joined("race/race.html"),
+        css=joined("stage/stage.css", "race/race.css"),
+        js=joined("stage/dom.js", "race/clock.js", "race/lane.js", "race/race.js"),
+    )
+
+
+def _ignore() -> None:
+    """Streamlit keeps a component's state only where a callback is given."""

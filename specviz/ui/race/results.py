@@ -1,0 +1,227 @@
+"""What a race came to: a table, one sentence, whether the texts are as good, and files to keep."""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.verdict import Verdict
+from specviz.data.lessons.glossary import explained
+from specviz.measure.race import (
+    GreedyQuality,
+    LogProbability,
+    RaceLap,
+    SampledQuality,
+    dump_race,
+    overall_verdict,
+    race_csv,
+)
+from specviz.ui.watch.outcome import COLORS, ICONS
+
+NEAR_TIE = 0.5  # of logits: what one pass over several tokens can move in bfloat16; float32 moves far less
+CONTEXT_TOKENS = 12  # shown before the place where two texts part
+
+Row = dict[str, Any]
+
+
+def show_results(laps: Sequence[RaceLap], where: str) -> None:
+    """The sentence first, then the table behind it; `where` says on which machine, and when."""
+    verdict = overall_verdict(laps)
+    if verdict:
+        headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}**]"
+        st.markdown(f"{headline} {_over(laps, verdict)} {verdict.reason} :gray[({where})]")
+    st.dataframe(rows(laps), hide_index=True, key="race_table", column_config=_columns())
+    st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
+    show_quality(laps)
+    _show_files(laps)
+
+
+TABLE_CAPTION = (
+    "Latency is reading the prompt and decoding together: the median of the repeats (fastest to slowest). Tokens a "
+    "second and speedup are of decoding alone; the speedup is the geometric mean of the repeats taken in turns, with "
+    "its 95 % interval. Over all prompts the interval is that of the prompts, not of the repeats."
+)
+
+
+def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
+    if len(laps) == 1:
+        return "on this prompt."
+    if verdict.interval is None:
+        return f"over {len(laps)} prompts."
+    low, high = verdict.interval
+    return f"over {len(laps)} prompts (95 % interval {low:.2f} to {high:.2f}×)."
+
+
+def rows(laps: Sequence[RaceLap]) -> list[Row]:
+    """The table: a row a prompt, and one for all of them where there are several."""
+    each = [_row(lap) for lap in laps]
+    return [*each, _overall_row(laps)] if len(laps) > 1 else each
+
+
+def _row(lap: RaceLap) -> Row:
+    tokens = len(lap.speculative.output.token_ids), len(lap.plain.output.token_ids)
+    return {
+        "prompt": lap.name,
+        "speedup": with_interval(lap.verdict),
+        "quality": quality_cell(lap),
+        **_counts([lap]),
+        "target alone, s": with_spread(lap.plain_latency),
+        "speculative, s": with_spread(lap.speculative_latency),
+        "target alone, tokens/s": tokens[1] / median(lap.plain_seconds),
+        "speculative, tokens/s": tokens[0] / median(lap.speculative_seconds),
+    }
+
+
+def _overall_row(laps: Sequence[RaceLap]) -> Row:
+    verdict = overall_verdict(laps)
+    assert verdict is not None
+    plain_seconds = sum(median(lap.plain_seconds) for lap in laps)
+    seconds = sum(median(lap.speculative_seconds) for lap in laps)
+    return {
+        "prompt": "all together",
+        "speedup": with_interval(verdict),
+        "quality": overall_quality(laps),
+        **_counts(laps),
+        "target alone, s": f"{sum(median(lap.plain_latency) for lap in laps):.2f}",
+        "speculative, s": f"{sum(median(lap.speculative_latency) for lap in laps):.2f}",
+        "target alone, tokens/s": sum(len(lap.plain.output.token_ids) for lap in laps) / plain_seconds,
+        "speculative, tokens/s": sum(len(lap.speculative.output.token_ids) for lap in laps) / seconds,
+    }
+
+
+def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
+    counts = [lap.counts for lap in laps]
+    return {
+        "accepted": sum(one.accepted for one in counts),
+        "rejected": sum(one.rejected for one in counts),
+        "discarded": sum(one.discarded for one in counts),
+        "target calls": sum(one.rounds for one in counts),
+    }
+
+
+def _columns() -> dict[str, Any]:
+    rate = st.column_config.NumberColumn(format="%.0f")
+    return {
+        "target alone, tokens/s": rate,
+        "speculative, tokens/s": rate,
+        "quality": st.column_config.TextColumn(width="medium"),
+        "discarded": st.column_config.NumberColumn(help="Drafted after a rejected token: never judged."),
+        "target calls": st.column_config.NumberColumn(help="Passes of the target in the speculative run."),
+    }
+
+
+def with_interval(verdict: Verdict) -> str:
+    """ "1.42× (1.38–1.46)"; only the number where there is one repeat."""
+    if verdict.interval is None:
+        return f"{verdict.speedup:.2f}×"
+    low, high = verdict.interval
+    return f"{verdict.speedup:.2f}× ({low:.2f}–{high:.2f})"
+
+
+def with_spread(seconds: Sequence[float]) -> str:
+    """ "0.61 (0.60–0.68)": the median, and fastest to slowest."""
+    if len(seconds) == 1:
+        return f"{seconds[0]:.2f}"
+    return f"{median(seconds):.2f} ({min(seconds):.2f}–{max(seconds):.2f})"
+
+
+def quality_cell(lap: RaceLap) -> str:
+    """The quality of one prompt's two texts, in a few words."""
+    found = lap.quality
+    if isinstance(found, SampledQuality):
+        return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
+    if found.first_difference is None:
+        return "identical"
+    gap = "" if found.top2_gap is None else f", gap {found.top2_gap:.2g}"
+    return f"parts at token {found.first_difference + 1}{gap}"
+
+
+def overall_quality(laps: Sequence[RaceLap]) -> str:
+    """How many of the prompts gave the same text."""
+    if not all(isinstance(lap.quality, GreedyQuality) for lap in laps):
+        return "two draws each"
+    same = sum(bool(lap.identical) for lap in laps)
+    return "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
+
+
+def show_quality(laps: Sequence[RaceLap]) -> None:
+    """A sentence a prompt, and both texts."""
+    st.markdown("**Is the text as good?**")
+    if all(lap.identical for lap in laps):
+        st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
+    if any(isinstance(lap.quality, SampledQuality) for lap in laps):
+        st.markdown(SAMPLED)
+    for lap in laps:
+        with st.expander(f"{lap.name}: {quality_cell(lap)}"):
+            st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
+            ours, theirs = st.columns(2, gap="medium")
+            ours.caption("Speculative decoding wrote")
+            ours.code(lap.speculative.output.text or " ", language=None, wrap_lines=True)
+            theirs.caption("The target alone wrote")
+            theirs.code(lap.plain.output.text or " ", language=None, wrap_lines=True)
+
+
+SAMPLED = (
+    "Above temperature 0 the two texts are different draws from the same distribution. What can be compared is how "
+    "likely the target finds each: its mean log-probability a token, higher is likelier. Neither decoder should win."
+)
+
+
+def quality_sentence(lap: RaceLap) -> str:
+    """What can honestly be said of the two texts."""
+    if isinstance(lap.quality, SampledQuality):
+        ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
+        return (
+            f"The target’s mean log-probability a token: {ours} for the speculative text, {theirs} for its own. "
+            "These are two draws from the same distribution: not comparable word for word."
+        )
+    at = lap.quality.first_difference
+    if at is None:
+        return f"Identical: both wrote the same {len(lap.plain.output.token_ids)} tokens, id for id."
+    if lap.quality.top2_gap is None:
+        return f"The same for {at} tokens, then one of the two goes on: they did not end at the same place."
+    return _parting(lap, at, lap.quality.top2_gap)
+
+
+def _parting(lap: RaceLap, at: int, gap: float) -> str:
+    """Where two greedy texts part, and why; token texts are only shown side by side, never joined into one."""
+    before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
+    ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
+    why = (
+        "a near-tie, and one pass over several tokens rounds differently from a pass over one"
+        if gap <= NEAR_TIE
+        else "more than rounding should move"
+    )
+    after = f" after {before}" if before else ""
+    return (
+        f"They part at token {at + 1}{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. The "
+        f"target’s two highest logits there are {gap:.2g} apart: {why}."
+    )
+
+
+def log_probability(found: LogProbability) -> str:
+    """ "-1.23 (95 % interval -1.41 to -1.05)"."""
+    if found.low is None or found.high is None:
+        return f"{found.mean:.2f}"
+    return f"{found.mean:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
+
+
+def _show_files(laps: Sequence[RaceLap]) -> None:
+    as_csv, as_json, _ = st.columns([1, 1, 3])
+    as_csv.download_button(
+        "Download CSV",
+        lambda: race_csv(laps),
+        file_name="specviz-race.csv",
+        mime="text/csv",
+        width="stretch",
+        on_click="ignore",
+    )
+    as_json.download_button(
+        "Download JSON",
+        lambda: dump_race(laps),
+        file_name="specviz-race.json",
+        mime="application/json",
+        width="stretch",
+        on_click="ignore",
+    )

@@ -1,0 +1,29 @@
+"""The app's own style: less air than Streamlit's default, so that the stage fits a projector without scrolling."""
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from specviz.ui.shared.plotly_static import publish_plotly
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def inside_app() -> None:
+    """Begin again with app.py where Streamlit runs a page's file alone.
+
+    It does so when a page other than the first is the first one opened on a fresh server: a folder named pages/ is its
+    old way to make an app of several pages, which it gives up only once `st.navigation` was called.
+    """
+    if PagesManager.uses_pages_directory and not st.session_state.get("inside_app"):
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def apply_look() -> None:
+    """Apply the style sheets, and put plotly.js where the stage can load it."""
+    st.session_state.inside_app = True
+    publish_plotly(ROOT / "static")
+    for name in ("app.css", "explained.css"):
+        st.html(ROOT / "assets" / name)  # Streamlit wraps a .css file in a style tag

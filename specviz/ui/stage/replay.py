@@ -1,0 +1,101 @@
+"""What the stage shows while the draft length is dragged, as plain JSON: the run on screen, replayed at every length.
+
+A pure function of a trace and a draft_guesses. Compact, for the scripts in assets/stage/ to unfold: of a round only its
+numbers and the guesses that are not the output's own tokens.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from specviz.core.metrics import Costs, costs
+from specviz.core.replay import (
+    DraftGuesses,
+    ReplayedRound,
+    counts_of,
+    ends_of,
+    every_length,
+    modelled_speedup,
+    tails_of,
+)
+from specviz.core.trace import Trace
+
+SHOWN_CHARACTERS = 80  # of one token's text
+
+Json = dict[str, Any]
+
+
+def replay_data(trace: Trace, draft_guesses: DraftGuesses | None, measured: Costs | None, running: bool) -> Json:
+    """The replays, or why there are none.
+
+    Args:
+        trace: the run on screen.
+        draft_guesses: of its own draft; None where there is none.
+        measured: the pair's calibrated costs; None takes those the run itself shows.
+        running: whether it still goes on.
+
+    Returns:
+        `{"why_not": one line}`, or `{"why_not": None, "tokens": texts of the output, "lengths": {"1": ..., "16": ...},
+        "times": where the costs are from, "nearly": whether near-ties may fall otherwise}`.
+    """
+    why_not = _why_not(trace, draft_guesses, running)
+    if why_not or draft_guesses is None:
+        return {"why_not": why_not}
+    replays = every_length(draft_guesses, trace.settings.max_new_tokens, ends_of(trace), tails_of(trace))
+    known = measured or costs(trace)
+    texts = {**draft_guesses.pieces, **_texts_of(trace)}
+    return {
+        "why_not": None,
+        "tokens": [_text(texts, token_id) for token_id in draft_guesses.token_ids],
+        "lengths": {str(length): _length(rounds, texts, known) for length, rounds in replays.items()},
+        "times": _source_of(measured, known),
+        "nearly": not draft_guesses.exact,
+    }
+
+
+def _why_not(trace: Trace, draft_guesses: DraftGuesses | None, running: bool) -> str | None:
+    if not trace.settings.greedy:
+        return "Above temperature 0 another draft length writes another text: let go to run it."
+    if trace.settings.draft_schedule != "fixed":
+        return f"The draft length policy is {trace.settings.draft_schedule}: let go to run it."
+    if any(round.draft_tokens for round in trace.rounds):
+        return "A draft with another tokenizer cannot be replayed: let go to run it."
+    if draft_guesses is None or draft_guesses.token_ids != trace.output.token_ids:
+        when = "once this run is over" if running else "after a live run"
+        return f"It can be replayed while dragging {when}: let go to run it."
+    return None
+
+
+def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs | None) -> Json:
+    counts = counts_of(rounds)
+    speedup = modelled_speedup(rounds, known) if known else None
+    return {
+        "rounds": [_round(round, texts) for round in rounds],
+        "accepted": counts.accepted,
+        "rejected": counts.rejected,
+        "discarded": counts.discarded,
+        "per_call": round(counts.tokens_per_target_call or 0.0, 2),
+        "speedup": None if speedup is None else round(speedup, 2),
+    }
+
+
+def _round(replayed: ReplayedRound, texts: Mapping[int, str]) -> list[Any]:
+    """[accepted, rejected, what is emitted, texts of the other guesses that are known, number of those after them]."""
+    accepted = replayed.count("accepted")
+    known = [_text(texts, guess.id) for guess in replayed.guesses[accepted:] if guess.id is not None]
+    unknown = len(replayed.guesses) - accepted - len(known)  # always the last ones
+    return [accepted, replayed.count("rejected"), replayed.kind, known, unknown]
+
+
+def _texts_of(trace: Trace) -> dict[int, str]:
+    return {token.id: token.text for round in trace.rounds for token in round.drafted}
+
+
+def _text(texts: Mapping[int, str], token_id: int) -> str:
+    text = texts.get(token_id, f"⟨token {token_id}⟩")
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _source_of(measured: Costs | None, known: Costs | None) -> str:
+    if known is None:
+        return "no costs are known yet"
+    return "costs calibrated on this machine" if measured else "costs as this run showed them"

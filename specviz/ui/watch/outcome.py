@@ -1,0 +1,120 @@
+"""What a run came to: the verdict, both texts, speedup against draft length, the trace as a file."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from specviz.core.metrics import Costs, count, speedup
+from specviz.core.trace import Trace, dump_trace
+from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
+from specviz.data.lessons.glossary import explained
+from specviz.ui.shared.figures import Dot, speedup_figure, verification_figure
+from specviz.ui.stage.data import Source
+
+NO_TOOLS = {"displayModeBar": False}
+COLORS = {"helps": "green", "neutral": "gray", "hurts": "orange"}
+ICONS = {"helps": ":material/trending_up:", "neutral": ":material/trending_flat:", "hurts": ":material/trending_down:"}
+
+
+def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
+    """Helps, neutral or hurts, and which term binds; or why there is no verdict."""
+    verdict = verdict_of_run(trace, costs)
+    if not waiting and not count(trace.rounds).drafted:
+        st.markdown(":gray[No verdict: nothing was drafted, so there is nothing to compare.]")
+    elif verdict is None and waiting:
+        st.markdown(":gray[The verdict comes when the target alone has written the same text.]")
+    elif verdict is None:
+        st.markdown(":gray[No verdict: this run has no run of the target alone beside it.]")
+    else:
+        where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
+        before = ":gray[The run before:] " if stale else ""
+        reason = explained(verdict.reason, "verdict")
+        st.markdown(f"{before}{_headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
+
+
+def _headline(verdict: Verdict) -> str:
+    return f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}.**]"
+
+
+def show_outputs(trace: Trace, plain_text: str | None) -> None:
+    """Both decoders' texts, and whether they are the same."""
+    st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if trace.autoregressive else "**The text**")
+    ours, theirs = st.columns(2, gap="medium")
+    with ours:
+        st.caption("Speculative decoding wrote")
+        st.code(trace.output.text or " ", language=None, wrap_lines=True)
+    with theirs:
+        st.caption("The target alone wrote")
+        if trace.autoregressive is None:
+            st.code("(not there)" if trace.output.stopped_by else "…", language=None)
+        elif plain_text is None:
+            st.code("(The file keeps its token ids only.)", language=None, wrap_lines=True)
+        else:
+            st.code(plain_text or " ", language=None, wrap_lines=True)
+
+
+def show_speedups(
+    trace: Trace, source: Source, finished: Sequence[Trace], costs: Costs | None, formats: Sequence[str]
+) -> None:
+    """Every run of the session as a dot beside what the measured costs predict."""
+    alpha = count(trace.rounds).per_judgement_rate
+    dots = [_dot(run, trace, "live") for run in finished if speedup(run) and count(run.rounds).drafted]
+    if source == "recorded" and speedup(trace):
+        dots.append(_dot(trace, trace, "recorded"))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.markdown("**Speedup against draft length**")
+        figure = speedup_figure(dots, alpha if source == "live" else None, costs)
+        alt = "Measured speedup of each run of this session by draft length, the predicted curve, and break-even."
+        st.plotly_chart(figure, key="speedups", config=NO_TOOLS, alt=alt)
+    with right:
+        st.markdown("**What checking k tokens at once costs**")
+        if costs:
+            alt = "Measured time of one target pass over k tokens, in single-token steps, and the free ideal."
+            st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
+        else:
+            st.caption("Measured here, once a live run of this pair is over.")
+    st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *formats]), unsafe_allow_html=True)
+
+
+def _costs_sentence(costs: Costs | None) -> str:
+    if costs is None:
+        return "Each live run leaves a dot. The predicted curve appears once this pair's costs are measured here."
+    checked = costs.verification.get(5, 1.0)
+    return (
+        f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
+        f"c = {costs.cost_ratio:.2f}, checking 5 tokens at once v(5) = {checked:.2f}, overhead {costs.overhead:.2f} "
+        "a round. "
+        "The curve is E(γ) / (γc + v(γ+1) + o) with this run's acceptance per judgement, α."
+    )
+
+
+def _dot(run: Trace, current: Trace, source: Source) -> Dot:
+    return Dot(
+        draft_length=run.settings.draft_length,
+        speedup=speedup(run) or 0.0,
+        label=f"{_pair(run)}, temperature {run.settings.temperature:g}",
+        current=run is current,
+        same_pair=_pair(run) == _pair(current),
+        recorded=source == "recorded",
+    )
+
+
+def _pair(run: Trace) -> str:
+    drafter = run.drafter.name if run.drafter else "no draft"
+    return f"{drafter} → {run.target.name} ({run.target.dtype})"
+
+
+def show_files(trace: Trace, on_open: Callable[[], None]) -> None:
+    """Keep the run on screen as a file, or open one; what is opened is in `st.session_state.trace_file`."""
+    with st.expander("Keep this run, or open one"):
+        keep, open_one = st.columns(2, gap="medium")
+        keep.download_button(
+            "Save this run as a trace file",
+            lambda: dump_trace(trace),
+            file_name="specviz-trace.json",
+            mime="application/json",
+            disabled=trace.output.stopped_by is None,
+            on_click="ignore",
+        )
+        open_one.file_uploader("Open a trace file", type="json", key="trace_file", on_change=on_open)

@@ -1,0 +1,246 @@
+"""The worksheet's controls: counts, α, γ and costs in, a Model out; kept in the address and between pages."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.ui.shared.notices import notices
+from specviz.ui.worksheet.link import link_of_values, start_from_link
+from specviz.ui.worksheet.model import (
+    BATCHES,
+    MOST_COST,
+    MOST_OVERHEAD,
+    MOST_TOKENS,
+    MOST_VERIFICATION,
+    Model,
+    alpha_of_counts,
+)
+from specviz.ui.worksheet.starts import Start
+
+KEYS = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
+KEYS += ["paste"]
+
+
+def controls(found: Sequence[Start], runs: int) -> Model:
+    """Draw the controls and read them. `runs` is how many runs are finished: a new one is taken up."""
+    found = _restore(found, runs)
+    if _changed():
+        st.session_state.worksheet_notes = []  # what the link could not have is said until something else is asked for
+    notices(st.session_state.worksheet_notes)
+    st.selectbox(
+        "Start from",
+        [start.label for start in found],
+        key="worksheet_start",
+        on_change=lambda: fill(chosen_start(found)),
+        help="Fills in everything below. Every number can be changed afterwards.",
+    )
+    start = chosen_start(found)
+    st.caption(start.source)
+    _counts()
+    _acceptance(start)
+    _costs()
+    _keep(runs)
+    _write_address()
+    return read_model()
+
+
+def read_model() -> Model:
+    """What the controls say."""
+    state = st.session_state
+    return Model(
+        alpha=state.worksheet_alpha,
+        draft_length=state.worksheet_gamma,
+        cost_ratio=state.worksheet_cost,
+        verification=state.worksheet_verification,
+        overhead=state.worksheet_overhead,
+        batch=state.worksheet_batch,
+        operations_ratio=state.worksheet_operations,
+    )
+
+
+def chosen_start(found: Sequence[Start]) -> Start:
+    """The one the menu names."""
+    return next((start for start in found if start.label == st.session_state.worksheet_start), found[0])
+
+
+def fill(start: Start) -> None:
+    """Set every control to what this start says, within the sliders' ranges."""
+    st.session_state.update(worksheet_start=start.label, **_filled(start))
+
+
+def _filled(start: Start) -> dict[str, float]:
+    model = start.model
+    return {
+        **_filled_acceptance(model),
+        "worksheet_cost": _within(model.cost_ratio, 0.0, MOST_COST),
+        "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
+        "worksheet_operations": _within(model.operations_ratio, 0.0, 1.0),
+        "worksheet_drafted": start.drafted,
+        "worksheet_accepted": start.accepted,
+    }
+
+
+def fill_acceptance(model: Model) -> None:
+    """Set α, γ, the v that goes with it and the batch, to the nearest the sliders have."""
+    st.session_state.update(_filled_acceptance(model))
+
+
+def _filled_acceptance(model: Model) -> dict[str, float]:
+    return {
+        "worksheet_alpha": _within(model.alpha, 0.0, 1.0),
+        "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        "worksheet_verification": _within(model.verification, 1.0, MOST_VERIFICATION),
+        "worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch)),
+    }
+
+
+def _counts() -> None:
+    drafted, accepted = _side_by_side("worksheet_drafted_accepted")
+    drafted.number_input(
+        "Drafted", 0, MOST_TOKENS, key="worksheet_drafted", on_change=_alpha_from_counts, help=DRAFTED_HELP
+    )
+    accepted.number_input(
+        "Accepted", 0, MOST_TOKENS, key="worksheet_accepted", on_change=_alpha_from_counts, help=ACCEPTED_HELP
+    )
+
+
+def _acceptance(start: Start) -> None:
+    alpha, gamma = _side_by_side("worksheet_alpha_gamma")
+    alpha.slider("α, per judgement", 0.0, 1.0, step=0.001, format="%.2f", key="worksheet_alpha", help=ALPHA_HELP)
+    gamma.slider(
+        "γ, draft length",
+        1,
+        MAX_DRAFT_LENGTH,
+        key="worksheet_gamma",
+        on_change=lambda: _verification_from(start),
+        help=GAMMA_HELP,
+    )
+
+
+def _costs() -> None:
+    cost, verification = _side_by_side("worksheet_cost_verification")
+    cost.slider("c, a draft step", 0.0, MOST_COST, step=0.001, format="%.2f", key="worksheet_cost", help=COST_HELP)
+    verification.slider(
+        "v(γ+1), checking",
+        1.0,
+        MOST_VERIFICATION,
+        step=0.001,
+        format="%.2f",
+        key="worksheet_verification",
+        help=VERIFICATION_HELP,
+    )
+    overhead, batch = _side_by_side("worksheet_overhead_batch")
+    overhead.slider(
+        "o, overhead", 0.0, MOST_OVERHEAD, step=0.001, format="%.2f", key="worksheet_overhead", help=OVERHEAD_HELP
+    )
+    batch.select_slider("Batch size", BATCHES, key="worksheet_batch", help=BATCH_HELP)
+    st.slider(
+        "ĉ, draft’s operations", 0.0, 1.0, step=0.001, format="%.2f", key="worksheet_operations", help=OPERATIONS_HELP
+    )
+
+
+def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Two places beside each other, on a phone too, where columns would go one below the other."""
+    with st.container(horizontal=True, gap="medium", key=key):
+        return st.container(width="stretch"), st.container(width="stretch")
+
+
+def _alpha_from_counts() -> None:
+    state = st.session_state
+    if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
+        state.worksheet_alpha = _within(
+            alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma), 0.0, 1.0
+        )
+
+
+def _verification_from(start: Start) -> None:
+    """Another draft length checks another number of tokens: take its v from the table where one was measured."""
+    measured = start.verification_at(st.session_state.worksheet_gamma)
+    if measured is not None:
+        st.session_state.worksheet_verification = _within(measured, 1.0, MOST_VERIFICATION)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return round(min(max(value, low), high), 3)
+
+
+def _restore(found: Sequence[Start], runs: int) -> list[Start]:
+    """Take a link's values once; bring back what was there before another page, or take up the newest run.
+
+    Widgets forget when another page is shown. Returns everything to start from, what the link says among it.
+    """
+    state = st.session_state
+    first = "worksheet_notes" not in state
+    if first:
+        fill(found[0])
+        state.worksheet_linked, state.worksheet_notes = _linked(found)
+    labels = [start.label for start in found]
+    every = (
+        [*found, state.worksheet_linked]
+        if state.worksheet_linked and state.worksheet_linked.label not in labels
+        else [*found]
+    )
+    labels = [start.label for start in every]
+    if "worksheet_alpha" in state and not first:
+        if state.worksheet_start not in labels:
+            fill(found[0])
+        return every
+    kept = state.get("worksheet_kept")
+    state.worksheet_paste = kept["paste"] if kept else ""
+    if kept and kept["runs"] == runs and kept["start"] in labels:
+        state.update({f"worksheet_{key}": kept[key] for key in KEYS})
+    else:
+        fill(state.worksheet_linked if first and state.worksheet_linked else found[0])
+    return every
+
+
+def _linked(found: Sequence[Start]) -> tuple[Start | None, list[str]]:
+    """What the address asks for: as one of the starts where it is just what that fills in."""
+    state = st.session_state
+    default = replace(found[0], model=read_model(), drafted=state.worksheet_drafted, accepted=state.worksheet_accepted)
+    given = {name: st.query_params.get_all(name) for name in st.query_params}
+    linked, problems = start_from_link(given, default)
+    alike = (start for start in found if linked and _filled(start) == _filled(linked))
+    return next(alike, linked), problems
+
+
+def _write_address() -> None:
+    """Every value, so that the address can be handed on."""
+    state = st.session_state
+    link = link_of_values(read_model(), state.worksheet_drafted, state.worksheet_accepted)
+    if {name: st.query_params.get_all(name) for name in st.query_params} != {name: [link[name]] for name in link}:
+        st.query_params.from_dict(link)
+
+
+def _keep(runs: int) -> None:
+    st.session_state.worksheet_kept = {"runs": runs, **{key: st.session_state[f"worksheet_{key}"] for key in KEYS}}
+
+
+def _changed() -> bool:
+    """Whether the controls say anything else than when they were last drawn."""
+    kept = st.session_state.get("worksheet_kept")
+    return kept is not None and any(kept[key] != st.session_state[f"worksheet_{key}"] for key in KEYS)
+
+
+DRAFTED_HELP = (
+    "How many tokens the draft proposed. Changing a count sets α to the one that leads to this rate at this γ."
+)
+ACCEPTED_HELP = "How many of them survived verification. accepted / drafted is the acceptance rate."
+ALPHA_HELP = (
+    "α: accepted / (accepted + rejected). Discarded tokens were never judged, so it is at least accepted / drafted."
+)
+GAMMA_HELP = "γ: how many tokens the draft proposes before the target checks them."
+COST_HELP = "c: the time of one draft step over that of one target step for a single token."
+VERIFICATION_HELP = (
+    "v(k): the target’s time for k tokens at once over its time for one. 1 is free checking; k is checking one by "
+    "one. Drawn as a straight line through v(1) = 1 and this one for other draft lengths."
+)
+OVERHEAD_HELP = "o: what a round takes beyond drafting and checking, in target steps."
+BATCH_HELP = "How many sequences are decoded together. Modelled: what that assumes is said below."
+OPERATIONS_HELP = (
+    "ĉ: operations a token of the draft over the target’s, a ratio of work and not of time like c. For a run it is the "
+    "ratio of parameters. It changes the extra compute only."
+)

@@ -1,0 +1,74 @@
+"""The worksheet's machines: this one as calibrated beside what papers publish of theirs."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from specviz.core.metrics import Costs
+from specviz.core.trace import Trace
+from specviz.data.published import PUBLISHED, PublishedRun
+from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.worksheet.figures import machines_figure
+from specviz.ui.worksheet.gap import gap_of
+from specviz.ui.worksheet.starts import Start, calibrated
+
+NONE = "–"
+
+
+def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
+    """This machine as calibrated beside what papers publish of theirs."""
+    here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
+    links = {"source": st.column_config.LinkColumn(display_text=r"https://(arxiv\.org/.*)")}
+    rows = [*here, *map(_paper_row, PUBLISHED)]
+    st.dataframe(
+        rows, hide_index=True, column_config=links, key="worksheet_machines", alt="Machines, costs and sources."
+    )
+    if not here:
+        st.caption("This machine’s own row comes once a live run on the Watch page is over and its pair calibrated.")
+    st.caption(MACHINES_CAPTION)
+    st.markdown("**Published speedups beside the formula’s**")
+    alt = "Published speedups of each configuration, and what the formula gives for their acceptance and cost."
+    st.plotly_chart(machines_figure(PUBLISHED), key="worksheet_published", config=NO_TOOLS, alt=alt)
+
+
+def _machine_row(start: Start, trace: Trace | None) -> dict[str, str]:
+    model = start.model
+    gap = gap_of(trace) if trace else None
+    return {
+        "pair": start.label.removeprefix("this machine, calibrated: "),
+        "task": "this machine, calibrated",
+        "γ": str(model.draft_length),
+        "c": f"{model.cost_ratio:.2f}",
+        "α": f"{model.alpha:.2f}" if trace else NONE,
+        "modelled": f"{model.realistic:.2f}×" if trace else NONE,
+        "measured": f"{gap.measured:.2f}×" if gap else NONE,
+        "v(γ+1)": f"{model.verification:.2f}",
+        "o": f"{model.overhead:.2f}",
+        "machine": trace.recorded_on.machine if trace else "this one",
+        "source": "",
+    }
+
+
+def _paper_row(run: PublishedRun) -> dict[str, str]:
+    modelled, alpha = run.modelled_speedup, run.alpha
+    return {
+        "pair": run.pair,
+        "task": f"{run.task}, {run.temperature}",
+        "γ": str(run.draft_length),
+        "c": f"{run.cost_ratio:.2f}",
+        "α": f"{alpha:.2f}" if alpha is not None else f"({run.explaining_alpha:.2f})",
+        "modelled": f"{modelled:.2f}×" if modelled else NONE,
+        "measured": f"{run.speedup:.2f}×",
+        "v(γ+1)": NONE,
+        "o": NONE,
+        "machine": run.machine,
+        "source": run.url,
+    }
+
+
+MACHINES_CAPTION = (
+    "Rows with a source are published, measured by their authors (2211.17192: tables 2 and 4; 2302.01318: table 1 and "
+    "section 6, c = 1.8 ms / 14.1 ms); modelled from their α and c with v = 1 and o = 0. In brackets: not published, "
+    "the α that would explain the speedup. A dash: not published, or not measured yet. Choose one under “Start from” "
+    "to see it on the map."
+)

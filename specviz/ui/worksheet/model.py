@@ -1,0 +1,180 @@
+"""The worksheet's model: acceptance and costs in, speedup and break-even out. Pure; all of it is modelled."""
+
+from dataclasses import dataclass
+
+from specviz.core import theory
+from specviz.core.verdict import NEUTRAL, Terms
+from specviz.data.serving_counters import ServingCounters
+
+BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # what the controls go up to
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What the worksheet's controls say; times in single-token target steps."""
+
+    alpha: float  # per judgement
+    draft_length: int
+    cost_ratio: float  # c
+    verification: float  # v at draft_length + 1, one sequence alone
+    overhead: float  # o
+    batch: int = 1  # sequences decoded together
+    operations_ratio: float = 0.0  # ĉ
+
+    def steps(self, tokens: int) -> float:
+        """v(k) in a batch: one pass over `tokens` of every sequence, over one pass over one of every sequence.
+
+        Assumes that a pass takes 1 + s(n − 1) for n tokens in it, whichever sequence they are of, with the slope s
+        that v(γ+1) gives for one sequence: nearly free while the machine idles, `tokens` times dearer once it does not.
+        """
+        slope = max(0.0, (self.verification - 1) / self.draft_length)
+        return (1 + slope * (self.batch * tokens - 1)) / (1 + slope * (self.batch - 1))
+
+    @property
+    def terms(self) -> Terms:
+        """What the prediction is made of, the batch counted in."""
+        checked = self.steps(self.draft_length + 1)
+        return Terms(self.alpha, self.draft_length, self.cost_ratio, checked, self.overhead)
+
+    @property
+    def tokens_per_call(self) -> float:
+        """E(γ): Leviathan, Eq. 1."""
+        return theory.expected_tokens(self.alpha, self.draft_length)
+
+    @property
+    def ideal(self) -> float:
+        """E(γ) / (γc + 1): Leviathan, Theorem 3.8."""
+        return theory.ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
+
+    @property
+    def realistic(self) -> float:
+        """E(γ) / (γc + v(γ+1) + o), v in this batch."""
+        return self.speedup_at(self.alpha, self.draft_length)
+
+    @property
+    def extra_operations(self) -> float:
+        """Factor on arithmetic: Leviathan, Theorem 3.11."""
+        return theory.extra_operations(self.alpha, self.draft_length, self.operations_ratio)
+
+    @property
+    def best(self) -> int:
+        """The draft length from 1 to 16 with the highest realistic speedup."""
+        return theory.best_draft_length(self.alpha, self.cost_ratio, self.steps, self.overhead)
+
+    @property
+    def best_speedup(self) -> float:
+        """The realistic speedup at that draft length."""
+        return self.speedup_at(self.alpha, self.best)
+
+    def speedup_at(self, alpha: float, draft_length: int) -> float:
+        """The realistic speedup elsewhere on the map, at these costs."""
+        return theory.realistic_speedup(alpha, draft_length, self.cost_ratio, self.steps, self.overhead)
+
+    def break_even_at(self, draft_length: int) -> float | None:
+        """The alpha above which that draft length pays; None where none below 1 does."""
+        return theory.break_even_acceptance(draft_length, self.cost_ratio, self.steps, self.overhead)
+
+    @property
+    def break_even(self) -> float | None:
+        """The same at the chosen draft length."""
+        return self.break_even_at(self.draft_length)
+
+    def accepted_share(self, alpha: float) -> float:
+        """Accepted / drafted that this alpha leads to at the chosen draft length."""
+        return theory.acceptance_rate_from_alpha(alpha, self.draft_length)
+
+
+def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
+    """The alpha that leads to accepted / drafted at this draft length, every judgement alike: modelled."""
+    return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
+
+
+def counts_sentence(drafted: int, accepted: int, model: Model) -> str:
+    """The acceptance worksheet's own line: counts in, rate out, compared with the break-even of the same kind."""
+    if not drafted:
+        return "Nothing was drafted, so there is no rate."
+    if accepted > drafted:
+        return "More tokens were accepted than drafted, which cannot be."
+    rate = accepted / drafted
+    alpha = alpha_of_counts(drafted, accepted, model.draft_length)
+    return (
+        f"{accepted} / {drafted} = **{_percent(rate)} of the drafted tokens accepted**; at γ = {model.draft_length} "
+        f"that takes α = **{alpha:.2f}** per judgement, were every judgement alike. {_against(rate, model)}"
+    )
+
+
+def _against(rate: float, model: Model) -> str:
+    """Accepted / drafted against the break-even converted to accepted / drafted; never against the alpha."""
+    needed = model.break_even
+    if needed is None:
+        return "At these costs no rate is enough."
+    share = model.accepted_share(needed)
+    if rate > share:
+        return f"That is above the {_percent(share)} of drafted tokens that would break even: it pays."
+    return f"That is not above the {_percent(share)} of drafted tokens that would break even: theatre."
+
+
+def break_even_sentence(model: Model) -> str:
+    """The break-even both ways: as alpha, and as accepted / drafted at this draft length."""
+    needed = model.break_even
+    if needed is None:
+        round_steps = model.terms.cost_ratio * model.draft_length + model.terms.verification + model.overhead
+        return (
+            f"**No acceptance breaks even**: a round takes {round_steps:.2f} target steps and can write at most "
+            f"{model.draft_length + 1} tokens."
+        )
+    if needed == 0:
+        return "**Any acceptance breaks even**: a round costs no more than one plain step."
+    return (
+        f"**Breaks even above α = {needed:.2f} per judgement.** At γ = {model.draft_length} that is "
+        f"**{_percent(model.accepted_share(needed))} accepted / drafted**: the two rates count differently, so compare "
+        "each with its own."
+    )
+
+
+def half_sentence(model: Model) -> str:
+    """ "Wrong half the time is theatre", made exact for these costs."""
+    speedup = model.speedup_at(0.5, model.draft_length)
+    says = "theatre" if speedup <= 1 else "not theatre here: it pays even so"
+    return (
+        f"Right half the time (α = 0.50; at γ = {model.draft_length} only {_percent(model.accepted_share(0.5))} "
+        f"accepted / drafted) would be {speedup:.2f}×: {says}."
+    )
+
+
+def batch_sentence(model: Model) -> str:
+    """What the model makes of the batch."""
+    if model.batch == 1:
+        return "A batch of 1: one visitor, as on the Watch page."
+    if model.verification <= 1:
+        return (
+            "With v(γ+1) = 1 this model has checking free at any batch. No machine keeps that up: raise v to see "
+            "what a batch does."
+        )
+    alone, here = model.verification, model.terms.verification
+    return (
+        f"In a batch of {model.batch}, checking {model.draft_length + 1} tokens of each takes {here:.2f} target steps "
+        f"(alone: {alone:.2f})."
+    )
+
+
+def label_of(speedup: float) -> str:
+    """Helps, neutral or hurts by size alone: a modelled speedup is never more certain than its costs."""
+    return "Helps" if speedup > NEUTRAL else "Hurts" if speedup < 1 / NEUTRAL else "Neutral"
+
+
+def serving_verdict(counters: ServingCounters, model: Model) -> str:
+    """The verdict on production: tokens a call as counted, costs as the worksheet has them."""
+    terms = model.terms
+    steps = theory.round_steps(model.draft_length, terms.cost_ratio, terms.verification, terms.overhead)
+    speedup = counters.tokens_per_target_call / steps
+    return (
+        f"**{label_of(speedup)}, {speedup:.2f}×, modelled.** {counters.tokens_per_target_call:.2f} tokens a target "
+        f"call, as counted, for a round of {steps:.2f} target steps at the costs above: it pays above {steps:.2f} "
+        f"tokens a call. {break_even_sentence(model)} {terms.binding.capitalize()} limits it most."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,206 @@
+"""The worksheet's sections on the visitor's own numbers: the calculator, predicted against measured, exercises."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from specviz.core.metrics import Costs
+from specviz.core.trace import Trace
+from specviz.data.first_run import first_trace
+from specviz.data.lessons.glossary import explained
+from specviz.measure.race import RaceLap
+from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
+from specviz.ui.race.page import Racing, recorded_race
+from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.watch.page import Watching
+from specviz.ui.worksheet.controls import controls
+from specviz.ui.worksheet.exercises import exercises, sheet
+from specviz.ui.worksheet.figures import gap_figure, speedup_map
+from specviz.ui.worksheet.machines import NONE
+from specviz.ui.worksheet.model import (
+    Model,
+    batch_sentence,
+    break_even_sentence,
+    counts_sentence,
+    half_sentence,
+    label_of,
+)
+from specviz.ui.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.ui.worksheet.starts import Start, pair_name, starts
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What this visitor has measured, and what was recorded for everyone."""
+
+    finished: list[Trace]  # the Watch page's runs
+    costs: dict[tuple[str, str, str], Costs]
+    recorded: Trace | None
+    raced: list[RaceLap]  # the last race
+    measured: list[Measured]  # everything with a speedup; a page that has none yet stands in with its recorded ones
+
+    @property
+    def last(self) -> Trace | None:
+        """The visitor's newest run, or the recorded one before there is any."""
+        return self.finished[-1] if self.finished else self.recorded
+
+    @property
+    def last_source(self) -> str:
+        """Where that run is from."""
+        if self.finished:
+            return "Your last run, measured here."
+        return f"The recorded run, made on {self.recorded.recorded_on.machine}." if self.recorded else ""
+
+    @property
+    def starts(self) -> list[Start]:
+        """What the controls can start from."""
+        return starts(self.finished, self.recorded, self.costs, {lap.name: trace_of_lap(lap) for lap in self.raced})
+
+
+def known_runs() -> Known:
+    """Collect what Watch, Race and When it helps left in the session."""
+    watching: Watching = st.session_state.get("watching") or Watching()
+    racing: Racing | None = st.session_state.get("racing")
+    finished, recorded = [shown.trace for shown in watching.finished], first_trace()
+    raced = racing.laps if racing else []
+    swept = sweeps().rows.get(HERE, [])
+    measured = [
+        *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
+        *(of_laps(raced, False) or of_laps(recorded_race(), True)),
+        *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
+    ]
+    return Known(finished, watching.costs, recorded, raced, sorted(measured, key=lambda each: each.recorded))
+
+
+def lead() -> None:
+    """One sentence that says what the page answers."""
+    told = explained("Tokens a target call, over what a round costs. Modelled, unless it says otherwise.", "ws-lead")
+    st.markdown(f"##### :primary[spec]viz&emsp;**Does a draft pay?** {told}", unsafe_allow_html=True)
+
+
+def calculator(known: Known) -> None:
+    """Counts and costs on the left; break-even, figures and the map on the right, on a phone before them."""
+    with st.container(key="worksheet_calculator"):
+        inputs, outcome = st.columns([5, 8], gap="large")
+    with inputs, st.container(key="worksheet_inputs"):
+        model = controls(known.starts, len(known.finished))
+        st.caption(f"{batch_sentence(model)} {BATCH_ASSUMPTION}")
+    with outcome:
+        st.markdown(counts_sentence(st.session_state.worksheet_drafted, st.session_state.worksheet_accepted, model))
+        st.markdown(break_even_sentence(model))
+        _figures(model)
+        alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
+        st.plotly_chart(speedup_map(model, known.measured), key="worksheet_map", config=NO_TOOLS, alt=alt)
+        st.caption(
+            f"{half_sentence(model)} The map takes c, v, o and the batch from the sliders; its points are measured, "
+            "each at its own costs."
+        )
+
+
+def _figures(model: Model) -> None:
+    with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
+        st.metric("Tokens a call, E(γ)", f"{model.tokens_per_call:.2f}", help=TOKENS_HELP, width="content")
+        st.metric("Ideal speedup", f"{model.ideal:.2f}×", help=IDEAL_HELP, width="content")
+        realistic = f"{model.realistic:.2f}×"
+        st.metric(f"Realistic: {label_of(model.realistic).lower()}", realistic, help=REALISTIC_HELP, width="content")
+        st.metric("Extra compute", f"{model.extra_operations:.2f}×", help=EXTRA_HELP, width="content")
+        st.metric("Best γ", f"{model.best} ({model.best_speedup:.2f}×)", help=BEST_HELP, width="content")
+
+
+def show_gaps(known: Known) -> None:
+    """Predicted against measured for everything there is, and one run's gap split into its causes."""
+    if not known.measured:
+        st.info("No run has both decoders yet: make one on the Watch page.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _show_gap([each for each in known.measured if each.gap])
+    with right:
+        st.markdown("**Predicted against measured**")
+        st.dataframe(
+            [_gap_row(each) for each in known.measured],
+            hide_index=True,
+            key="worksheet_gaps",
+            alt="Predicted and measured speedup of each run, race and sweep.",
+        )
+        st.caption(MEASURED_CAPTION)
+
+
+def _show_gap(split: Sequence[Measured]) -> None:
+    if not split:
+        st.info("No run keeps acceptance by position yet: make one on the Watch page.")
+        return
+    names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
+    chosen = split[st.selectbox("Whose gap", range(len(split)), format_func=names.__getitem__, key="worksheet_gap_of")]
+    assert chosen.gap
+    st.markdown(chosen.gap.sentence)
+    alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
+    st.plotly_chart(gap_figure(chosen.gap), key="worksheet_gap", config=NO_TOOLS, alt=alt)
+    st.caption(GAP_CAPTION)
+
+
+def _gap_row(each: Measured) -> dict[str, str | int]:
+    return {
+        "γ": each.terms.draft_length,
+        "α": f"{each.terms.alpha:.2f}",
+        "formula": f"{each.ideal:.2f}×",
+        "with v, o": f"{each.terms.speedup:.2f}×",
+        "by position": f"{each.gap.by_position:.2f}×" if each.gap else NONE,
+        "measured": f"{each.measured:.2f}×",
+        "from": each.source,
+        "of": each.label,
+    }
+
+
+def show_exercises(known: Known) -> None:
+    """Questions about the visitor's last run, to print, with an answer key computed from it."""
+    trace = known.last
+    if trace is None or not (found := exercises(trace)):
+        st.info("There is no run with drafted tokens to ask about yet: make one on the Watch page.")
+        return
+    st.markdown(
+        f"**{len(found)} questions about {pair_name(trace)}.** {known.last_source} Answers are computed from it."
+    )
+    with st.container(horizontal=True, key="worksheet_downloads"):
+        for label, name, key in [("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)]:
+            st.download_button(
+                label,
+                sheet(trace, TITLE, known.last_source, key=key),
+                file_name=f"specviz-{name}.html",
+                mime="text/html",
+                icon=":material/print:",
+                key=f"worksheet_{name}",
+                on_click="ignore",
+            )
+    for number, exercise in enumerate(found, start=1):
+        st.text(f"{number}. {exercise.question}")
+    with st.expander("Answer key"):
+        for number, exercise in enumerate(found, start=1):
+            st.text(f"{number}. {exercise.answer}")
+
+
+TITLE = "Speculative decoding: exercises on one run"
+TOKENS_HELP = "E(γ) = 1 + α + … + α^γ: tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)."
+IDEAL_HELP = "E(γ) / (γc + 1): checking costs no more than one step, the loop nothing (Leviathan, Theorem 3.8)."
+REALISTIC_HELP = "E(γ) / (γc + v(γ+1) + o), v in this batch: what a real machine’s costs leave of it. Modelled."
+EXTRA_HELP = (
+    "Arithmetic operations, speculative over plain: (1 − α)(γĉ + γ + 1) / (1 − α^(γ+1)) (Leviathan, Theorem 3.11). "
+    "Speed is bought with work that is thrown away."
+)
+BEST_HELP = "The draft length from 1 to 16 with the highest realistic speedup at these costs, and that speedup."
+BATCH_ASSUMPTION = (
+    "Assumed: a pass over n tokens takes 1 + s(n − 1), whichever sequence they are of, with the slope s of v(γ+1); c "
+    "and o stay as they are. Real machines are flat at first and steeper later. Measured on H100s under vLLM, speedups "
+    "shrink as batches grow and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
+    "(https://arxiv.org/abs/2601.11580))."
+)
+MEASURED_CAPTION = (
+    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; a page "
+    "you have not measured on yet stands in with what was recorded for it. A sweep’s rows are pooled by workload and "
+    "draft length, and keep no acceptance by position. A race’s speedup is that of all its repeats."
+)
+GAP_CAPTION = (
+    "Each cause after those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead of 0; "
+    "the rest is rounds with shorter drafts and uneven steps. Costs are this run’s own medians."
+)

@@ -1,0 +1,77 @@
+"""The worksheet's serving section: counters pasted from production, and the verdict at the sliders' costs."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from specviz.core.errors import InputError
+from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.worksheet.controls import fill_acceptance, read_model
+from specviz.ui.worksheet.figures import positions_figure
+from specviz.ui.worksheet.model import Model, serving_verdict
+
+
+def show_production() -> None:
+    """Pasted counters of a serving engine, and the verdict at the costs above."""
+    box, verdict = st.columns(2, gap="large")
+    with box:
+        text = st.text_area(
+            "Counters or log lines", key="worksheet_paste", height=200, placeholder=PASTE, help=PASTE_HELP
+        )
+        st.caption("vLLM and SGLang are understood, per-position rates included. Nothing leaves this page’s server.")
+    with verdict:
+        if not text.strip():
+            st.info("Paste acceptance from production; c, v, o and the batch come from the sliders above.")
+            return
+        try:
+            counters = read_counters(text)
+        except InputError as error:
+            st.error(str(error), icon=":material/error:")
+            return
+        _show_counters(counters)
+
+
+def _show_counters(counters: ServingCounters) -> None:
+    model = read_model()
+    length = max(1, round(counters.draft_length)) if counters.draft_length else model.draft_length
+    alpha = counters.alpha(length)
+    with_theirs = _at(model, alpha, length)
+    st.markdown(serving_verdict(counters, with_theirs))
+    st.caption(_counted_sentence(counters, alpha, length))
+    if counters.survival:
+        figure = positions_figure(counters.position_rates, counters.survival)
+        alt = "Acceptance by position: per judgement, and of all drafts."
+        st.plotly_chart(figure, key="worksheet_positions", config=NO_TOOLS, alt=alt)
+    theirs = replace(with_theirs, batch=round(counters.running or model.batch))
+    st.button("Put these on the map", on_click=fill_acceptance, args=(theirs,), key="worksheet_use")
+
+
+def _at(model: Model, alpha: float, draft_length: int) -> Model:
+    """The model's costs with production's acceptance and draft length; v goes on along its line."""
+    checked = replace(model, batch=1).steps(draft_length + 1)
+    return replace(model, alpha=alpha, draft_length=draft_length, verification=checked)
+
+
+def _counted_sentence(counters: ServingCounters, alpha: float, draft_length: int) -> str:
+    rate = counters.acceptance_rate
+    drafted = f"{rate:.2f} accepted / drafted at γ = {draft_length}" if rate is not None else "draft length not said"
+    how = (
+        "counted: rejections follow from the last position"
+        if counters.counts_judgements
+        else "modelled: the one that leads to this rate, every judgement alike"
+    )
+    assumed = "" if counters.draft_length else f" γ = {draft_length} is taken from the slider."
+    running = f" {counters.running:.0f} requests were running." if counters.running else ""
+    return f"{counters.engine}: {drafted}; α = {alpha:.2f} per judgement ({how}).{assumed}{running}"
+
+
+PASTE = (
+    "vllm:spec_decode_num_drafts_total{…} …\nvllm:spec_decode_num_accepted_tokens_total{…} …\n"
+    'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="0"} …\n\nor SpecDecoding metrics: Mean acceptance '
+    "length: …\nor Decode batch, … accept len: …, accept rate: …"
+)
+PASTE_HELP = (
+    "From /metrics or the log. Counters run from the server’s start; paste two scrapes, older first, and the "
+    "difference counts. Of several log lines the last counts."
+)

@@ -1,0 +1,100 @@
+"""Everything measured that the worksheet sets beside its model: runs, races and sweeps, the visitor's own or recorded.
+
+Pure: traces, laps and rows in; points with their predictions out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from specviz.core.theory import verification_steps
+from specviz.core.trace import Trace
+from specviz.core.verdict import Terms
+from specviz.measure.race import RaceLap
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.summary import Point, Series, costs_of, points, series_of, workload_title
+from specviz.ui.worksheet.gap import Gap, gap_of
+from specviz.ui.worksheet.starts import pair_name
+
+Where = Literal["Watch", "Race", "When it helps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measured speedup, and what the formula makes of the same acceptance and costs."""
+
+    where: Where  # the page that measured it
+    recorded: bool  # False: in this session, on this machine
+    label: str
+    terms: Terms  # acceptance and costs as measured with it
+    measured: float
+    gap: Gap | None = None  # None where acceptance by position is not kept
+
+    @property
+    def source(self) -> str:
+        """For a legend and a table."""
+        return f"{self.where}, recorded" if self.recorded else f"{self.where}, yours"
+
+    @property
+    def ideal(self) -> float:
+        """E(γ) / (γc + 1) with its α and c."""
+        return replace(self.terms, verification=1.0, overhead=0.0).speedup
+
+
+def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
+    """The Watch page's runs, the newest first; those without a plain run or a drafted token are left out."""
+    return [
+        Measured("Watch", recorded, pair_name(trace), gap.terms, gap.measured, gap)
+        for trace in reversed(traces)
+        if (gap := gap_of(trace))
+    ]
+
+
+def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
+    """A race's prompts: acceptance and costs of the median repeats, and the speedup over all repeats."""
+    return [
+        Measured("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
+        for lap in laps
+        if (gap := gap_of(trace_of_lap(lap), lap.verdict.speedup))
+    ]
+
+
+def trace_of_lap(lap: RaceLap) -> Trace:
+    """Both decoders of a lap in one trace, as the Watch page has them."""
+    return replace(lap.speculative, autoregressive=lap.plain.autoregressive)
+
+
+def of_rows(rows: Sequence[SweepRow], recorded: bool) -> list[Measured]:
+    """A sweep's rows of fixed draft lengths, pooled by workload and draft length for each pair and temperature."""
+    found = []
+    for series in dict.fromkeys(series_of(row) for row in rows):
+        own = [row for row in rows if series_of(row) == series]
+        found += _of_series(own, series, recorded)
+    return found
+
+
+def _of_series(rows: Sequence[SweepRow], series: Series, recorded: bool) -> list[Measured]:
+    costs = costs_of(rows)
+    if costs is None:
+        return []
+
+    def terms(point: Point, alpha: float) -> Terms:
+        checked = verification_steps(costs.verification, point.draft_length + 1)
+        return Terms(alpha, point.draft_length, costs.cost_ratio, checked, costs.overhead)
+
+    return [
+        Measured(
+            "When it helps",
+            recorded,
+            f"{workload_title(point.workload)}: {series.label}",
+            terms(point, alpha),
+            point.speedup,
+        )
+        for point in points(rows)
+        if (alpha := point.per_judgement_rate) is not None
+    ]
+
+
+def first_series(rows: Sequence[SweepRow]) -> list[SweepRow]:
+    """The rows of one pair at one temperature: the first there is."""
+    return [row for row in rows if series_of(row) == series_of(rows[0])]

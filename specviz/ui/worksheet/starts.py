@@ -1,0 +1,128 @@
+"""What the worksheet can start from: the visitor's runs, the recorded one, this machine as calibrated, papers. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from specviz.core import metrics
+from specviz.core.metrics import Costs
+from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.theory import verification_steps
+from specviz.core.trace import Trace
+from specviz.core.verdict import terms_of
+from specviz.data.published import PUBLISHED, PublishedRun
+from specviz.ui.worksheet.model import Model
+
+OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # where a pair is calibrated and has no run yet
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Acceptance and costs to begin with, and where they are from."""
+
+    label: str  # unique among the starts
+    source: str  # measured here, recorded, or published: one line
+    model: Model
+    drafted: int = 0
+    accepted: int = 0
+    verification: Mapping[int, float] = field(default_factory=dict)  # v(k) as measured; empty where it is not
+
+    def verification_at(self, draft_length: int) -> float | None:
+        """v(γ+1) for another draft length, from the measured table; None where there is none."""
+        return verification_steps(self.verification, draft_length + 1) if self.verification else None
+
+
+def starts(
+    finished: Sequence[Trace],
+    recorded: Trace | None,
+    costs: Mapping[tuple[str, str, str], Costs],
+    raced: Mapping[str, Trace] | None = None,
+) -> list[Start]:
+    """Everything to start from, the newest run first, then the race's prompts (`raced`: by name)."""
+    runs = [start_of_run(trace, _run_label(f"run {number}", trace), "live") for number, trace in enumerate(finished, 1)]
+    laps = [start_of_run(trace, _run_label(f"race, {name}", trace), "live") for name, trace in (raced or {}).items()]
+    found = [start for start in (*reversed(runs), *laps) if start]
+    first = start_of_run(recorded, f"the recorded run: {pair_name(recorded)}", "recorded") if recorded else None
+    here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
+    return [*found, *([first] if first else []), *here, *(start_of_paper(run) for run in PUBLISHED)]
+
+
+def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
+    """A run's own acceptance and costs; None without a plain run or a drafted token."""
+    terms, costs, counts = terms_of(trace), metrics.costs(trace), metrics.count(trace.rounds)
+    if terms is None or costs is None:
+        return None
+    model = Model(
+        terms.alpha,
+        terms.draft_length,
+        terms.cost_ratio,
+        terms.verification,
+        terms.overhead,
+        operations_ratio=operations_ratio(trace),
+    )
+    made = "measured here in this session" if source == "live" else f"recorded on {trace.recorded_on.machine}"
+    return Start(label, f"Acceptance and costs {made}.", model, counts.drafted, counts.accepted, costs.verification)
+
+
+def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[Start, Trace | None]:
+    """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
+    target, draft, precision = pair
+    runs = [trace for trace in finished if (trace.target.name, _draft_name(trace)) == (target, draft)]
+    newest = next((trace for trace in reversed(runs) if terms_of(trace)), None)
+    terms = terms_of(newest) if newest else None
+    draft_length = terms.draft_length if terms else OPENING_DRAFT_LENGTH
+    counts = metrics.count(newest.rounds) if newest else metrics.Counts()
+    model = Model(
+        terms.alpha if terms else OPENING_ALPHA,
+        draft_length,
+        costs.cost_ratio,
+        verification_steps(costs.verification, draft_length + 1),
+        costs.overhead,
+        operations_ratio=operations_ratio(newest) if newest else 0.0,
+    )
+    acceptance = "that of your newest run of this pair" if terms else f"not measured: {OPENING_ALPHA} stands in"
+    start = Start(
+        f"this machine, calibrated: {draft} → {target} ({precision})",
+        f"Costs measured here by calibration; acceptance {acceptance}.",
+        model,
+        counts.drafted,
+        counts.accepted,
+        costs.verification,
+    )
+    return start, newest
+
+
+def start_of_paper(run: PublishedRun) -> Start:
+    """A published configuration. v and o are not published: 1 and 0, as the paper's own formula has them."""
+    alpha = run.explaining_alpha if run.alpha is None else run.alpha
+    given = "α, c and γ" if run.alpha is not None else "c and γ"
+    modelled = "" if run.alpha is not None else " α is not published: the one that would explain the speedup stands in."
+    return Start(
+        f"published: {run.label}",
+        f"{given} published ({run.source}), measured on {run.machine}; v = 1 and o = 0 as in the paper’s formula."
+        f"{modelled}",
+        Model(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
+    )
+
+
+def operations_ratio(trace: Trace) -> float:
+    """ĉ: the draft's parameters over the target's, which is their ratio of operations a token; 0 for prompt lookup."""
+    drafter = trace.drafter
+    if drafter is None or not drafter.parameters or not trace.target.parameters:
+        return 0.0
+    return drafter.parameters / trace.target.parameters
+
+
+def pair_name(trace: Trace) -> str:
+    """Draft → target."""
+    return f"{_draft_name(trace)} → {trace.target.name}"
+
+
+def _draft_name(trace: Trace) -> str:
+    if trace.drafter is None:
+        return "no draft"
+    return trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
+
+
+def _run_label(name: str, trace: Trace) -> str:
+    settings = trace.settings
+    return f"your {name}: {pair_name(trace)}, γ = {settings.draft_length}, temperature {settings.temperature:g}"

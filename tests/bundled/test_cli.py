@@ -1,0 +1,366 @@
+"""The command line as a person and a script meet it: what is printed, in which shape, with which exit status."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+import torch
+
+from specviz.cli.text import chip, safe, visible
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import dump_trace, parse_trace, read_trace
+from specviz.measure.sweep import measure
+from specviz.models.catalogue import bundled_models
+from tests.support.commands import LOOKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
+from tests.support.fake_traces import fake_trace
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    """The command line sets torch's threads."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(capsys)
+
+
+@pytest.fixture
+def ok(run: Cli) -> Callable[..., str]:
+    """The standard output of a command that succeeds and says nothing on standard error."""
+
+    def call(*arguments: object) -> str:
+        status, out, err = run(*arguments)
+        assert (status, err) == (0, "")
+        return out
+
+    return call
+
+
+# What each command says
+
+
+def test_models(ok: Callable[..., str]) -> None:
+    shown = ok("models")
+    assert all(model.name in shown for model in bundled_models())
+    listed = json.loads(ok("models", "--json", "-"))["bundled"]
+    assert [model["name"] for model in listed] == [model.name for model in bundled_models()]
+    assert set(listed[0]) == {"name", "parameters", "layers", "width", "context", "vocabulary"}
+
+
+def test_run_prints_every_tokens_fate_as_a_glyph_and_without_colour_codes_where_there_is_no_terminal(
+    ok: Callable[..., str],
+) -> None:
+    shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT)
+    assert "\x1b" not in shown
+    assert "wren-base + wren-nano" in shown
+    assert "Once␣upon␣a␣time" in shown
+    assert re.search(r"^ +1    [✓✗]", shown, re.MULTILINE)
+    assert re.search(
+        r"^24 tokens in \d+ target passes: \d+ drafted, \d+ accepted, \d+ rejected, \d+ discarded;", shown, re.M
+    )
+    assert "Identical: both wrote the same 24 tokens." in shown
+    assert "Once upon a time" in shown
+
+
+def test_run_writes_a_trace_that_show_accepts(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    shown = ok("run", *SHORT, *PROMPT, "--json", file)
+    trace = read_trace(file)
+    assert trace.prompt.text == "Once upon a time"
+    assert trace.autoregressive is not None
+    assert trace.autoregressive.token_ids == trace.output.token_ids
+    assert ok("show", file) == shown
+    assert parse_trace(ok("show", file, "--json", "-")) == trace
+
+
+def test_json_on_standard_output_is_the_json_alone(ok: Callable[..., str]) -> None:
+    trace = parse_trace(ok("run", *SHORT, *PROMPT, "--json", "-"))
+    assert trace.target.name == "wren-base"
+
+
+def test_every_setting_reaches_the_trace(ok: Callable[..., str]) -> None:
+    given = ["--max-new-tokens", "5", "--draft-length", "2", "--temperature", "0.7", "--top-k", "9", "--top-p", "0.8"]
+    more = ["--seed", "3", "--ignore-eos", "--target-dtype", "bfloat16", "--draft-dtype", "float32"]
+    trace = parse_trace(ok("run", *PAIR, *PROMPT, *given, *more, "--json", "-"))
+    assert trace.settings == DecodeSettings(5, 2, 0.7, 9, 0.8, 3, stop_at_eos=False)
+    assert trace.drafter is not None
+    assert (trace.target.dtype, trace.drafter.dtype) == ("bfloat16", "float32")
+    assert trace.recorded_on.threads == 1
+    self_drafting = ["--target", "wren-nano", "--draft", "wren-nano", "--max-new-tokens", "2"]
+    both = parse_trace(ok("run", *self_drafting, *PROMPT, "--dtype", "bfloat16", "--threads", "2", "--json", "-"))
+    assert both.drafter is not None
+    assert (both.target.dtype, both.drafter.dtype, both.recorded_on.threads) == ("bfloat16", "bfloat16", 2)
+
+
+def test_a_prompt_may_come_from_a_file(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("Ein Mädchen,\n“日本”", encoding="utf-8")
+    trace = parse_trace(ok("run", *LOOKUP, "--prompt-file", file, "--json", "-"))
+    assert trace.prompt.text == "Ein Mädchen,\n“日本”"
+    assert trace.drafter is not None
+    assert (trace.drafter.kind, trace.drafter.parameters) == ("prompt-lookup", None)
+
+
+COMPARE_KEYS = {
+    "target", "draft", "draft_length", "temperature", "seed", "target_dtype", "draft_dtype", "threads", "prompt_tokens",
+    "new_tokens", "autoregressive", "speculative", "speedup", "predicted_speedup", "identical", "quality", "verdict",
+}  # fmt: skip
+PLAIN_KEYS = {"seconds", "seconds_all", "prefill_seconds", "token_ids", "text"}
+SPECULATIVE_KEYS = PLAIN_KEYS | {
+    "rounds", "drafted", "accepted", "rejected", "discarded", "acceptance_rate", "per_judgement_rate",
+    "tokens_per_target_call", "draft_seconds", "verify_seconds", "overhead_seconds",
+}  # fmt: skip
+
+
+def checked_shape(text: str, repeats: int) -> dict[str, Any]:
+    """`compare --json`, with the keys of the contract and figures that agree with each other."""
+    result: dict[str, Any] = json.loads(text)
+    plain, ours = result["autoregressive"], result["speculative"]
+    assert set(result) == COMPARE_KEYS
+    assert set(plain) == PLAIN_KEYS
+    assert set(ours) == SPECULATIVE_KEYS
+    assert set(result["verdict"]) == {"label", "reason"}
+    assert result["verdict"]["label"] in {"helps", "neutral", "hurts"}
+    for decoder in (plain, ours):
+        assert len(decoder["seconds_all"]) == repeats
+        assert decoder["seconds"] == median(decoder["seconds_all"]) > 0
+        assert decoder["prefill_seconds"] > 0
+    assert result["new_tokens"] == len(ours["token_ids"])
+    assert ours["drafted"] == ours["accepted"] + ours["rejected"] + ours["discarded"]
+    assert result["new_tokens"] == pytest.approx(ours["tokens_per_target_call"] * ours["rounds"])
+    parts = ours["draft_seconds"] + ours["verify_seconds"] + ours["overhead_seconds"]
+    assert parts == pytest.approx(ours["seconds_all"][0])
+    longer = len(ours["token_ids"]) / len(plain["token_ids"])
+    assert result["speedup"] == pytest.approx(plain["seconds"] / ours["seconds"] * longer)
+    return result
+
+
+@pytest.mark.slow
+def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "compare.json"
+    shown = ok("compare", *SHORT, *PROMPT, "--repeats", "3", "--json", file)
+    result = checked_shape(file.read_text(), repeats=3)
+    named = [result[key] for key in ("target", "draft", "draft_length", "temperature", "seed", "threads")]
+    assert named == ["wren-base", "wren-nano", 4, 0.0, 0, 1]
+    assert (result["target_dtype"], result["draft_dtype"]) == ("float32", "float32")
+    assert (result["prompt_tokens"], result["new_tokens"]) == (5, 8)
+    assert result["identical"] is True
+    assert result["autoregressive"]["token_ids"] == result["speculative"]["token_ids"]
+    assert result["autoregressive"]["text"] == result["speculative"]["text"]
+    assert result["quality"] == {"kind": "greedy", "first_difference": None, "top2_gap": None}
+    assert result["predicted_speedup"] > 0
+    for words in (
+        "target alone",
+        "speculative",
+        "× measured",
+        "× modelled; texts identical",
+        result["verdict"]["reason"],
+    ):
+        assert words in shown
+
+
+def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> None:
+    sampled = ["--temperature", "1", "--repeats", "2", "--json", "-"]
+    result = checked_shape(ok("compare", *LOOKUP, "--max-new-tokens", "8", *PROMPT, *sampled), repeats=2)
+    assert (result["draft"], result["draft_dtype"], result["identical"]) == ("prompt-lookup", None, None)
+    assert set(result["quality"]) == {"kind", "speculative", "autoregressive"}
+    for text in ("speculative", "autoregressive"):
+        mean = result["quality"][text]
+        assert mean["low"] < mean["mean"] < mean["high"]
+        assert mean["mean"] < 0
+
+
+SWEEP = ["sweep", *SHORT, "--workload", "story", "copy", "--prompts", "1", "--draft-lengths", "1,3"]
+
+
+@pytest.mark.slow
+def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring_again(
+    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "sweep.csv"
+    rows = json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"]
+    measured = [(row["preset"], row["draft_length"]) for row in rows]
+    assert measured == [("story-1", 1), ("story-1", 3), ("copy-1", 1), ("copy-1", 3)]
+    lines = file.read_text().splitlines()
+    assert len(lines) == 1 + len(rows)
+    assert lines[0].split(",") == list(rows[0])
+
+    monkeypatch.setattr(measure, "SpeculativeRun", None)  # measuring anything would now fail
+    assert "Nothing left to measure" in ok(*SWEEP, "--csv", file)
+    assert json.loads(ok(*SWEEP, "--csv", file, "--json", "-"))["rows"] == rows
+    monkeypatch.undo()
+    assert file.read_text().splitlines() == lines
+
+    lost = tmp_path / "lost.csv"  # killed in the middle of a row
+    lost.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])
+    again = json.loads(ok(*SWEEP, "--csv", lost, "--json", "-"))["rows"]
+    assert again[:3] == rows[:3]  # those of the file are listed with the new one
+    assert [(row["preset"], row["draft_length"]) for row in again] == measured
+    assert len(lost.read_text().splitlines()) == 1 + len(measured)
+
+
+@pytest.mark.slow
+def test_sweep_varies_drafts_temperatures_schedules_and_prompts_of_ones_own(run: Cli, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "Once upon a time", "name": "mine", "workload": "tales"}\n{"prompt": 7}\n')
+    arguments = ["--draft", "prompt-lookup", "--prompts-file", prompts, "--draft-lengths", "2"]
+    varied = ["--temperatures", "0,1", "--schedules", "fixed,heuristic"]
+    status, out, err = run("sweep", *SHORT, *arguments, *varied, "--json", "-")
+    assert (status, err) == (0, 'note: Line 2 is left out: it has no "prompt" with a text.\n')
+    rows = json.loads(out)["rows"]
+    assert {(row["workload"], row["preset"]) for row in rows} == {("tales", "mine")}
+    found = [(row["draft_dtype"], row["temperature"], row["draft_schedule"]) for row in rows]
+    assert found == [
+        (dtype, temperature, schedule)
+        for dtype in ("float32", None)
+        for temperature in (0.0, 1.0)
+        for schedule in ("fixed", "heuristic")
+    ]
+
+
+def test_sweep_prints_a_table(ok: Callable[..., str]) -> None:
+    shown = ok("sweep", *LOOKUP, "--workload", "copy", "--prompts", "1", "--draft-lengths", "2").splitlines()
+    assert shown[0].split() == [
+        "preset",
+        "draft_length",
+        "acceptance_rate",
+        "tokens_per_target_call",
+        "speedup",
+        "identical",
+    ]
+    assert shown[1].split()[:2] == ["copy-1", "2"]
+
+
+@pytest.mark.slow
+def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)
+    costs = json.loads(file.read_text())
+    assert set(costs) == {
+        "target", "target_dtype", "draft", "draft_dtype", "threads", "step_seconds", "cost_ratio", "verification",
+        "overhead", "dtypes",
+    }  # fmt: skip
+    assert list(costs["verification"]) == [str(k) for k in range(1, 18)]
+    for role, name in (("target", "wren-mini"), ("draft", "wren-nano")):
+        choice = costs["dtypes"][role]
+        assert choice["model"] == name
+        assert {dtype: list(taken) for dtype, taken in choice["seconds"].items()} == {
+            dtype: [str(k) for k in range(1, 18)] for dtype in ("float32", "bfloat16")
+        }
+        total = {dtype: taken["1"] + taken["5"] for dtype, taken in choice["seconds"].items()}
+        assert choice["dtype"] == min(total, key=lambda dtype: total[dtype])
+        assert choice["reason"] in shown
+    assert costs["verification"]["1"] == 1
+    assert f"c                {costs['cost_ratio']:.3f}" in shown
+
+
+# Text that would steer a terminal
+
+
+def test_a_hostile_trace_is_shown_as_text(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "hostile.json"
+    file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
+    shown = ok("show", file)
+    controls = {char for char in shown if ord(char) < 32 or 127 <= ord(char) < 160 or char == "\u202e"}
+    assert controls == {"\n"}
+    assert "␛[31m" in shown
+    assert "<script>alert(1)</script>" in shown
+
+
+def test_visible_and_safe_show_what_they_keep_out() -> None:
+    assert visible(" a\n\tb\x1b\x9b\u202e") == "␣a↵⇥b␛\\u009b\\u202e"
+    assert safe(" a\n\tb\x1b\x00\x7f") == " a\n\tb␛␀\\u007f"
+    assert safe("日本 é “✓”") == "日本 é “✓”"
+
+
+def test_colour_only_on_a_terminal_and_never_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain = {status: chip(status, " a") for status in ("accepted", "rejected", "discarded", "correction", "bonus")}
+    assert plain == {"accepted": "✓␣a", "rejected": "✗␣a", "discarded": "⋯␣a", "correction": "↻␣a", "bonus": "+␣a"}
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for status, text in plain.items():
+        assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", chip(status, " a"))
+    assert chip("accepted", "\x1b[2J") == "\x1b[34m✓␛[2J\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert {status: chip(status, " a") for status in plain} == plain
+
+
+def test_progress_is_for_a_terminal_only(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status, out, err = run("run", *LOOKUP, *PROMPT, "--json", "-")
+    assert status == 0
+    parse_trace(out)
+    assert "loading wren-nano" in err
+    assert err.endswith("\r\033[K\r")  # and it cleans up after itself
+
+
+def test_weights_that_changed_since_the_trace_are_said(ok: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "old.json"
+    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")  # of a wren-base that never was
+    assert "note: wren-base here has other weights than the wren-base of this trace." in ok("show", file)
+
+
+def test_show_of_a_plain_run(ok: Callable[..., str], tmp_path: Path) -> None:
+    trace = fake_trace(tokens=8)
+    plain = replace(trace, drafter=None, rounds=[])
+    file = tmp_path / "plain.json"
+    file.write_text(dump_trace(plain), encoding="utf-8")
+    assert trace.output.text.split()[0] in ok("show", file)
+
+
+# As a process of its own
+
+
+def process(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": str(ROOT), **options.pop("env", {})}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen([sys.executable, "-m", "specviz", *arguments], env=environment, **pipes)
+
+
+@pytest.mark.slow
+def test_as_a_process_from_any_folder(tmp_path: Path) -> None:
+    done = process("run", *SHORT, *PROMPT, "--json", "-", cwd=tmp_path)
+    out, err = done.communicate()
+    assert (done.returncode, err) == (0, b"")
+    assert parse_trace(out).prompt.text == "Once upon a time"
+    assert not list(tmp_path.iterdir())
+
+
+def test_as_a_process_bad_input_is_status_2(tmp_path: Path) -> None:
+    done = process("run", *PAIR, "--prompt", "", cwd=tmp_path)
+    out, err = done.communicate()
+    assert (done.returncode, out) == (2, b"")
+    assert err == b"specviz: The prompt is empty: write a few words for the models to continue.\n"
+
+
+def test_a_reader_that_leaves_is_no_drama() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process("models", stdout=writing)
+    os.close(writing)
+    assert done.communicate()[1] == b""
+    assert done.returncode == 1
+
+
+def test_a_terminal_without_the_glyphs_gets_question_marks(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")
+    done = process("show", str(file), env={"PYTHONIOENCODING": "ascii"})
+    out, err = done.communicate()
+    assert (done.returncode, err) == (0, b"")
+    assert b"?" in out

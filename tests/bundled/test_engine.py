@@ -1,0 +1,332 @@
+"""The engine itself: how it takes a job's failure, which models it keeps, and whole runs of the bundled models."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import dump_trace, parse_trace
+from specviz.models.catalogue import bundled_names
+from specviz.models.memory import BYTES_OF
+from specviz.service import EngineService, JobView, Limits
+from specviz.service.engine import BROKE, NO_MEMORY, Inbox, serve
+from specviz.service.protocol import Comparing, Event, Failed, Ready, Run, Stopped, parse_event
+
+if TYPE_CHECKING:
+    from specviz.service.model_cache import ModelCache
+
+PATIENCE = 120.0  # seconds: the engine may share the machine with anything
+STORY = "Once upon a time, there was a little girl named Lily."
+
+
+# ---- one job, without models
+
+
+class Script:
+    """Stands in for the handlers and the inbox: some steps, then an error; a Stop comes before step `stop_at`."""
+
+    def __init__(self, steps: int, error: BaseException | None = None, stop_at: int | None = None) -> None:
+        self.steps_to_do, self.error, self.stop_at = steps, error, stop_at
+        self.done = 0
+
+    def steps(self, command: Any, stopped: Callable[[], bool]) -> Iterator[Any]:
+        for number in range(1, self.steps_to_do + 1):
+            self.done = number
+            yield Comparing(command.job, number) if number % 2 else None
+        if self.error:
+            raise self.error
+
+    def stopped(self, job: int) -> bool:
+        return self.stop_at is not None and self.done >= self.stop_at
+
+
+def serve_script(script: Script) -> list[Event]:
+    sent: list[Event] = []
+    serve(Run(5, RunRequest("")), script.steps, cast(Inbox, script), sent.append)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(InputError("Too long."), "Too long."), (MemoryError(), NO_MEMORY), (RuntimeError("secret"), BROKE)],
+)
+def test_a_jobs_failure_is_one_sentence(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert serve_script(Script(1, error)) == [Comparing(5, 1), Failed(5, message)]
+    assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
+
+
+def test_a_stop_ends_a_job_at_its_next_step() -> None:
+    script = Script(10, stop_at=4)
+    assert serve_script(script) == [Comparing(5, 1), Comparing(5, 3), Stopped(5)]
+    assert script.done == 4
+
+
+def test_what_a_library_prints_is_no_event() -> None:
+    script = (
+        "import os\n"
+        "from specviz.service.engine import _take_stdout\n"
+        "from specviz.service.protocol import Ready\n"
+        "send = _take_stdout()\n"
+        "print('Downloading', flush=True); os.write(1, b'raw'); send(Ready({}))"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert parse_event(result.stdout) == Ready({})
+    assert result.stderr == b"Downloading\nraw"
+
+
+# ---- the model cache
+
+
+class Library:
+    """Loads models that are only a name, a dtype and a size (25 parameters each); remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.loaded: list[tuple[str, str]] = []
+        self.broken: set[str] = set()
+        self.before_loading: Callable[[], object] = lambda: None
+
+    def load(self, name: str, dtype: str) -> SimpleNamespace:
+        self.before_loading()
+        if name in self.broken:
+            raise InputError(f"{name} is broken.")
+        self.loaded.append((name, dtype))
+        return SimpleNamespace(name=name, info=SimpleNamespace(dtype=dtype), bytes=25 * BYTES_OF[dtype])
+
+
+def choose(name: str) -> SimpleNamespace:
+    return SimpleNamespace(
+        dtype="bfloat16" if name == "big" else "float32", reason=f"{name} is quicker so.", plain=f"{name}, plainly."
+    )
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Library:
+    from specviz.service import model_cache
+
+    library = Library()
+    monkeypatch.setattr(model_cache, "load_model", library.load)
+    monkeypatch.setattr(model_cache.ModelCache, "_parameters", lambda self, name: 25)
+    monkeypatch.setattr(model_cache, "warm_up", lambda model: None)
+    monkeypatch.setattr(model_cache, "set_aside", lambda: None)
+    monkeypatch.setattr(model_cache, "choose_dtype", choose)
+    return library
+
+
+def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Library) -> None:
+    from specviz.service.model_cache import ModelCache
+
+    cache = ModelCache(budget=1000)
+    assert cache.get("big", "exact") is cache.get("big", "exact")
+    assert cache.get("small", "exact") is cache.get("small", "fast")  # float32 is the quicker one
+    cache.get("big", "fast")
+    assert not cache.holds("big", "exact")
+    assert cache.holds("big", "fast")
+    assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
+    assert cache.reasons("big", "small", "fast") == ["big is quicker so.", "big, plainly.", "small is quicker so."]
+    assert cache.reasons("small", None, "fast") == ["small is quicker so.", "small, plainly."]
+    assert cache.reasons("big", "small", "exact") == []
+
+
+def held(cache: "ModelCache", names: str = "abcd") -> str:
+    return "".join(name for name in names if cache.holds(name, "exact"))
+
+
+def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Library) -> None:
+    from specviz.service.model_cache import ModelCache
+
+    cache = ModelCache(budget=250)
+    for name in "aba":
+        cache.get(name, "exact")
+    at_loading: list[int] = []
+    library.before_loading = lambda: at_loading.append(cache.bytes)
+    cache.get("c", "exact")
+    assert at_loading == [100]  # one had left: with the new one there will be 200 bytes, never 300
+    assert held(cache) == "ac"
+
+
+def test_a_model_in_use_never_leaves(library: Library) -> None:
+    from specviz.service.model_cache import ModelCache
+
+    cache = ModelCache(budget=200)
+    cache.get("a", "exact")
+    cache.get("b", "exact")
+    cache.get("c", "exact", keep=("a", "c"))
+    assert held(cache) == "ac"
+
+
+def test_a_pair_beyond_the_budget_is_refused_and_nothing_leaves_for_it(library: Library) -> None:
+    from specviz.service.model_cache import ModelCache
+
+    cache = ModelCache(budget=150)
+    cache.get("a", "exact")
+    with pytest.raises(InputError, match=r"^b and c take .* in float32, .* at most .* SPECVIZ_MODEL_MB\.$"):
+        cache.check({"b": 25, "c": 25}, "exact")
+    cache.check({"b": 25, "c": 25}, "fast")  # in bfloat16 they fit
+    assert held(cache) == "a"
+
+
+def test_a_model_that_fits_in_bfloat16_only_is_not_measured_in_float32(library: Library) -> None:
+    from specviz.service.model_cache import ModelCache
+
+    cache = ModelCache(budget=120)
+    cache.get("small", "fast")
+    assert cache.get("other", "fast", keep=("small", "other")).info.dtype == "bfloat16"
+    assert library.loaded == [("small", "float32"), ("other", "bfloat16")]
+
+
+def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
+    from specviz.service.model_cache import ModelCache
+
+    cache = ModelCache(budget=1000)
+    cache.get("a", "exact")
+    library.broken.add("b")
+    with pytest.raises(InputError, match="b is broken"):
+        cache.get("b", "exact", keep=("a", "b"))
+    assert held(cache) == "a"
+    assert cache.bytes == 100
+
+
+@pytest.mark.parametrize(("free", "budget"), [(10 * 10**9, 5 * 10**9), (10**8, 4 * 10**8), (None, 4 * 10**8)])
+def test_the_budget_is_the_operators_or_half_of_what_is_free(
+    free: int | None, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from specviz.service import model_cache
+
+    monkeypatch.setattr(model_cache, "available_bytes", lambda: free)
+    monkeypatch.delenv("SPECVIZ_MODEL_MB", raising=False)
+    assert model_cache.budget_from_environment() == budget
+    monkeypatch.setenv("SPECVIZ_MODEL_MB", "700")
+    assert model_cache.budget_from_environment() == 700 * 10**6
+
+
+# ---- real runs
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[EngineService]:
+    service = EngineService(limits=Limits(absence=3600))
+    service.start()
+    yield service
+    service.close()
+
+
+def finish(service: EngineService, job: int) -> JobView:
+    with service._changed:
+        assert service._changed.wait_for(lambda: service.view(job).finished, PATIENCE)
+    return service.view(job)
+
+
+def run(service: EngineService, request: RunRequest) -> JobView:
+    return finish(service, service.submit("ada", request))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup"])
+def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
+    view = run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24)))
+    assert view.trace, view.message
+    assert parse_trace(dump_trace(view.trace)) == view.trace
+    assert view.trace.autoregressive
+    assert view.trace.autoregressive.token_ids == view.trace.output.token_ids
+    assert view.plain_text == view.trace.output.text
+
+
+@pytest.mark.slow
+def test_only_what_the_plain_run_depends_on_repeats_it(service: EngineService) -> None:
+    first = RunRequest(STORY, settings=DecodeSettings(max_new_tokens=16, draft_length=2))
+    longer_draft = replace(first, settings=replace(first.settings, draft_length=6, seed=3, top_k=5))
+    longer = replace(first, settings=replace(first.settings, max_new_tokens=17))
+    plain = []
+    for request in (first, longer_draft, longer):
+        trace = run(service, request).trace
+        assert trace
+        assert trace.autoregressive
+        plain.append(trace.autoregressive.seconds_per_token)
+    assert plain[0] == plain[1]
+    assert plain[0] != plain[2][:16]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("request_", "sentence"),
+    [
+        (RunRequest(STORY, settings=DecodeSettings(max_new_tokens=100_000)), "context window"),
+        (RunRequest(""), "The prompt is empty"),
+    ],
+)
+def test_bad_input_comes_back_as_its_sentence(service: EngineService, request_: RunRequest, sentence: str) -> None:
+    view = run(service, request_)
+    assert view.state == "failed"
+    assert sentence in view.message
+
+
+@pytest.mark.slow
+def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
+    settings = DecodeSettings(max_new_tokens=450, draft_length=1, stop_at_eos=False)
+    job = service.submit("ada", RunRequest(STORY, settings=settings))
+    assert service.wait(job, rounds=1, timeout=PATIENCE).rounds
+    engine = service.engine_pid
+    service.cancel("ada")
+    view = service.view(job)
+    assert view.state == "cancelled"
+    assert view.trace
+    assert len(view.trace.output.token_ids) < 450
+    assert run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=4))).state == "done"
+    assert service.engine_pid == engine
+
+
+@pytest.mark.slow
+def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:
+    settings = DecodeSettings(max_new_tokens=4)
+    fast = run(service, RunRequest(STORY, precision="fast", settings=settings)).trace
+    exact = run(service, RunRequest(STORY, settings=settings)).trace
+    assert fast
+    assert exact
+    assert exact.drafter
+    assert fast.target.dtype in ("float32", "bfloat16")
+    assert (exact.target.dtype, exact.drafter.dtype) == ("float32", "float32")
+
+
+@pytest.mark.slow
+def test_a_pairs_costs_are_measured_in_the_background(service: EngineService) -> None:
+    view = finish(service, service.submit_background("ada", RunRequest("")))
+    assert view.costs, view.message
+    assert view.costs.verification[1] == 1
+    assert view.costs.cost_ratio > 0
+    again = finish(service, service.submit_background("bob", RunRequest("")))
+    assert again.costs == view.costs  # measured once
+
+
+@pytest.mark.slow
+def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
+    script = (
+        "import os, signal\n"
+        "from specviz.service import EngineService\n"
+        "service = EngineService(); service.start()\n"
+        "with service._changed: service._changed.wait_for(lambda: service._child, 60)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    # the engine holds the server's stderr: it reaches its end only when both are gone
+    _, errors = server.communicate(timeout=PATIENCE)
+    assert errors == b""
+
+
+@pytest.mark.slow
+def test_a_calibration_that_gave_way_is_measured_to_its_end(service: EngineService) -> None:
+    """Found in the app: the engine remembered the Stop, and ended the same job at once when its turn came again."""
+    other = RunRequest(STORY, draft="wren-mini", settings=DecodeSettings(max_new_tokens=8))
+    costs = service.submit_background("bob", other)
+    with service._changed:
+        assert service._changed.wait_for(lambda: service.view(costs).state == "running", PATIENCE)
+    assert run(service, other).state == "done"
+    view = finish(service, costs)
+    assert view.state == "done"
+    assert view.costs

@@ -1,0 +1,242 @@
+"""The engine's work for the game, on the bundled models: a person's words in a real round."""
+
+from typing import Any
+
+import pytest
+
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, autoregressive_decode, load_model
+from specviz.core.request import RunRequest
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
+from specviz.decoding import SpeculativeRun
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn, load_turn
+from specviz.game.messages import explain
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.token_texts import TokenTexts
+from specviz.service.handlers.play import guess_ids, play_steps
+from specviz.service.protocol import Finished, Play, Results, Started, dump_command, parse_command
+from tests.support.tiny_models import tiny_model
+
+PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
+
+
+@pytest.fixture(scope="module")
+def target() -> LoadedModel:
+    return load_model("wren-base")
+
+
+@pytest.fixture(scope="module")
+def nano() -> LoadedModel:
+    return load_model("wren-nano")
+
+
+@pytest.fixture
+def play(target: LoadedModel, nano: LoadedModel) -> Any:
+    def turn(action: Any = "guess", prompt: str = PROMPT, seed: int = 0, **ask: Any) -> Turn:
+        command = Play(3, RunRequest(prompt, settings=DecodeSettings(seed=seed)), Ask(action, **ask))
+        events = list(play_steps(command, target, nano))
+        assert isinstance(events[0], Started)
+        assert isinstance(events[-1], Finished)
+        results = [item for event in events if isinstance(event, Results) for item in event.items]
+        assert len(results) == 1
+        return load_turn(results[0])
+
+    return turn
+
+
+def own_words(target: LoadedModel, prompt: str, tokens: int) -> list[int]:
+    return autoregressive_decode(target, prompt, DecodeSettings(max_new_tokens=tokens)).output.token_ids
+
+
+def test_the_targets_own_words_are_all_accepted_with_a_bonus(play: Any, target: LoadedModel) -> None:
+    own = own_words(target, PROMPT, 6)
+    words = str(target.tokenizer.decode(own[:5]))
+    turn = play(guess=words.strip())
+    assert [token.id for token in turn.round.drafted] == own[:5]
+    assert {token.status for token in turn.round.drafted} == {"accepted"}
+    assert turn.round.emitted.kind == "bonus"
+    assert turn.round.emitted_ids == own
+    assert turn.text == PROMPT + str(target.tokenizer.decode(own))
+
+
+def test_a_wrong_word_is_corrected_with_the_traces_own_figures(play: Any, target: LoadedModel) -> None:
+    turn = play(guess="sandbox by the sea")
+    assert [(token.text, token.status) for token in turn.round.drafted] == [
+        (" sand", "accepted"),
+        ("box", "rejected"),
+        (" by", "discarded"),
+        (" the", "discarded"),
+        (" sea", "discarded"),
+    ]
+    assert turn.round.emitted.kind == "correction"
+    assert turn.round.emitted_ids == own_words(target, PROMPT, 2)
+    rejected = turn.round.drafted[1]
+    assert rejected.draft_prob == 1, "a person names one token: a point mass"
+    assert 0 < rejected.target_prob < 1
+    assert max(rejected.candidates, key=lambda c: c.p).id == turn.round.emitted.id
+    trace = parse_trace(dump_trace(turn.trace))
+    assert trace.drafter == DrafterInfo("person", "you")
+    assert trace.settings.greedy
+    assert trace.target.dtype == "float32"
+    assert trace.prompt.text == PROMPT
+
+
+def test_the_rivals_play_the_same_place_with_as_many_tokens(play: Any, target: LoadedModel, nano: LoadedModel) -> None:
+    prompt = "The cat sat on the mat. The dog sat on the log. The cat sat on the"
+    turn = play(prompt=prompt, guess="mat. The dog")
+    n = len(turn.round.drafted)
+    for player, drafter in ((MODEL, ModelDrafter(nano)), (LOOKUP, PromptLookupDrafter())):
+        run = SpeculativeRun(target, drafter, prompt, DecodeSettings(max_new_tokens=n + 1, draft_length=n))
+        alone = next(iter(run.rounds()))
+        rival = turn.rivals[player]
+        assert [(t.id, t.status) for t in rival.drafted] == [(t.id, t.status) for t in alone.drafted]
+        assert rival.emitted_ids == alone.emitted_ids
+        assert len(rival.drafted) == n
+
+
+def test_the_text_goes_on_from_the_ids_that_are_sent_and_nothing_else(play: Any) -> None:
+    first = play(guess="sandbox")
+    second = play(text_ids=first.text_ids, guess="and it was")
+    assert second.text.startswith(first.text)
+    assert second.text_ids[: len(first.text_ids)] == first.text_ids
+    play(prompt="Something else entirely was", guess="there")
+    again = play(text_ids=first.text_ids, guess="and it was")
+    assert again.text_ids == second.text_ids
+
+
+def test_a_skipped_turn_lets_the_target_write_one_token(play: Any, target: LoadedModel) -> None:
+    turn = play("skip", guess="sandbox")
+    assert turn.round.drafted == []
+    assert turn.round.emitted_ids == own_words(target, PROMPT, 1)
+    assert turn.rivals == {}
+    assert not turn.scored
+    parse_trace(dump_trace(turn.trace))
+
+
+def test_a_draft_holds_sixteen_tokens_and_the_rest_is_left_out(play: Any) -> None:
+    turn = play(guess="castle and they were all very happy and they went home and had a big cake for Tim")
+    assert len(turn.round.drafted) == MAX_DRAFT_LENGTH
+    assert turn.cut == 2
+    assert len(turn.rivals[MODEL].drafted) == MAX_DRAFT_LENGTH
+
+
+def test_a_text_that_ends_says_so(play: Any, target: LoadedModel) -> None:
+    prompt = 'Tom said, "I love you." They had a nice dinner. From that day on, Tom was always kind. The end'
+    turn = play(prompt=prompt, guess=".")
+    assert turn.round.emitted.kind == "bonus"
+    assert turn.round.emitted.id in target.end_ids
+    assert turn.ended
+    assert turn.text == f"{prompt}."
+    parse_trace(dump_trace(turn.trace))
+    assert "end of the text" in explain(turn)[-1]
+
+
+# ---- the seam
+
+
+def test_words_are_cut_as_the_tokenizer_cuts_the_whole_text(target: LoadedModel) -> None:
+    ids = list(target.tokenizer(PROMPT)["input_ids"])
+    for words in ("sandbox", " sandbox", "sandcastle.", ", red house", "n't", '"Hello," said Tim'):
+        got = guess_ids(target, ids, words)
+        added = words if words.startswith((" ", ",")) else f" {words}"
+        assert ids + got == list(target.tokenizer(PROMPT + added)["input_ids"])
+
+
+def test_where_the_tokenizer_would_merge_across_the_seam_the_text_stays(target: LoadedModel) -> None:
+    ids = list(target.tokenizer("The children made a snow")["input_ids"])
+    pieces = TokenTexts(target.tokenizer)
+    open_word = [*ids[:-1], *guess_ids(target, ids[:-1], "b")]  # "... a snow" becomes "... a b"
+    got = guess_ids(target, open_word, "ig dog", inside_word=True)
+    whole = list(target.tokenizer("The children made a big dog")["input_ids"])
+    assert [*open_word, *got] != whole, "the tokenizer has a token for the whole word"
+    assert "".join(pieces[i] for i in got) == "ig dog"
+    assert str(target.tokenizer.decode([*open_word, *got], skip_special_tokens=True)).endswith("made a big dog")
+
+
+OPENERS = (  # one of them leaves the target inside a word; which, depends on the weights
+    (PROMPT, "sandbox"),
+    ("Tim and Anna were at the beach. They took the sand and made a tall", "sand cat"),
+    ("Tim and Anna were at the beach. They took the sand and made a tall", "sandbox"),
+    ("Anna went to the park. She saw a big", "butterball"),
+)
+
+
+def test_an_open_word_is_told_and_gone_on_with(play: Any, target: LoadedModel) -> None:
+    turns = ((prompt, play(prompt=prompt, guess=guess)) for prompt, guess in OPENERS)
+    prompt, turn = next((prompt, turn) for prompt, turn in turns if turn.joins)
+    own = autoregressive_decode(target, turn.text_ids, DecodeSettings(max_new_tokens=3)).output
+    assert own.text[0].isalpha(), "the word goes on"
+    after = play(prompt=prompt, text_ids=turn.text_ids, guess=own.text, joins=True)
+    assert after.text.startswith(f"{turn.text}{own.text}")
+    assert [token.id for token in after.round.drafted] == own.token_ids
+    assert after.round.accepted == len(after.round.drafted)
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ("", "Nothing to check"),
+        ("word " * 10_000, "a lot of text"),
+        ("the\x07cat", "control characters"),
+        ("日本語", "Latin alphabet"),
+        ("🐦", "words, not pictures"),
+        ("<|endoftext|>", "a mark the models use inside"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_played(
+    guess: str, said: str, target: LoadedModel, nano: LoadedModel
+) -> None:
+    steps = play_steps(Play(3, RunRequest(PROMPT), Ask("guess", guess=guess)), target, nano)
+    with pytest.raises(InputError, match=said) as refused:
+        next(steps)
+    assert "costs you nothing" in str(refused.value)
+
+
+def test_words_without_tokens_that_spell_them_are_refused(target: LoadedModel) -> None:
+    tiny = tiny_model(seed=1)  # knows w0 to w6; any other word becomes w0
+    with pytest.raises(InputError, match="no tokens that spell this"):
+        guess_ids(tiny, [1, 2], "zebra")
+    assert guess_ids(target, [1, 2], "zebra"), "a tokenizer of bytes spells everything"
+
+
+def test_a_text_beyond_the_window_is_one_sentence(target: LoadedModel, nano: LoadedModel) -> None:
+    command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[600] * 511, guess="sandbox"))
+    with pytest.raises(InputError, match="context window of 512"):
+        list(play_steps(command, target, nano))
+
+
+# ---- candidates
+
+
+def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:
+    for preset in Plan().prompts:
+        turn = play("offer", prompt=preset.text, offers=True)
+        assert turn.trace is None
+        assert len(turn.offers) == OFFERS
+        assert len({offer.text.strip().lower() for offer in turn.offers}) == OFFERS
+        own = own_words(target, preset.text, 8)
+        right = [offer for offer in turn.offers if own[: len(offer.token_ids)] == offer.token_ids]
+        assert right, "one of them is accepted whole"
+        assert len(right) < OFFERS
+        played = play(prompt=preset.text, picked=right[0].token_ids, offers=True)
+        assert played.round.emitted.kind == "bonus"
+        assert played.offers
+
+
+def test_the_seed_shuffles_so_that_the_place_gives_nothing_away(play: Any, target: LoadedModel) -> None:
+    own = own_words(target, PROMPT, 8)
+    places = set()
+    for seed in range(12):
+        offers = play("offer", seed=seed, offers=True).offers
+        assert offers == play("offer", seed=seed, offers=True).offers, "the same for a whole class"
+        places.add(next(i for i, offer in enumerate(offers) if own[: len(offer.token_ids)] == offer.token_ids))
+    assert len(places) >= 4
+
+
+def test_the_command_survives_the_wire() -> None:
+    command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[1, 2], guess='a "b"\nc', offers=True))
+    assert parse_command(dump_command(command)) == command
+    assert command.models == {"wren-base", "wren-nano"}
+    assert command.texts == [PROMPT, 'a "b"\nc']
+    with pytest.raises(ValueError, match="picked"):
+        parse_command(dump_command(Play(3, RunRequest(PROMPT), Ask("guess", picked=[1] * 17))))

@@ -1,0 +1,211 @@
+"""The replay against real decoding for every draft length, and by hand. Nothing here depends on a clock."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+
+from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, load_model
+from specviz.core.metrics import Costs, count
+from specviz.core.replay import (
+    DraftGuesses,
+    ReplayedRound,
+    counts_of,
+    dump_draft_guesses,
+    ends_of,
+    every_length,
+    modelled_speedup,
+    modelled_steps,
+    parse_draft_guesses,
+    replay,
+    tails_of,
+)
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.theory import realistic_speedup
+from specviz.core.trace import DrafterInfo, Trace
+from specviz.data.workloads import find_preset
+from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
+from specviz.decoding.draft_guesses import guess_along
+from specviz.models.loaded_model import LoadedModel
+from tests.support.tiny_models import tiny_model
+
+LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
+NANO = DrafterInfo("model", "wren-nano")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@cache
+def bundled(name: str) -> LoadedModel:
+    return load_model(name)
+
+
+def drafter_of(name: str) -> Drafter:
+    return PromptLookupDrafter() if name == "lookup" else ModelDrafter(bundled(name))
+
+
+def foreseen(output: list[int], guesses: list[int]) -> DraftGuesses:
+    return DraftGuesses(NANO, output, guesses, None, {}, True)
+
+
+def statuses(rounds: list[ReplayedRound]) -> list[str]:
+    """Each round as initials, its unknown guesses in capitals, then what is emitted."""
+    return [
+        "".join(g.status[0] if g.id is not None else g.status[0].upper() for g in r.guesses) + f" {r.kind}"
+        for r in rounds
+    ]
+
+
+def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
+    """The replay says of every token what the real run did; where it names a token, it is that one."""
+    assert len(rounds) == len(trace.rounds)
+    for real, told in zip(trace.rounds, rounds, strict=True):
+        assert [guess.status for guess in told.guesses] == [token.status for token in real.drafted]
+        assert (told.kind, told.token_id) == (real.emitted.kind, real.emitted.id)
+        for guess, token in zip(told.guesses, real.drafted, strict=True):
+            assert guess.id in (token.id, None)
+            assert guess.id is not None or guess.status == "discarded"
+    assert counts_of(rounds) == count(trace.rounds)
+
+
+# ---- against real decoding
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draft", ["wren-nano", "wren-mini", "lookup"])
+@pytest.mark.parametrize("preset", ["story-2", "code-1", "structured-3", "copy-1"])
+def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str) -> None:
+    target, drafter, prompt = bundled("wren-base"), drafter_of(draft), find_preset(preset)
+    assert prompt is not None
+    plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
+    draft_guesses = guess_along(target, drafter, plain.prompt.token_ids, plain.output.token_ids)
+    assert draft_guesses is not None
+    assert draft_guesses.exact
+    for length in LENGTHS:
+        settings = DecodeSettings(max_new_tokens=30, draft_length=length)
+        trace = speculative_decode(target, drafter, prompt.text, settings, record=False)
+        assert trace.output.token_ids == plain.output.token_ids
+        same_as(trace, replay(draft_guesses, length, 30, ends_of(trace)))
+        whole = replay(draft_guesses, length, 30, ends_of(trace), tails_of(trace))
+        same_as(trace, whole)
+        assert all(guess.id is not None for round in whole for guess in round.guesses), "it was drafted"
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
+@pytest.mark.parametrize("lookup", [False, True])
+def test_an_end_of_text_anywhere_in_a_block_and_every_cap(stop_at: int, lookup: bool) -> None:
+    """Two random tiny models over seven words, one of which ends the text: it is met early, late and mid-block."""
+    target = tiny_model(1)
+    target.tokenizer.eos_token = f"w{stop_at}"
+    drafter: Drafter = PromptLookupDrafter() if lookup else ModelDrafter(tiny_model(2))
+    for cap, stop in ((1, True), (2, True), (17, True), (17, False)):
+        settings = DecodeSettings(max_new_tokens=cap, stop_at_eos=stop)
+        plain = autoregressive_decode(target, [1, 2, 3, 1, 2], settings)
+        draft_guesses = guess_along(target, drafter, plain.prompt.token_ids, plain.output.token_ids)
+        assert draft_guesses is not None
+        for length in (1, 2, 3, 5, 8, 16):
+            trace = speculative_decode(target, drafter, [1, 2, 3, 1, 2], replace(settings, draft_length=length))
+            same_as(trace, replay(draft_guesses, length, cap, ends_of(trace)))
+
+
+def test_the_tiny_models_do_end_texts_in_the_middle_of_a_block() -> None:
+    """Otherwise the test above would show nothing of it."""
+    kinds: set[str] = set()
+    for stop_at in range(7):
+        target = tiny_model(1)
+        target.tokenizer.eos_token = f"w{stop_at}"
+        drafter = ModelDrafter(tiny_model(1))  # it guesses all, so it guesses the end
+        trace = speculative_decode(target, drafter, [1, 2, 3, 1, 2], DecodeSettings(max_new_tokens=24, draft_length=6))
+        kinds.add(trace.rounds[-1].emitted.kind)
+        draft_guesses = guess_along(target, drafter, [1, 2, 3, 1, 2], trace.output.token_ids)
+        assert draft_guesses is not None
+        same_as(trace, replay(draft_guesses, 6, 24, ends_of(trace)))
+    assert "none" in kinds
+
+
+def test_a_rounding_format_says_that_it_may_differ() -> None:
+    draft = load_model("wren-nano", "bfloat16")
+    draft_guesses = guess_along(bundled("wren-base"), ModelDrafter(draft), [5, 6], [7, 8, 9])
+    assert draft_guesses is not None
+    assert not draft_guesses.exact
+
+
+# ---- by hand
+
+
+def test_one_wrong_guess_at_two_lengths() -> None:
+    draft_guesses = foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15])
+    assert statuses(replay(draft_guesses, 2, 6)) == ["aa bonus", "aa bonus"]
+    assert statuses(replay(draft_guesses, 4, 6)) == ["aarD correction", "aa bonus"]
+    first = replay(draft_guesses, 4, 6)[0]
+    assert [guess.id for guess in first.guesses] == [10, 11, 99, None]
+    assert (first.start, first.token_id, first.emitted) == (0, 12, 3)
+
+
+def test_the_target_always_has_room_for_its_own_token() -> None:
+    draft_guesses = foreseen([1, 2, 3, 4], [1, 2, 3, 4])
+    assert statuses(replay(draft_guesses, 16, 4)) == ["aaa bonus"]
+    assert statuses(replay(draft_guesses, 1, 4)) == ["a bonus", "a bonus"]
+    assert statuses(replay(draft_guesses, 3, 4)) == ["aaa bonus"]
+    assert statuses(replay(foreseen([1], [2]), 5, 1)) == [" bonus"]
+
+
+def test_an_accepted_end_of_text_discards_what_follows_and_a_drafted_tail_has_names() -> None:
+    draft_guesses = foreseen([1, 2, 0], [1, 2, 0])
+    rounds = replay(draft_guesses, 5, 64, ends={0})
+    assert statuses(rounds) == ["aaaDD none"]
+    assert (rounds[0].token_id, rounds[0].emitted) == (None, 3)
+    assert statuses(replay(draft_guesses, 5, 64, ends={0}, tails={2: [7, 8]})) == ["aaadd none"]
+    assert statuses(replay(draft_guesses, 2, 64, ends={0})) == ["aa bonus"]  # the target's own token ends it
+
+
+def test_what_a_run_drafted_after_a_wrong_guess_is_known_wherever_its_round_began() -> None:
+    draft_guesses = foreseen([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6])
+    tails = {2: [70]}  # after the wrong guess 9 a real run drafted 70
+    assert [guess.id for guess in replay(draft_guesses, 5, 6, tails=tails)[0].guesses] == [1, 2, 9, 70, None]
+    assert [guess.id for guess in replay(draft_guesses, 1, 6, tails=tails)[1].guesses] == [9]
+
+
+def test_prompt_lookup_may_propose_little_or_nothing_and_knows_all_it_proposes() -> None:
+    info = DrafterInfo("prompt-lookup", "lookup")
+    draft_guesses = DraftGuesses(info, [1, 2, 3, 4], None, [[], [2, 9, 9, 9], [3], [4]], {}, True)
+    assert statuses(replay(draft_guesses, 4, 4)) == [" bonus", "ar correction", " bonus"]
+    assert [guess.id for guess in replay(draft_guesses, 4, 4)[1].guesses] == [2, 9]
+
+
+def test_modelled_time_adds_up_drafting_checking_and_overhead() -> None:
+    rounds = replay(foreseen([10, 11, 12, 13, 14, 15], [10, 11, 99, 13, 14, 15]), 2, 6)
+    costs = Costs(step_seconds=0.01, cost_ratio=0.1, verification={1: 1.0, 3: 1.4}, overhead=0.05)
+    assert modelled_steps(rounds, costs) == pytest.approx(2 * (0.2 + 1.4 + 0.05))
+    assert modelled_speedup(rounds, costs) == pytest.approx(6 / 3.3)
+    assert modelled_speedup([], costs) is None
+    all_kept = replay(foreseen(list(range(30)), list(range(30))), 2, 30)
+    assert modelled_speedup(all_kept, costs) == pytest.approx(realistic_speedup(1, 2, 0.1, costs.verification, 0.05))
+
+
+def test_every_length_is_there_and_longer_never_takes_more_rounds_with_a_model() -> None:
+    draft_guesses = foreseen([1, 2, 3, 4, 5, 6, 7, 8], [1, 9, 3, 4, 5, 9, 7, 8])
+    replays = every_length(draft_guesses, 8)
+    assert list(replays) == list(LENGTHS)
+    rounds = [len(replays[length]) for length in LENGTHS]
+    assert rounds == sorted(rounds, reverse=True)
+
+
+def test_a_foresight_survives_its_file_and_a_broken_one_is_refused() -> None:
+    lookup = DraftGuesses(DrafterInfo("prompt-lookup", "lookup"), [1, 2], None, [[], [5]], {5: "five"}, True)
+    for draft_guesses in (foreseen([1, 2], [1, 3]), lookup):
+        assert parse_draft_guesses(dump_draft_guesses(draft_guesses)) == draft_guesses
+    with pytest.raises(ValueError, match="each place"):
+        parse_draft_guesses(dump_draft_guesses(foreseen([1, 2], [1])))
+    with pytest.raises(ValueError, match="each place"):
+        parse_draft_guesses(dump_draft_guesses(DraftGuesses(NANO, [1], None, None, {}, True)))
+    with pytest.raises(ValueError, match="DraftGuesses"):
+        parse_draft_guesses("{}")

@@ -1,0 +1,83 @@
+"""By drafter: the panel by AppTest with the real engine, and its sentence and figures by hand."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses, Prospect, dump_prospect, load_prospect
+from specviz.core.trace import DrafterInfo
+from specviz.ui.helps.by_draft import drafts_to_compare, reading
+from specviz.ui.helps.by_draft_figures import best_of, points_of, prospects_figure, tokens_figure
+from specviz.ui.shared.engine import engine
+
+SECONDS = 120  # for a loaded machine; every bundled draft is loaded and calibrated
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended_engine() -> Iterator[None]:
+    yield
+    engine().close()
+    engine.clear()
+
+
+def panel() -> None:
+    from specviz.ui.helps.by_draft import show_by_draft
+
+    show_by_draft()
+
+
+def prospect(draft: str, right: bool, cost_ratio: float) -> Prospect:
+    output = list(range(20))
+    guesses = output if right else [token + 100 for token in output]
+    draft_guesses = DraftGuesses(DrafterInfo("model", draft), output, guesses, None, {}, True)
+    return Prospect(draft, draft_guesses, Costs(0.01, cost_ratio, {1: 1.0, 17: 1.0}, 0.0), 20, [])
+
+
+def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
+    always, never = points_of(prospect("a", True, 0.0)), points_of(prospect("b", False, 0.1))
+    assert best_of(always).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
+    assert best_of(always).speedup == pytest.approx(10)
+    assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
+    assert best_of(never).speedup < 1
+    assert "a would pay most: 10.00× at γ = 9 (modelled)" in reading([never, always])
+    assert "No draft pays on this text: the best, b" in reading([never])
+    assert "None so far would pay on this text: the best, b" in reading([never], complete=False)
+
+
+def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
+    drafts = [points_of(prospect("a", True, 0.05)), points_of(prospect("b", False, 0.1))]
+    assert [list(line.y) for line in tokens_figure(drafts).data] == [[p.per_call for p in points] for points in drafts]
+    traces = prospects_figure(drafts).data
+    stars = [trace for trace in traces if trace.mode == "markers"]
+    assert [(star.x[0], star.y[0]) for star in stars] == [(best_of(p).draft_length, best_of(p).speedup) for p in drafts]
+    lines = [trace for trace in traces if trace.mode != "markers"]
+    assert len({(line.line.dash, line.marker.symbol) for line in lines}) == 2, "colour is not alone"
+
+
+def test_a_prospect_survives_its_way_from_the_engine() -> None:
+    one = prospect("a", True, 0.05)
+    assert load_prospect(dump_prospect(one)) == one
+
+
+@pytest.mark.slow
+def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
+    page = AppTest.from_function(panel, default_timeout=SECONDS).run()
+    assert not page.exception
+    assert "Press **Compare drafts**" in page.info[0].value
+    page.button(key="fs_start").click().run()
+    end = time.monotonic() + SECONDS
+    while page.session_state.foresights.job is not None and time.monotonic() < end:
+        time.sleep(0.3)
+        page.run()
+    assert not page.exception
+    kept = page.session_state.foresights
+    assert kept.message == ""
+    assert [one.draft for one in kept.prospects] == drafts_to_compare()
+    assert len({tuple(one.draft_guesses.token_ids) for one in kept.prospects}) == 1, "one output for all"
+    assert len(page.dataframe[0].value) == len(kept.prospects)
+    said = "\n".join(element.value for element in page.markdown)
+    assert "✓" in said
+    assert "✗" in said

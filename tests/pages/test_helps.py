@@ -1,0 +1,166 @@
+"""The "When it helps" page by AppTest: the recorded sweep first, then a small one of its own on the bundled models."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.measure.sweep.rows import dump_rows
+from specviz.ui.helps.choice import Choice
+from specviz.ui.helps.state import CANCELLED, HERE, RECORDED, Sweeps, load_rows, recorded_sweep
+from specviz.ui.shared.engine import engine
+from tests.support.fake_rows import row_at
+
+SECONDS = 90  # for a loaded machine; the engine needs five to start
+PAGE = "../../pages/helps.py"
+SMALL = Choice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended_engine() -> Iterator[None]:
+    """The engine these tests start finds no Hub: its address is one on this machine where nothing listens."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+        yield
+    engine().close()
+    engine.clear()
+
+
+def opened(**state: Any) -> AppTest:
+    page = AppTest.from_file(PAGE, default_timeout=SECONDS)
+    page.session_state.sweeps = Sweeps(**state)
+    page.run()
+    assert not page.exception
+    return page
+
+
+def texts(page: AppTest) -> str:
+    shown = [*page.markdown, *page.caption, *page.error, *page.warning, *page.info, *page.text]
+    return "\n".join(element.value for element in shown)
+
+
+def kept(page: AppTest) -> Sweeps:
+    found: Sweeps = page.session_state["sweeps"]
+    return found
+
+
+def until(page: AppTest, holds: Any) -> None:
+    end = time.monotonic() + SECONDS
+    while not holds(page):
+        assert time.monotonic() < end, texts(page)
+        time.sleep(0.2)
+        page.run()
+        assert not page.exception
+
+
+def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
+    page = opened()
+    assert "**Recorded** on" in texts(page)
+    assert "pays on" in texts(page).lower()
+    assert [tab.label for tab in page.tabs][:5] == [
+        "By workload", "Draft length", "Map", "Constrained output", "Adaptive",
+    ]  # fmt: skip
+    assert len(page.get("plotly_chart")) >= 7
+    assert "**72 runs**, and 36 of the target alone" in texts(page)
+    assert page.query_params == {}
+
+
+def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("specviz.ui.helps.state.FILE", tmp_path / "none.csv")
+    recorded_sweep.cache_clear()
+    try:
+        page = opened()
+        assert "Nothing is measured yet: choose what to measure" in texts(page)
+        assert "not known before this pair has run here" in texts(page)
+    finally:
+        recorded_sweep.cache_clear()
+
+
+def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
+    page = opened()
+    page.get_by_key("sweep_tokens").set_value(32).run()
+    assert page.query_params["tokens"] == "32"
+    assert page.query_params["gamma"] == ["1", "2", "4", "8"]
+    linked = AppTest.from_file(PAGE, default_timeout=SECONDS)
+    linked.query_params.update({"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"})
+    linked.run()
+    assert not linked.exception
+    assert kept(linked).choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    assert "A workload in the link is not known here" in texts(linked)
+
+
+def test_what_no_clock_can_have_measured_is_left_out_and_said() -> None:
+    spoilt, rest = row_at("story", 4, 9.0), [row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
+    page = opened(rows={HERE: [spoilt, *rest]})
+    assert "1 of these 3 pairs is quicker than possible" in texts(page)
+    assert "most on story (1.5×)" in texts(page)
+
+
+def test_nothing_chosen_cannot_be_started() -> None:
+    page = opened(choice=Choice(workloads=()))
+    assert page.button(key="sweep_start").disabled
+    assert "choose a workload" in texts(page)
+
+
+def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
+    page = opened(choice=SMALL)
+    page.button(key="sweep_start").click().run()
+    assert kept(page).job is not None
+    until(page, lambda page: kept(page).job is None)
+    rows = kept(page).rows[HERE]
+    assert [(row.preset, row.draft_length) for row in rows] == [
+        ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
+    ]  # fmt: skip
+    assert "**Measured here**" in texts(page)
+    assert kept(page).sources() == [HERE, RECORDED]
+    assert "going by your last sweep here" in texts(page)
+
+    again = opened(choice=SMALL, rows={HERE: rows})
+    assert "**Measured here**" in texts(again)
+    assert again.get_by_key("sweep_tokens").value == 8
+    again.button(key="sweep_start").click().run()
+    until(again, lambda page: kept(page).job is None)
+    assert len(kept(again).rows[HERE]) == 8  # sweeps accumulate
+
+
+def test_a_cancelled_sweep_keeps_what_it_has() -> None:
+    page = opened(choice=Choice(tokens=64, prompts=3))
+    page.button(key="sweep_start").click().run()
+    until(page, lambda page: len(kept(page).rows.get(HERE, [])) >= 2)
+    page.button(key="sweep_cancel").click().run()
+    assert not page.exception
+    assert kept(page).job is None
+    assert CANCELLED in texts(page)
+    assert 2 <= len(kept(page).rows[HERE]) < 72
+
+
+def test_clearing_can_be_undone() -> None:
+    rows = [row_at("story", 4, 1.5), row_at("code", 4, 0.8)]
+    page = opened(rows={HERE: list(rows)}, shown=HERE)
+    assert "Looks like it pays on 1 of 2 workloads" in texts(page)
+    page.button(key="sweep_clear").click().run()
+    assert "**Recorded** on" in texts(page)
+    page.button(key="sweep_undo").click().run()
+    assert kept(page).rows == {HERE: rows}
+
+
+def test_a_csv_is_shown_for_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Sweeps()
+    monkeypatch.setattr("specviz.ui.helps.state.sweeps", lambda: found)
+    load_rows(dump_rows([row_at("tales", 4, 1.5)]).encode(), "my.csv")
+    monkeypatch.undo()
+    page = opened(rows=found.rows, shown=found.shown)
+    assert "**Loaded from my.csv**, measured on a test's machine" in texts(page)
+    assert "most on tales (1.5×)" in texts(page)
+
+
+def test_several_pairs_are_chosen_between() -> None:
+    rows = [row_at("story", 4, 1.5), row_at("story", 4, 0.5, temperature=0.7)]
+    page = opened(rows={HERE: rows}, shown=HERE)
+    assert "most on story (1.5×)" in texts(page)
+    menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
+    menu.set_value(1).run()
+    assert "Pays on none of these workloads" in texts(page)

@@ -1,0 +1,167 @@
+"""The Learn page by AppTest: the whole story, answers, coming back, rubbish in the address. No engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.data.lessons import recorded_runs as cases
+from specviz.data.lessons.faq import WHYS
+from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.steps import STEPS
+from specviz.data.lessons.story import facts_of, fill
+from specviz.ui.learn.faq import href
+from specviz.ui.learn.state import Learning
+
+
+def open_page(**address: str) -> AppTest:
+    page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
+    for name, value in address.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def texts(page: AppTest) -> str:
+    shown = [*page.markdown, *page.caption, *page.error, *page.info, *page.warning, *page.success]
+    html = [element.proto.body for element in page.get("html")]
+    return "\n".join([*(element.value for element in shown), *html])
+
+
+def stage_of(page: AppTest) -> dict[str, object]:
+    found: dict[str, object] = json.loads(page.get_by_key("learn-lesson").proto.json)
+    return found
+
+
+def place(page: AppTest) -> str:
+    given = [page.query_params[name] for name in ("part", "lesson", "words")]
+    return " ".join(value if isinstance(value, str) else value[0] for value in given)
+
+
+def answer(page: AppTest, key: str, option: int) -> AppTest:
+    return page.button(key=f"{key}-{option}").click().run()
+
+
+def test_the_whole_story_step_by_step_to_the_quiz() -> None:
+    page = open_page()
+    for number, step in enumerate(STEPS, start=1):
+        assert not page.exception
+        assert place(page) == f"story {number} technical"
+        assert f"{number}. {step.title.technical}" in texts(page)
+        diagram = stage_of(page)["diagram"]
+        assert isinstance(diagram, dict)
+        assert diagram["step"] == step.playhead(False)
+        assert diagram["focus"] == step.focus
+        page.button(key="learn-next").click().run()
+    assert place(page) == "quiz 10 technical"
+    assert page.button(key="quiz-1-0")
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_right_and_wrong_answers_are_both_explained_and_move_the_stage(step) -> None:  # type: ignore[no-untyped-def]
+    page, facts, question = open_page(lesson=step.name), facts_of(step.trace), step.question
+    wrong = (question.right + 1) % len(question.options)
+    answer(page, f"step-{step.name}", wrong)
+    assert not page.exception
+    assert fill(question.options[wrong].meaning.technical, facts) in texts(page)
+    assert fill(question.options[question.right].meaning.technical, facts) in texts(page)
+    assert "Not quite." in texts(page)
+    diagram = stage_of(page)["diagram"]
+    assert isinstance(diagram, dict)
+    assert diagram["step"] == step.playhead(True)
+    page.button(key=f"step-{step.name}-again").click().run()
+    answer(page, f"step-{step.name}", question.right)
+    assert "**Right.**" in texts(page)
+    assert "Not quite." not in texts(page)
+
+
+def test_plain_words_change_every_text_and_the_picture() -> None:
+    page = open_page(lesson="2")
+    page.button_group(key="learn-words").set_value("plain").run()
+    assert place(page) == "story 2 plain"
+    assert STEPS[1].title.plain in texts(page)
+    diagram = stage_of(page)["diagram"]
+    assert isinstance(diagram, dict)
+    assert diagram["words"] == "plain"
+
+
+def test_an_address_leads_back_to_the_step() -> None:
+    page = open_page(lesson="7", words="plain")
+    assert place(page) == "story 7 plain"
+    assert STEPS[6].title.plain in texts(page)
+
+
+def test_who_was_elsewhere_finds_their_place_and_answers() -> None:
+    page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
+    page.session_state.learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    page.run()
+    assert place(page) == "story 4 plain"
+    assert "**Right.**" in texts(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("lesson", "0"),
+        ("lesson", "11"),
+        ("lesson", "-1"),
+        ("lesson", "३"),
+        ("lesson", "9" * 400),
+        ("lesson", "<script>"),
+        ("words", "klingon"),
+        ("part", "<img src=x>"),
+    ],
+)
+def test_rubbish_in_the_address_gets_one_line_and_the_first_step(name: str, value: str) -> None:
+    page = open_page(**{name: value})
+    assert not page.exception
+    assert len(page.warning) == 1
+    assert len(value) < 3 or value not in page.warning[0].value
+    assert place(page) == "story 1 technical"
+    page.button(key="learn-next").click().run()
+    assert not page.warning
+
+
+def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
+    page = open_page(part="quiz")
+    for number, question in enumerate(QUIZ, start=1):
+        wrong = number == 1
+        chosen = (question.right + 1) % 3 if wrong else question.right
+        answer(page, f"quiz-{number}", chosen)
+        assert question.options[chosen].meaning.technical in texts(page)
+    assert not page.exception
+    assert "**9 of 10 right.**" in texts(page)
+    page.button(key="quiz-try-again").click().run()
+    assert "right so far" not in texts(page)
+    assert page.button(key="quiz-1-0")
+
+
+def test_every_why_is_on_the_page_with_where_its_figures_are_from() -> None:
+    page = open_page(part="why")
+    assert not page.exception
+    for why in WHYS:
+        assert why.question in texts(page)
+    links = [link.proto.url for link in page.get("link_button")]
+    assert links == [href(why) for column in (0, 1) for why in WHYS[column::2]]
+    assert "Modelled" in texts(page)
+    assert "recorded on" in texts(page)
+
+
+def test_the_vocabulary_is_one_component_of_plain_data() -> None:
+    page = open_page(part="words", words="plain")
+    assert not page.exception
+    words = json.loads(page.get_by_key("learn-vocabulary").proto.json)["words"]
+    assert [word["name"] for word in words][:2] == ["draft model", "target model"]
+    assert all(word["symbol"] == "" for word in words)
+
+
+def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "ASSETS", tmp_path)
+    cases.story_trace.cache_clear()
+    try:
+        page = open_page()
+        assert not page.exception
+        assert "recorded runs are not all here" in page.error[0].value
+    finally:
+        monkeypatch.undo()
+        cases.story_trace.cache_clear()

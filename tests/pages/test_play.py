@@ -1,0 +1,215 @@
+"""The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.game.game import PROMPTS, ROUNDS, Plan
+from specviz.ui.play.state import Playing
+from specviz.ui.shared.engine import engine
+
+SECONDS = 90  # for a loaded machine; the engine needs five to start
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended_engine() -> Iterator[None]:
+    yield
+    engine().close()
+    engine.clear()
+
+
+def open_page(**link: str) -> AppTest:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
+    page.switch_page("pages/play.py")
+    for name, value in link.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return open_page()
+
+
+def game(page: AppTest) -> Playing:
+    found: Playing = page.session_state["playing"]
+    return found
+
+
+def drawn(page: AppTest, key: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.get_by_key(key).proto.json)
+    return data
+
+
+def texts(page: AppTest) -> str:
+    parts = [*page.markdown, *page.caption, *page.error, *page.warning, *page.info]
+    return "\n".join(element.value for element in parts)
+
+
+def button(page: AppTest, key: str) -> Any:
+    return next(button for button in page.button if button.key == key)
+
+
+def has_button(page: AppTest, key: str) -> bool:
+    return any(button.key == key for button in page.button)
+
+
+def wait(page: AppTest, done: Callable[[], bool]) -> None:
+    """Run the script until it is so, as the page's own polling would."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        if done():
+            return
+        time.sleep(0.2)
+        page.run()
+    raise AssertionError(f"it did not come to that: {texts(page)}")
+
+
+def send(page: AppTest, words: str) -> None:
+    page.text_input(key="play_guess").set_value(words)
+    button(page, "play_send").click().run()
+
+
+def play(page: AppTest, words: str) -> None:
+    turns = len(game(page).turns)
+    send(page, words)
+    wait(page, lambda: len(game(page).turns) > turns)
+
+
+def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: AppTest) -> None:
+    assert not page.exception
+    assert drawn(page, "play_text")["text"] == Plan().prompts[0].text
+    assert "You are the draft" in texts(page)
+    example = drawn(page, "play_example")
+    assert example["title"] == "How it goes: an example, recorded"
+    assert "sandbox by the sea" in example["said"]
+    assert f"round 1 of {ROUNDS}" in texts(page)
+    assert page.text_input(key="play_guess").value == ""
+    assert page.query_params["seed"] == str(Plan().seed)
+
+
+def test_a_round_is_judged_explained_and_scored(page: AppTest) -> None:
+    send(page, "Lily. She xylophoned")
+    assert game(page).job is not None
+    assert "What you typed is kept" in texts(page) or "reads" in texts(page)
+    assert button(page, "play_send").disabled
+    assert page.text_input(key="play_guess").value == "Lily. She xylophoned"
+    wait(page, lambda: game(page).job is None)
+    assert not page.exception
+    turn = drawn(page, "play_turn")
+    assert [chip["status"] for chip in turn["chips"]][:3] == ["accepted", "accepted", "accepted"]
+    assert turn["title"].startswith("3 of your")
+    assert [rival["name"] for rival in turn["rivals"]] == ["wren-nano", "prompt lookup"]
+    assert turn["wants"]
+    assert drawn(page, "play_text")["fresh"].startswith(" Lily. She")
+    assert page.text_input(key="play_guess").value == "", "ready for the next words"
+    table = page.table[0].value
+    assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
+    assert table["a call"][0] == "4.00"
+    stage = drawn(page, "play_run")
+    assert stage["person"]
+    assert stage["rounds"][0]["sentences"][0].startswith("You propose")
+    # another page and back
+    page.switch_page("pages/worksheet.py").run()
+    page.switch_page("pages/play.py").run()
+    assert drawn(page, "play_turn") == turn
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "Nothing to check yet"),
+        ("word " * 10_000, "a lot of text"),
+        ("the\x00cat", "control characters"),
+        ("日本語", "Latin alphabet"),
+        ("🐦", "words, not pictures"),
+        ("<|endoftext|>", "a mark the models use inside"),
+    ],
+)
+def test_bad_input_is_answered_in_one_sentence_and_costs_nothing(page: AppTest, words: str, said: str) -> None:
+    page.session_state["play_guess"] = words
+    button(page, "play_send").click().run()
+    assert not page.exception
+    assert said in page.warning[0].value.replace("\\", "")  # its marks are escaped: it is text, not Markdown
+    assert game(page).job is None
+    assert game(page).all_turns == []
+    assert page.table[0].value["kept"][0] == "–"
+
+
+def test_skipping_counts_for_nobody_and_keeps_what_was_typed(page: AppTest) -> None:
+    page.text_input(key="play_guess").set_value("and then")
+    button(page, "play_skip").click().run()
+    wait(page, lambda: len(game(page).turns) == 1)
+    assert page.text_input(key="play_guess").value == "and then"
+    assert page.table[0].value["kept"][0] == "–"
+    assert "round 1 of" in texts(page)
+    assert drawn(page, "play_turn")["title"].startswith("Skipped")
+
+
+def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTest) -> None:
+    for _ in range(ROUNDS):
+        play(page, "She was very happy")
+    assert not any(field.key == "play_guess" for field in page.text_input)
+    button(page, "play_next").click().run()
+    page.run()
+    assert drawn(page, "play_text")["text"] == Plan().prompts[1].text
+    play(page, "the way home")
+    button(page, "play_leave").click().run()
+    assert game(page).place == 2
+    button(page, "play_finish").click().run()
+    assert game(page).place == PROMPTS
+    assert "tokens per target call against" in texts(page)
+    rows = page.table[0].value
+    assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
+    assert list(rows["target calls"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
+    page.text_input(key="play_name").set_value("=Ada").run()
+    assert game(page).name == "=Ada"
+    assert not page.exception
+    button(page, "play_other").click().run()
+    page.run()
+    assert game(page).plan.seed == Plan().seed + 1
+    assert page.query_params["seed"] == str(Plan().seed + 1)
+    assert game(page).all_turns == []
+
+
+def test_the_easier_mode_picks_among_candidates() -> None:
+    page = open_page(mode="pick", seed="5")
+    wait(page, lambda: has_button(page, "play_offer_4"))
+    labels = [button(page, f"play_offer_{i}").label for i in range(5)]
+    assert len(set(labels)) == 5
+    assert button(page, "play_send").disabled
+    button(page, "play_offer_0").click().run()
+    button(page, "play_offer_2").click().run()  # a slip mended
+    assert game(page).chosen == 2
+    picked = game(page).offers[2]
+    button(page, "play_send").click().run()
+    wait(page, lambda: len(game(page).turns) == 1 and game(page).job is None)
+    round = game(page).turns[0].round
+    assert round is not None
+    assert [token.id for token in round.drafted] == picked.token_ids
+    wait(page, lambda: has_button(page, "play_offer_0"))
+    assert game(page).chosen is None
+    assert not page.exception
+
+
+def test_a_link_gives_the_same_texts_and_says_what_it_could_not_use() -> None:
+    page = open_page(seed="12", set="prose", mode="cheat")
+    assert drawn(page, "play_text")["text"] == Plan(12, "prose").prompts[0].text
+    assert "mode is neither type nor pick" in page.warning[0].value
+    assert game(page).job is None
+
+
+def test_another_game_can_be_taken_back(page: AppTest) -> None:
+    play(page, "Lily. She loved")
+    page.selectbox(key="play_set").set_value("copy").run()
+    assert game(page).plan.set == "copy"
+    assert game(page).all_turns == []
+    button(page, "play_back").click().run()
+    page.run()
+    assert game(page).plan.set == "story"
+    assert len(game(page).turns) == 1
+    assert not page.exception

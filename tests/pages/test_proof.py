@@ -1,0 +1,172 @@
+"""The Same quality page by AppTest: recorded at first, bad input, a failed task, results that come in. No engine."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.data.lessons.glossary import explained
+from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.proof.rule_names import RULES
+from specviz.service.job import JobView
+from specviz.ui.proof import state as proof_state
+from specviz.ui.proof.figures import token_label
+from specviz.ui.proof.greedy import bfloat16_step
+
+SECONDS = 60
+
+
+class ScriptedEngine:
+    """Stands in for the service: remembers what it was asked, and shows the view it is given."""
+
+    def __init__(self) -> None:
+        self.commands: list[Any] = []
+        self.cancelled = 0
+        self.shown = JobView(1, "background")
+
+    def start(self) -> None:
+        pass
+
+    def submit_task(self, session: str, kind: str, make: Any) -> int:
+        assert kind == "background"
+        self.commands.append(make(1))
+        return 1
+
+    def view(self, job: int) -> JobView:
+        return self.shown
+
+    def cancel(self, session: str, kind: str) -> None:
+        self.cancelled += 1
+        self.shown = JobView(1, "background", state="cancelled", results=self.shown.results)
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
+    engine = ScriptedEngine()
+    monkeypatch.setattr(proof_state, "engine", lambda: engine)
+    return engine
+
+
+@pytest.fixture
+def page(engine: ScriptedEngine) -> AppTest:
+    page = AppTest.from_file("../../pages/proof.py", default_timeout=SECONDS)
+    return page.run()
+
+
+def texts(page: AppTest) -> str:
+    shown = [*page.markdown, *page.caption, *page.error, *page.info, *page.warning, *page.text]
+    return "\n".join(element.value for element in shown)
+
+
+def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
+    assert not page.exception
+    assert [header.value for header in page.subheader] == [
+        "Greedy: token for token",
+        "Sampling: same distribution",
+        "Break it on purpose",
+    ]
+    assert "RECORDED" in texts(page)
+    assert "LIVE" not in texts(page)
+    assert "Passes the test." in texts(page)
+    assert "evidence, not certainty" in texts(page)
+    options = page.radio(key="proof_rule").options
+    assert sum("WRONG" in option for option in options) == sum(not rule.lossless for rule in RULES)
+    assert all("WRONG" in option or "lossless, slower" in option for option in options)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.name != "lossless"], ids=lambda rule: rule.name)
+def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest, rule: Any) -> None:
+    page.radio(key="proof_rule").set_value(rule.name).run()
+    assert not page.exception
+    assert explained(f"{rule.does} {rule.why}", "pf-switch") in texts(page)
+    assert ("Fails the test." in texts(page)) == (not rule.lossless)
+
+
+def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: ScriptedEngine) -> None:
+    page.slider(key="proof_temperature").set_value(0.7).run()
+    page.radio(key="proof_position").set_value("second").run()
+    page.select_slider(key="proof_draws").set_value(500).run()
+    page.button(key="proof_draw").click().run()
+    assert not page.exception
+    (command,) = engine.commands
+    assert (command.rule, command.position, command.draws) == ("lossless", "second", 500)
+    assert command.request.settings.temperature == 0.7
+    assert page.button(key="proof_draw").disabled
+    assert page.query_params["position"] == "second"
+    assert page.query_params["temperature"] == "0.7"
+
+
+def test_the_uncropped_cache_is_always_tested_after_a_rejection(page: AppTest, engine: ScriptedEngine) -> None:
+    page.radio(key="proof_rule").set_value("uncropped").run()
+    page.button(key="proof_break").click().run()
+    assert engine.commands[0].rule == "uncropped"
+    assert engine.commands[0].position == "after"
+
+
+def results(rule: str, number: int) -> tuple[dict[str, Any], ...]:
+    proof = recorded_proof()
+    assert proof is not None
+    batches = next(draws.batches for draws in proof.draws if draws.rule == rule)
+    names = ["tokens", "speculative", "plain", "expected", "texts", "tries", "proposed", "kept"]
+    names += ["sum_of_products", "sum_of_minima"]
+    return tuple({name: getattr(batch, name) for name in names} for batch in batches[:number])
+
+
+def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTest, engine: ScriptedEngine) -> None:
+    page.button(key="proof_draw").click().run()
+    engine.shown = JobView(1, "background", state="running", results=results("lossless", 3), total=10, note="drawing")
+    page.run()
+    assert "LIVE · this machine" in texts(page)
+    assert "After 3,000 draws" in texts(page)
+    assert "More are on their way." in texts(page)
+    page.button(key="proof_cancel").click().run()
+    assert engine.cancelled == 1
+    assert "Cancelled." in texts(page)
+    assert "Stopped early: no verdict." in texts(page)
+    assert not page.button(key="proof_draw").disabled
+
+
+@pytest.mark.parametrize("button", ["proof_greedy_own", "proof_tie", "proof_draw", "proof_break"])
+def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: AppTest, button: str) -> None:
+    page.button(key=button).click().run()
+    keys = [one.key for one in page.button]
+    assert keys.index("proof_cancel") == keys.index(button) + 1
+
+
+def test_a_failed_task_is_one_sentence_and_the_page_goes_on(page: AppTest, engine: ScriptedEngine) -> None:
+    page.button(key="proof_draw").click().run()
+    engine.shown = JobView(1, "background", state="failed", message="The engine stopped.")
+    page.run()
+    assert [error.value for error in page.error] == ["The engine stopped."]
+    assert "Passes the test." in texts(page)
+    assert not page.button(key="proof_draw").disabled
+
+
+def test_a_bad_prompt_is_said_and_nothing_can_be_started(page: AppTest) -> None:
+    page.text_area(key="proof_prompt").set_value("  ").run()
+    assert "The prompt is empty" in texts(page)
+    assert all(
+        page.button(key=key).disabled for key in ("proof_draw", "proof_break", "proof_greedy", "proof_greedy_own")
+    )
+
+
+def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, engine: ScriptedEngine) -> None:
+    page.button(key="proof_greedy").click().run()
+    assert len(engine.commands[0].presets) == 8
+    assert not engine.commands[0].half
+    engine.shown = JobView(1, "background", state="done")
+    page.run()
+    page.button(key="proof_tie").click().run()
+    assert engine.commands[1].half
+    assert len(engine.commands[1].presets) == 1
+
+
+def test_token_labels_hold_no_markup() -> None:
+    assert token_label(" <b>x") == "␣&lt;b&gt;x"
+    assert token_label("\n") == "⏎"
+
+
+def test_the_step_between_bfloat16_numbers() -> None:
+    assert bfloat16_step(13.0) == 0.0625  # 8 to 16, in 128 steps
+    assert bfloat16_step(-1.0) == 2**-7
+    assert bfloat16_step(0.0) == 0.0

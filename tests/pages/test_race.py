@@ -1,0 +1,181 @@
+"""The Race page by AppTest: at first, a race, a cancelled one, bad input, links. Real engine, bundled models."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.service.job import JobView
+from specviz.ui.race.page import Racing, race_share
+from specviz.ui.shared.engine import engine
+
+SECONDS = 90  # for a loaded machine; the engine needs five to start
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended_engine() -> Iterator[None]:
+    yield
+    engine().close()
+    engine.clear()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return open_page()
+
+
+def open_page(**link: Any) -> AppTest:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
+    for name, value in link.items():
+        page.query_params[name] = value
+    return page.switch_page("pages/race.py").run()
+
+
+def lanes_of(page: AppTest) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.get_by_key("race_lanes").proto.json)
+    return data
+
+
+def racing(page: AppTest) -> Racing:
+    found: Racing = page.session_state["racing"]
+    return found
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(
+        element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning, *page.info, *page.text]
+    )
+
+
+def wait(page: AppTest, done: Callable[[], bool]) -> None:
+    """Run the script until it is so, as the page's own polling would."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        if done():
+            return
+        time.sleep(0.3)
+        page.run()
+    raise AssertionError(f"it did not come to that: {texts(page)}")
+
+
+def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:
+    page.multiselect(key="race_presets").set_value(presets)
+    page.text_area(key="race_own").set_value(own)
+    page.slider(key="race_tokens").set_value(tokens)
+    page.slider(key="race_repeats").set_value(repeats)
+    return page.run()
+
+
+def start(page: AppTest) -> AppTest:
+    return page.button(key="race_start").click().run()
+
+
+def test_the_first_screen_plays_a_recorded_race(page: AppTest) -> None:
+    assert not page.exception
+    data = lanes_of(page)
+    assert data["badge"].startswith("recorded on")
+    assert len(data["laps"]) == 4
+    assert "A recorded race" in texts(page)
+    assert "over 4 prompts" in texts(page)
+    table = page.dataframe[0].value
+    assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
+
+
+def test_the_bar_moves_with_every_repeat() -> None:
+    def share(note: str, laps: int = 0) -> float:
+        return race_share(JobView(1, "interactive", results=({},) * laps, total=4, note=note))
+
+    assert [share("Prompt 1 of 4, warming up"), share("Prompt 1 of 4, repeat 1 of 5")] == [0.0, 0.0]
+    assert share("Prompt 1 of 4, repeat 5 of 5") == pytest.approx(0.2)
+    assert share("Prompt 3 of 4, repeat 3 of 4", laps=2) == pytest.approx(0.625)
+    assert race_share(JobView(1, "interactive")) == 0.0
+
+
+def test_a_race_of_two_prompts(page: AppTest) -> None:
+    small_race(page, ["story-1"], own="The dog ran to the")
+    assert racing(page).job is None, "changing settings starts nothing"
+    start(page)
+    assert page.button(key="race_start").disabled
+    assert racing(page).job is not None
+    wait(page, lambda: racing(page).job is None)
+    assert not page.exception
+    assert "measured on this machine" in texts(page)
+    assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
+    data = lanes_of(page)
+    assert data["run_id"].startswith("live")
+    assert [lap["name"] for lap in data["laps"]] == ["story-1", "own-1"]
+    assert list(page.dataframe[0].value["prompt"]) == ["story-1", "own-1", "all together"]
+    assert {"preset", "prompt", "target", "gamma", "seed", "dtype", "repeats", "same_length"} <= set(page.query_params)
+    assert "From before" not in texts(page)
+    page.slider(key="race_gamma").set_value(2).run()
+    assert "From before you changed the settings" in texts(page)
+    assert lanes_of(page)["run_id"] == data["run_id"], "the last results stay"
+    # another page and back
+    page.switch_page("pages/worksheet.py").run()
+    page.switch_page("pages/race.py").run()
+    assert lanes_of(page)["run_id"] == data["run_id"]
+    assert page.slider(key="race_gamma").value == 2
+
+
+def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
+    page.slider(key="race_temperature").set_value(1.0)
+    page.selectbox(key="race_draft").set_value("lookup")
+    page.radio(key="race_schedule").set_value("heuristic")
+    start(small_race(page, ["story-1"], repeats=1))
+    wait(page, lambda: racing(page).job is None)
+    assert "not comparable word for word" in texts(page)
+    assert "different draws from the same distribution. What can be compared" in texts(page)
+    assert "dentical" not in texts(page)
+    assert "with prompt lookup, γ = 4 (heuristic: +2 or −1), temperature 1" in texts(page)
+    assert page.query_params["schedule"] == "heuristic"
+
+
+def test_cancelling_keeps_what_was_there(page: AppTest) -> None:
+    start(small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20))
+    wait(page, lambda: engine().view(racing(page).job or 0).note.endswith("repeat 1 of 20"))
+    assert "Nothing is drawn while the clock runs" in page.get("progress")[0].proto.text
+    page.button(key="race_cancel").click().run()
+    wait(page, lambda: racing(page).job is None)
+    assert "Cancelled: what was there stays." in texts(page)
+    assert lanes_of(page)["run_id"] == "recorded"
+    assert not page.button(key="race_start").disabled
+
+
+@pytest.mark.parametrize(
+    ("presets", "own", "sentence"),
+    [
+        ([], "", "No prompt is chosen"),
+        ([], "a" * 1_000_000, "too long: 1,000,000 characters"),
+        (["story-1"], "\u200b", "only control characters"),
+    ],
+)
+def test_prompts_that_cannot_be_raced_start_nothing(page: AppTest, presets: list[str], own: str, sentence: str) -> None:
+    start(small_race(page, presets, own))
+    assert not page.exception
+    assert sentence in texts(page)
+    assert racing(page).job is None
+    assert lanes_of(page)["run_id"] == "recorded"
+
+
+def test_a_prompt_beyond_the_window_is_named(page: AppTest) -> None:
+    start(small_race(page, ["story-1"], own="word " * 600))
+    wait(page, lambda: racing(page).job is None)
+    assert "own-1: The prompt" in page.error[0].value
+    assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
+    assert lanes_of(page)["run_id"] == "recorded"
+
+
+def test_a_link_fills_the_controls_and_starts_nothing() -> None:
+    page = AppTest.from_file("../../pages/race.py", default_timeout=SECONDS)
+    page.query_params["preset"] = ["code-1", "story-2"]
+    page.query_params["gamma"] = "6"
+    page.query_params["repeats"] = "99"
+    page.run()
+    assert not page.exception
+    assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
+    assert page.slider(key="race_gamma").value == 6
+    assert "repeats is not from 1 to 20: using 5" in texts(page)
+    assert racing(page).job is None

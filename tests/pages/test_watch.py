@@ -1,0 +1,227 @@
+"""The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
+
+import json
+import time
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from specviz.data.first_run import first_trace
+from specviz.ui.shared.engine import engine
+from specviz.ui.watch import page as watching
+
+SECONDS = 60  # for a loaded machine; the engine needs five to start
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended_engine() -> Iterator[None]:
+    """The engine these tests start finds no Hub: its address is one on this machine where nothing listens."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+        yield
+    engine().close()
+    engine.clear()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
+
+
+def stage_of(page: AppTest) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.get_by_key("stage").proto.json)
+    return data
+
+
+def until_done(page: AppTest) -> dict[str, Any]:
+    """Run the script until the live run on the stage is over, as the page's own polling would."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        page.run()
+        data = stage_of(page)
+        if data["run_id"].startswith("live") and not data["running"]:
+            return data
+        time.sleep(0.1)
+    raise AssertionError("the run did not end")
+
+
+def let_go(page: AppTest, length: int) -> None:
+    """What the stage's slider does when the visitor lets go of it."""
+    page.session_state["gamma"] = length
+    page.run()
+
+
+def chips_of(foreseen: dict[str, Any]) -> list[int]:
+    """How many tokens each replayed round shows."""
+    return [a + len(known) + unknown + (kind != "none") for a, _, kind, known, unknown in foreseen["rounds"]]
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning])
+
+
+def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(page: AppTest) -> None:
+    assert not page.exception
+    data = stage_of(page)
+    recorded = first_trace()
+    assert recorded is not None
+    assert data["run_id"] == "first"
+    assert data["badge"].startswith("recorded on")
+    assert len(data["rounds"]) == len(recorded.rounds)
+    assert "small model drafts" in texts(page)
+    assert page.query_params == {}
+    # the controls show the recorded run's own settings
+    assert page.text_area(key="prompt").value == recorded.prompt.text
+    assert data["gamma"] == data["draft_length"] == recorded.settings.draft_length
+    assert data["replay"]["why_not"] is None, "the draft length can be dragged before any model is there"
+
+
+def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
+    foreseen = stage_of(page)["replay"]["lengths"]["6"]
+    let_go(page, 6)
+    data = until_done(page)
+    assert (data["draft_length"], data["gamma"], data["replay"]["why_not"]) == (6, 6, None)
+    assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "what the replay said came true"
+    assert "live" in data["badge"]
+    assert page.query_params["gamma"] == "6"
+    assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
+    assert "Identical: both wrote the same 64 tokens." in texts(page)
+    assert any(word in texts(page) for word in ("Looks like it helps", "Looks neutral", "Looks like it hurts"))
+    assert page.code[0].value == page.code[1].value
+
+
+def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
+    page.button(key="again").click().run()
+    first = until_done(page)["run_id"]
+    page.button(key="again").click().run()
+    assert until_done(page)["run_id"] != first
+    page.selectbox(key="draft").set_value("lookup").run()
+    assert until_done(page)["lookup"]
+    page.button(key="undo").click().run()
+    assert page.selectbox(key="draft").value == "wren-nano"
+    assert not until_done(page)["lookup"]
+
+
+def test_a_browser_that_comes_late_finds_the_widgets_where_the_link_put_them() -> None:
+    """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    for name, value in {"preset": "code-1", "draft": "lookup", "temperature": "0.7", "tokens": "20"}.items():
+        page.query_params[name] = value
+    page.run().run()  # the second run of the script sets no value anew
+    prompt = page.text_area(key="prompt")
+    assert prompt.proto.default == prompt.value != ""
+    assert page.slider(key="temperature").proto.default == [0.7]
+    chosen = [page.selectbox(key=key) for key in ("preset", "target", "draft")]
+    assert [box.options[box.proto.default] for box in chosen] == [box.format_func(box.value) for box in chosen]
+    assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
+
+
+def test_a_script_that_sets_the_widgets_does_not_end_by_beginning_again(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser that is slow to draw would never hear what they were set to."""
+    paces, begun_again = cycle([0.4, 1.5]), []
+    monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
+    monkeypatch.setattr(st, "rerun", lambda: begun_again.append(True))
+    page.selectbox(key="preset").set_value("code-1").run()
+    assert not begun_again
+    monkeypatch.setattr(watching, "HEARD_SECONDS", 0)
+    page.run()
+    assert begun_again
+
+
+def test_a_drawing_without_a_pace_asks_for_one_at_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No later drawing would come by itself to ask for it."""
+    paces, begun_again = cycle([None, 1.5]), []
+    monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
+    monkeypatch.setattr(st, "rerun", lambda: begun_again.append(True))
+    page.run()
+    assert begun_again
+
+
+def test_a_link_reproduces_a_run() -> None:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    for name, value in {"preset": "code-1", "draft": "lookup", "gamma": "3", "tokens": "20", "step": "4"}.items():
+        page.query_params[name] = value
+    page.run()
+    data = until_done(page)
+    assert (data["draft_length"], data["lookup"], data["playhead"]) == (3, True, 4)
+    assert data["replay"]["why_not"] is None, "prompt lookup needs no model to be replayed"
+    assert page.selectbox(key="preset").value == "code-1"
+
+
+def test_a_broken_link_falls_back_and_says_so() -> None:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params["gamma"] = "99"
+    page.query_params["target"] = "../../etc/passwd"
+    page.run()
+    assert not page.exception
+    assert page.session_state["gamma"] == 4
+    said = "\n".join(element.value for element in page.warning)
+    assert "gamma=99" in said
+    assert "target" in said
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [("", "prompt is empty"), ("\x00\x07\x1b", "control characters"), ("a" * 1_000_000, "1,000,000 characters")],
+)
+def test_a_prompt_that_cannot_be_used_gets_a_sentence_and_nothing_is_lost(
+    page: AppTest, prompt: str, sentence: str
+) -> None:
+    before = stage_of(page)["run_id"]
+    page.text_area(key="prompt").set_value(prompt).run()
+    assert not page.exception
+    assert sentence in texts(page)
+    assert stage_of(page)["run_id"] == before
+
+
+def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTest) -> None:
+    page.text_area(key="prompt").set_value("word " * 600).run()
+    end = time.monotonic() + SECONDS
+    while not page.error and time.monotonic() < end:
+        time.sleep(0.2)
+        page.run()
+    assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
+    assert stage_of(page)["run_id"] == "first", "what was on screen stays"
+
+
+def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) -> None:
+    page.slider(key="temperature").set_value(1.0).run()
+    until_done(page)
+    assert "two different draws from the same distribution" in texts(page)
+    assert "Identical" not in texts(page)
+
+
+def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
+    page.slider(key="temperature").set_value(0.5).run()
+    assert "temperature" in until_done(page)["replay"]["why_not"]
+    page.slider(key="temperature").set_value(0.0).run()
+    (policy,) = [radio for radio in page.radio if radio.label == "Draft length policy"]
+    policy.set_value("confidence").run()
+    data = until_done(page)
+    assert "policy is confidence" in data["replay"]["why_not"]
+    assert page.query_params["schedule"] == "confidence"
+
+
+def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sentence(
+    page: AppTest,
+) -> None:
+    """No network is asked: the engine's Hub is an address on this machine where nothing listens."""
+    page.selectbox(key="pair").set_value(6).run()
+    assert page.selectbox(key="target").value == "openai-community/gpt2"
+    assert page.selectbox(key="draft").value == "distilbert/distilgpt2"
+    assert "GB in float32" in texts(page)
+    end = time.monotonic() + SECONDS
+    while not page.error and time.monotonic() < end:
+        time.sleep(0.2)
+        page.run()
+    assert not page.exception
+    assert "openai-community/gpt2" in page.error[0].value
+    assert stage_of(page)["run_id"] == "first", "the run before stays on screen"
+    page.button(key="undo").click().run()
+    assert until_done(page)["badge"].startswith("live")

@@ -1,0 +1,234 @@
+"""The Worksheet page by AppTest: before any run, with runs, with what a visitor types. No engine, no models."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.data.first_run import first_trace
+from specviz.ui.helps.state import HERE, Sweeps
+from specviz.ui.race.controls import Entry
+from specviz.ui.race.page import Racing, recorded_race
+from specviz.ui.watch.page import Shown, Watching
+from tests.support.fake_rows import row_at
+from tests.support.fake_traces import fake_trace
+
+LINE = (
+    "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
+    "Per-position acceptance rate: 0.929, 0.857, Avg Draft acceptance rate: 89.3%"
+)
+
+
+def opened(**state: object) -> AppTest:
+    """The page as app.py runs it, with this left in the session by other pages."""
+    page = AppTest.from_file("../../pages/worksheet.py", default_timeout=30)
+    for name, value in state.items():
+        page.session_state[name] = value
+    return page
+
+
+def with_runs(*draft_lengths: int) -> AppTest:
+    traces = [fake_trace(draft_length=length) for length in draft_lengths]
+    return opened(watching=Watching(finished=[Shown(trace, "live-1", "live", None) for trace in traces])).run()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return opened().run()
+
+
+def texts(page: AppTest) -> str:
+    shown = [*page.markdown, *page.caption, *page.error, *page.info, *page.text]
+    return "\n".join(element.value for element in shown)
+
+
+def metric(page: AppTest, label: str) -> str:
+    return next(each.value for each in page.metric if each.label.startswith(label))
+
+
+def test_before_any_run_it_starts_from_the_recorded_one_and_says_so(page: AppTest) -> None:
+    assert not page.exception
+    recorded = first_trace()
+    assert recorded is not None
+    assert page.slider(key="worksheet_gamma").value == recorded.settings.draft_length
+    assert "recorded on" in texts(page)
+    assert "Breaks even above α" in texts(page)
+    assert "42 to 95 %" in texts(page)
+    assert [tab.label for tab in page.tabs] == [
+        "Predicted against measured",
+        "Machines to compare",
+        "From production",
+        "Exercise sheet",
+    ]
+
+
+def test_it_starts_from_the_visitors_newest_run() -> None:
+    page = with_runs(2, 6)
+    assert not page.exception
+    assert page.slider(key="worksheet_gamma").value == 6
+    assert page.selectbox(key="worksheet_start").value.startswith("your run 2")
+    assert "measured here" in texts(page)
+    assert "Your last run, measured here." in texts(page)
+
+
+def test_every_slider_moves_the_model_and_every_symbol_is_explained(page: AppTest) -> None:
+    before = metric(page, "Realistic")
+    page.slider(key="worksheet_cost").set_value(1.0).run()
+    assert float(metric(page, "Realistic").rstrip("×")) < float(before.rstrip("×"))
+    page.slider(key="worksheet_cost").set_value(0.1).run()
+    alone = metric(page, "Realistic")
+    page.select_slider(key="worksheet_batch").set_value(64).run()
+    assert float(metric(page, "Realistic").rstrip("×")) < float(alone.rstrip("×"))
+    assert not page.exception
+    widgets = [*page.slider, *page.select_slider, *page.number_input, *page.metric]
+    assert all(widget.proto.help for widget in widgets)
+
+
+def test_counts_lead_to_alpha(page: AppTest) -> None:
+    page.number_input(key="worksheet_drafted").set_value(400).run()
+    page.number_input(key="worksheet_accepted").set_value(300).run()
+    assert page.slider(key="worksheet_alpha").value == pytest.approx(0.89, abs=0.005)  # the design's own example
+    assert "75 % of the drafted tokens accepted" in texts(page)
+    page.number_input(key="worksheet_accepted").set_value(900).run()
+    assert not page.exception
+    assert "which cannot be" in texts(page)
+
+
+def test_extremes_are_drawn(page: AppTest) -> None:
+    for alpha, gamma, cost, verification in [(0.0, 1, 0.0, 1.0), (1.0, 16, 1.5, 8.0), (1.0, 16, 0.0, 1.0)]:
+        page.slider(key="worksheet_alpha").set_value(alpha)
+        page.slider(key="worksheet_gamma").set_value(gamma)
+        page.slider(key="worksheet_cost").set_value(cost)
+        page.slider(key="worksheet_verification").set_value(verification).run()
+        assert not page.exception
+
+
+def test_a_published_machine_can_be_started_from(page: AppTest) -> None:
+    label = next(option for option in page.selectbox(key="worksheet_start").options if "T5-large" in option)
+    page.selectbox(key="worksheet_start").set_value(label).run()
+    assert page.slider(key="worksheet_cost").value == 0.11
+    assert metric(page, "Ideal") == "2.50×"
+    assert "Leviathan et al. 2023" in texts(page)
+
+
+def test_pasted_counters_get_a_modelled_verdict_and_go_on_the_map(page: AppTest) -> None:
+    checked = page.slider(key="worksheet_verification").value  # v(5), at γ = 4
+    page.text_area(key="worksheet_paste").set_value(LINE).run()
+    assert not page.exception
+    assert "modelled.** 2.79 tokens a target call, as counted" in texts(page)
+    assert "α = 0.93 per judgement (counted" in texts(page)
+    page.button(key="worksheet_use").click().run()
+    assert page.slider(key="worksheet_gamma").value == 2
+    assert page.slider(key="worksheet_alpha").value == pytest.approx(0.926, abs=0.001)
+    assert page.slider(key="worksheet_verification").value == pytest.approx(1 + (checked - 1) * 2 / 4, abs=0.001)
+
+
+def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:
+    counters = {"drafts": 100, "draft_tokens": 30, "accepted_tokens": 20}  # prompt lookup that seldom finds anything
+    text = "\n".join(f"vllm:spec_decode_num_{name}_total {count}" for name, count in counters.items())
+    page.text_area(key="worksheet_paste").set_value(text).run()
+    assert not page.exception
+    assert "modelled.** 1.20 tokens a target call" in texts(page)
+
+
+@pytest.mark.parametrize("rubbish", ["hello", "<b>x</b>", "\x00", "vllm:spec_decode_num_drafts_total oops"])
+def test_rubbish_gets_a_sentence(page: AppTest, rubbish: str) -> None:
+    page.text_area(key="worksheet_paste").set_value(rubbish).run()
+    assert not page.exception
+    assert len(page.error) == 1
+
+
+def test_what_was_set_survives_another_page_until_a_new_run(page: AppTest) -> None:
+    page.slider(key="worksheet_alpha").set_value(0.33).run()
+    kept = page.session_state["worksheet_kept"]
+    again = opened(worksheet_kept=kept)
+    assert again.run().slider(key="worksheet_alpha").value == 0.33
+    newer = Watching(finished=[Shown(fake_trace(draft_length=7), "live-1", "live", None)])
+    later = opened(worksheet_kept=kept, watching=newer)
+    assert later.run().slider(key="worksheet_gamma").value == 7
+
+
+def test_a_run_without_its_plain_run_breaks_nothing() -> None:
+    page = opened(watching=Watching(finished=[Shown(fake_trace(plain=False), "live-1", "live", None)])).run()
+    assert not page.exception
+    assert page.selectbox(key="worksheet_start").value.startswith("the recorded run")
+
+
+def table(page: AppTest) -> dict[str, list[str]]:
+    """Where each measured row is from, and of what."""
+    found = page.dataframe[0].value
+    return {"from": list(found["from"]), "of": list(found["of"])}
+
+
+def test_before_any_run_every_point_is_recorded_and_says_so(page: AppTest) -> None:
+    assert set(table(page)["from"]) == {"Watch, recorded", "Race, recorded", "When it helps, recorded"}
+
+
+def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
+    rows = [row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)]
+    lap = recorded_race()[0]
+    page = opened(racing=Racing(Entry(), laps=[lap]), sweeps=Sweeps(rows={HERE: rows})).run()
+    assert not page.exception
+    assert table(page)["from"] == ["Race, yours", "When it helps, yours", "When it helps, yours", "Watch, recorded"]
+    assert table(page)["of"][0].startswith(f"{lap.name}: ")
+    assert page.selectbox(key="worksheet_start").value.startswith(f"your race, {lap.name}")
+    assert page.selectbox(key="worksheet_gap_of").options[0].startswith("Race, yours")
+
+
+def test_the_gap_of_another_run_can_be_chosen() -> None:
+    page = with_runs(2, 6)
+    before = texts(page)
+    page.selectbox(key="worksheet_gap_of").set_value(1).run()
+    assert not page.exception
+    assert texts(page) != before
+
+
+def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None:
+    page.slider(key="worksheet_alpha").set_value(0.33)
+    page.slider(key="worksheet_gamma").set_value(9)
+    page.slider(key="worksheet_cost").set_value(0.205)
+    page.select_slider(key="worksheet_batch").set_value(8).run()
+    address = dict(page.query_params)
+    assert address["c"] == "0.205"
+    visitor = opened()
+    visitor.query_params.update(address)
+    visitor.run()
+    assert not visitor.exception
+    assert (visitor.slider(key="worksheet_alpha").value, visitor.slider(key="worksheet_gamma").value) == (0.33, 9)
+    assert (visitor.slider(key="worksheet_cost").value, visitor.select_slider(key="worksheet_batch").value) == (
+        0.205,
+        8,
+    )
+    assert visitor.selectbox(key="worksheet_start").value == "the values in the link"
+    assert not visitor.warning
+
+
+def test_an_address_of_one_of_the_starts_is_that_start(page: AppTest) -> None:
+    label = next(option for option in page.selectbox(key="worksheet_start").options if "T5-large" in option)
+    page.selectbox(key="worksheet_start").set_value(label).run()
+    visitor = opened()
+    visitor.query_params.update(dict(page.query_params))
+    assert visitor.run().selectbox(key="worksheet_start").value == label
+
+
+def test_what_a_link_cannot_have_falls_back_with_a_line_until_the_first_change() -> None:
+    page = opened()
+    page.query_params.update({"alpha": "1.7", "gamma": "<b>4</b>", "batch": "3", "c": "0.4", "prompt": "hello"})
+    page.run()
+    assert not page.exception
+    recorded = first_trace()
+    assert recorded is not None
+    assert page.slider(key="worksheet_gamma").value == recorded.settings.draft_length
+    assert page.slider(key="worksheet_cost").value == 0.4
+    said = page.warning[0].value.split("\n\n")
+    assert len(said) == 3
+    assert said[0].startswith("The link’s alpha is not a number from 0 to 1: using 0.")
+    assert not any("<b>" in line for line in said)
+    page.slider(key="worksheet_alpha").set_value(0.5).run()
+    assert not page.warning
+
+
+def test_a_link_of_another_page_changes_nothing_here() -> None:
+    page = opened()
+    page.query_params.update({"prompt": "hello", "temperature": "1"})
+    page.run()
+    assert page.selectbox(key="worksheet_start").value.startswith("the recorded run")
+    assert not page.warning

@@ -1,0 +1,41 @@
+"""Commands run in this process, for the tests of the command line: the models, the prompts, a trace out to do harm."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.core.trace import Trace
+from tests.support.fake_traces import fake_trace
+
+PAIR = ["--target", "wren-base", "--draft", "wren-nano"]
+SHORT = [*PAIR, "--max-new-tokens", "8"]
+LOOKUP = ["--target", "wren-nano", "--draft", "prompt-lookup", "--max-new-tokens", "4"]
+PROMPT = ["--prompt", "Once upon a time"]
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+def command_line(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """A function that runs one command; it returns its status, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x7f\u202e<script>alert(1)</script>\r"
+
+
+def hostile_trace() -> Trace:
+    trace = fake_trace(hostile=True, tokens=24)
+    return replace(
+        trace,
+        target=replace(trace.target, name=HOSTILE),
+        recorded_on=replace(trace.recorded_on, machine=HOSTILE),
+        prompt=replace(trace.prompt, text=HOSTILE),
+        output=replace(trace.output, text=HOSTILE),
+    )

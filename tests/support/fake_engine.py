@@ -1,0 +1,115 @@
+"""An engine without models for the service's tests: speaks the protocol, and does what the prompt says.
+
+Prompts: `rounds N` decodes N rounds · `hold` decodes one, then waits for a Stop · `deaf` decodes one, then hears
+nothing · `die` ends the process · `fail` is refused · `noise` prints what is no event, then decodes one. A calibration
+obeys `hold` too. The argument `stillborn` ends it before it is ready.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from threading import Event as Never
+
+from specviz.core.metrics import Costs
+from specviz.core.trace import (
+    Autoregressive,
+    DrafterInfo,
+    EmittedToken,
+    Machine,
+    ModelInfo,
+    Output,
+    PrefillSeconds,
+    Prompt,
+    Round,
+    Trace,
+)
+from specviz.service.protocol import (
+    Calibrate,
+    Calibrated,
+    Comparing,
+    Done,
+    Event,
+    Failed,
+    Loading,
+    Ready,
+    Rounds,
+    Run,
+    Started,
+    Stop,
+    Stopped,
+    dump_event,
+    parse_command,
+)
+
+
+def main() -> None:
+    if "stillborn" in sys.argv:
+        os._exit(1)
+    say(Ready({}))
+    for line in sys.stdin.buffer:
+        command = parse_command(line)
+        if not isinstance(command, Stop):  # one for a job that has just ended is late, not wrong
+            for event in obey(command):
+                say(event)
+
+
+def obey(command: Run | Calibrate) -> Iterator[Event]:
+    job = command.job
+    order, _, number = command.request.prompt.partition(" ")
+    if order == "fail":
+        yield Failed(job, "The prompt is not to the engine's taste.")
+    elif isinstance(command, Calibrate):
+        yield Started(job)
+        yield wait_for_stop(job) if order == "hold" else Calibrated(job, Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.05))
+    else:
+        yield Loading(job, command.request.target)
+        yield Started(job, header(command))
+        if order == "noise":
+            print("Downloading shards: 100%\n{}\n\n[1, 2]", flush=True)
+        for index in range(int(number or 1)):
+            yield Rounds(job, [Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))], output(index + 1))
+        if order == "die":
+            os._exit(3)
+        if order == "deaf":
+            Never().wait()
+        if order == "hold":
+            yield wait_for_stop(job)
+        else:
+            yield Comparing(job, 1)
+            yield Done(job, Autoregressive([0.01], [0]), "plain")
+
+
+def wait_for_stop(job: int) -> Stopped:
+    while parse_command(sys.stdin.buffer.readline()) != Stop(job):
+        pass
+    return Stopped(job)
+
+
+def header(run: Run) -> Trace:
+    model = ModelInfo(run.request.target, 1, "float32", "0")
+    return Trace(
+        schema=1,
+        created="2025-01-01T00:00:00+00:00",
+        recorded_on=Machine("none", "0", "0", 1),
+        target=model,
+        drafter=DrafterInfo("model", run.request.draft),
+        settings=run.request.settings,
+        prompt=Prompt(run.request.prompt, [1], ["p"]),
+        prefill_seconds=PrefillSeconds(0.0, 0.0),
+        rounds=[],
+        autoregressive=None,
+        output=output(0),
+    )
+
+
+def output(tokens: int) -> Output:
+    return Output(list(range(tokens)), "t" * tokens, None)
+
+
+def say(event: Event) -> None:
+    sys.stdout.buffer.write(dump_event(event))
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

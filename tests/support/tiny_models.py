@@ -1,0 +1,49 @@
+"""Very small random models, made in a moment: enough vocabulary to enumerate, real caches, real forward passes."""
+
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from specviz.core.trace import ModelInfo
+from specviz.models.loaded_model import LoadedModel
+
+
+def tiny_model(
+    seed: int, vocabulary: int = 7, layers: int = 2, name: str = "tiny", sharpness: float = 4.0, context: int = 64
+) -> LoadedModel:
+    """A random Llama; `sharpness` scales its logits, so that two of them neither agree nor disagree all the time."""
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        max_position_embeddings=context,
+        bos_token_id=None,
+        eos_token_id=None,
+        initializer_range=0.5,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = LlamaForCausalLM(config).eval()
+    model.requires_grad_(False)
+    model.lm_head.weight.mul_(sharpness / 4)
+    info = ModelInfo(name, model.num_parameters(), "float32", f"seed-{seed}")
+    return LoadedModel(model, word_tokenizer(vocabulary), name, info)
+
+
+def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
+    """Words w0, w1, ... as tokens 0, 1, ..."""
+    words = {f"w{i}": i for i in range(vocabulary)}
+    tokenizer = Tokenizer(WordLevel(words, unk_token="w0"))
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+def save(loaded: LoadedModel, folder: Path) -> Path:
+    """Write the model as a local folder that `load_model` takes."""
+    loaded.model.save_pretrained(folder)
+    loaded.tokenizer.save_pretrained(folder)
+    return folder

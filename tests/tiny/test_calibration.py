@@ -1,0 +1,117 @@
+"""Calibration: its arithmetic on a clock that only the models move, its shape on the real one. No speed asserted."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from specviz.decoding import speculative
+from specviz.measure import calibration
+from specviz.measure.calibration import LONGEST_PASS, calibrate
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pass_timing import Stopped, pass_seconds
+from tests.support.tiny_models import tiny_model
+
+TARGET = tiny_model(seed=1, name="target")
+DRAFT = tiny_model(seed=2, layers=1, name="draft")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Time stands still but in a forward pass: 3 s and 1 s a token for the target, 2 s for the draft.
+
+    The target's first seven passes take 1000 s more, as first passes do.
+    """
+    now, passes = [0.0], [0]
+
+    def target_pass(_module: Any, _arguments: Any, options: dict[str, Any]) -> None:
+        passes[0] += 1
+        slow_start = 1000.0 if passes[0] <= 7 else 0.0
+        now[0] += 3 + options["input_ids"].shape[1] + slow_start
+
+    def draft_pass(*_: Any) -> None:
+        now[0] += 2
+
+    hooks = [
+        TARGET.model.register_forward_pre_hook(target_pass, with_kwargs=True),
+        DRAFT.model.register_forward_pre_hook(draft_pass),
+    ]
+    for module in (calibration, speculative):
+        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    yield
+    for hook in hooks:
+        hook.remove()
+
+
+@pytest.mark.usefixtures("clock")
+def test_costs_are_medians_in_units_of_one_target_step() -> None:
+    costs = calibrate(TARGET, DRAFT)
+    assert costs.step_seconds == 4
+    assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
+    assert costs.cost_ratio == 2 / 4
+    assert costs.overhead == 0
+
+
+@pytest.mark.usefixtures("clock")
+def test_warming_up_is_left_out() -> None:
+    # the seven: reading the context, and three lengths twice
+    assert pass_seconds(TARGET, (1, 2, 3), repeats=1) == {1: 4, 2: 5, 3: 6}
+
+
+def test_the_shape_of_a_calibration() -> None:
+    costs = calibrate(TARGET, DRAFT, repeats=1)
+    named = (costs.target, costs.target_dtype, costs.draft, costs.draft_dtype, costs.threads)
+    assert named == ("target", "float32", "draft", "float32", 1)
+    assert list(costs.verification) == list(range(1, LONGEST_PASS + 1))
+    assert costs.verification[1] == 1
+    assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0
+
+
+def test_prompt_lookup_has_no_model_to_name() -> None:
+    costs = calibrate(TARGET, None, repeats=1)
+    assert (costs.draft, costs.draft_dtype) == (None, None)
+    assert costs.cost_ratio >= 0
+
+
+@pytest.mark.parametrize("window", [64, 20, 6])
+def test_a_short_context_window_is_measured_as_far_as_it_goes(window: int) -> None:
+    small = tiny_model(seed=1, name="small")
+    small.model.config.max_position_embeddings = window
+    longest_read: list[int] = []
+    hook = small.model.register_forward_pre_hook(
+        lambda _module, _arguments, options: longest_read.append(
+            options["past_key_values"].get_seq_length() + options["input_ids"].shape[1]
+        ),
+        with_kwargs=True,
+    )
+    costs = calibrate(small, small, repeats=1)
+    hook.remove()
+    assert list(costs.verification) == list(range(1, min(17, window - 1) + 1))
+    assert max(longest_read) <= window
+
+
+def stop_after(questions: int) -> Callable[[], bool]:
+    left = iter(range(questions))
+    return lambda: next(left, None) is None
+
+
+@pytest.mark.parametrize("questions", [0, 1, 40, 17 * 3 + 1])  # the last: while measuring rounds
+@pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])
+def test_it_stops_when_asked_to(questions: int, draft: LoadedModel | None) -> None:
+    with pytest.raises(Stopped):
+        calibrate(TARGET, draft, stop_after(questions), repeats=1)
+
+
+def test_the_global_generator_is_left_alone() -> None:
+    before = torch.random.get_rng_state()
+    calibrate(TARGET, DRAFT, repeats=1)
+    assert torch.equal(before, torch.random.get_rng_state())

@@ -1,0 +1,405 @@
+"""Models from the Hub: the real client against a server on loopback, in each of the ways that can fail."""
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from huggingface_hub import constants
+
+from specviz import DecodeSettings, InputError, load_model
+from specviz.core.request import RunRequest
+from specviz.decoding import autoregressive_decode
+from specviz.models import hub as hub_module
+from specviz.models import inspection, memory
+from specviz.models.hub import Progress, fetch, find_cached, look_up
+from specviz.models.pairing import check_pair
+from specviz.service import JobView
+from specviz.service import workshop as workshop_module
+from specviz.service.dispatch import job_steps
+from specviz.service.job import advance
+from specviz.service.protocol import Done, JobEvent, Loading, Run, dump_event, parse_event
+from specviz.service.workshop import Workshop
+from tests.support.hub_server import COMMIT, HubServer, serve
+from tests.support.tiny_models import save, tiny_model
+from tests.tiny.test_pairing import SEVENTY_B
+
+ROOT = Path(__file__).parents[2]
+NAME = "someone/tiny"
+CHUNK = 2_000
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """A Hub with one model, and a client with an empty cache that knows no other Hub."""
+    with serve() as server:
+        server.models[NAME] = shutil.copytree(saved, tmp_path / "served")
+        use(server.url, tmp_path / "cache", monkeypatch)
+        yield server
+
+
+def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", url)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)
+    monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(hub_module, "CHUNK", CHUNK)
+
+
+def refusal(act: Callable[[], object]) -> str:
+    with pytest.raises(InputError) as caught:
+        act()
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert len(sentence) < 400
+    return sentence
+
+
+def blobs(name: str = NAME) -> list[Path]:
+    return sorted(Path(constants.HF_HUB_CACHE).glob(f"models--{name.replace('/', '--')}/blobs/*"))
+
+
+# What works
+
+
+def test_a_model_is_downloaded_and_is_the_one_that_was_served(
+    hub: HubServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    loaded = load_model(NAME)
+    assert (loaded.name, loaded.info.weights_hash) == (NAME, COMMIT[:16])
+    settings = DecodeSettings(max_new_tokens=20)
+    expected = autoregressive_decode(tiny_model(seed=1), [1, 2, 3], settings).output.token_ids
+    assert autoregressive_decode(loaded, [1, 2, 3], settings).output.token_ids == expected
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_counts_bytes_and_files_up_to_all_of_them(hub: HubServer) -> None:
+    size = (hub.models[NAME] / "model.safetensors").stat().st_size
+    seen = list(fetch(NAME))
+    assert all(isinstance(step, Progress) and step.model == NAME for step in seen)
+    done = [step.bytes_done for step in seen]
+    assert len(set(done)) > 3
+    assert done == sorted(done)
+    assert seen[-1] == Progress(NAME, size, size, 1, 1)
+    assert {step.bytes_total for step in seen} == {size}
+
+
+def test_what_is_in_the_cache_is_loaded_without_a_question(hub: HubServer) -> None:
+    told: list[Progress] = []
+    load_model(NAME, progress=told.append)
+    assert told
+    hub.trouble, hub.requests[:], told[:] = "down", [], []
+    load_model(NAME, progress=told.append)
+    assert (hub.requests, told) == ([], [])
+
+
+def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
+    folder = hub.models[NAME]
+    tiny_model(seed=1).model.save_pretrained(folder, max_shard_size="6KB")
+    (folder / "model.safetensors").unlink(missing_ok=True)
+    files = len(list(folder.glob("*.safetensors")))
+    assert files > 1
+    seen = list(fetch(NAME))
+    assert (seen[-1].files_done, seen[-1].files_total) == (files, files)
+    assert [step.files_done for step in seen] == sorted(step.files_done for step in seen)
+    assert load_model(NAME).info.parameters == tiny_model(seed=1).info.parameters
+
+
+def test_only_what_a_model_consists_of_is_fetched(hub: HubServer) -> None:
+    for name in ("pytorch_model.bin", "training_args.bin", "custom.py", "README.md", "model.onnx"):
+        (hub.models[NAME] / name).write_bytes(b"x")
+    load_model(NAME)
+    fetched = {Path(path).name for method, path, _ in hub.requests if method == "GET" and "/resolve/" in path}
+    assert fetched <= {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
+                       "special_tokens_map.json", "model.safetensors"}  # fmt: skip
+
+
+def test_a_pair_is_judged_before_any_weights_are_fetched(hub: HubServer) -> None:
+    report = check_pair(NAME, NAME)
+    assert (report.ok, report.tokens, report.problems) == (True, "same", [])
+    assert report.parameters == 2 * tiny_model(seed=1).info.parameters
+    assert all(wanted.startswith("bytes=0-") and not wanted.endswith("-") for wanted in hub.ranges())
+    assert find_cached(NAME) is None
+
+
+# What breaks off
+
+
+def test_a_download_that_is_cut_goes_on_from_there(hub: HubServer) -> None:
+    hub.trouble = "cut"
+    size = (hub.models[NAME] / "model.safetensors").stat().st_size
+    done = [step.bytes_done for step in fetch(NAME)]
+    assert hub.ranges() == ["", f"bytes={size // 2 // CHUNK * CHUNK}-"]
+    assert done == sorted(done)
+    assert load_model(NAME).info.weights_hash == COMMIT[:16]
+
+
+def test_a_server_without_ranges_sends_it_all_again(hub: HubServer) -> None:
+    hub.trouble = "no ranges"
+    list(fetch(NAME))
+    assert len(hub.ranges()) == 2
+    folder = find_cached(NAME)
+    assert folder
+    assert (folder / "model.safetensors").read_bytes() == (hub.models[NAME] / "model.safetensors").read_bytes()
+
+
+def test_an_interrupted_download_says_so_keeps_what_it_has_and_is_resumed_later(hub: HubServer) -> None:
+    hub.trouble = "cut always"
+    sentence = refusal(lambda: list(fetch(NAME)))
+    assert sentence.startswith(f"The download of {NAME} was interrupted with ")
+    assert sentence.endswith("load it again to go on from there.")
+    assert find_cached(NAME) is None
+    size = (hub.models[NAME] / "model.safetensors").stat().st_size
+    hub.trouble, hub.requests[:] = "none", []
+    first = next(iter(fetch(NAME)))
+    kept = size // 2 // CHUNK * CHUNK
+    assert first.bytes_done == kept + CHUNK
+    assert hub.ranges() == [f"bytes={kept}-"]
+
+
+def test_a_download_that_was_stopped_is_resumed_by_the_next_who_asks(hub: HubServer) -> None:
+    stopped = fetch(NAME)
+    next(stopped)
+    stopped.close()
+    hub.requests.clear()
+    list(fetch(NAME))
+    assert hub.ranges()[0].startswith("bytes=")
+    assert find_cached(NAME)
+    assert not [blob for blob in blobs() if blob.suffix]  # nothing half is left
+
+
+def test_two_programs_never_write_one_file_at_once(hub: HubServer) -> None:
+    first = fetch(NAME)
+    next(first)
+    assert "is being downloaded by another program" in refusal(lambda: list(fetch(NAME)))
+    list(first)
+    assert find_cached(NAME)
+
+
+def test_a_file_of_another_size_than_was_listed_is_not_kept(hub: HubServer) -> None:
+    hub.trouble = "wrong size"
+    assert "arrived with" in refusal(lambda: list(fetch(NAME)))
+    assert find_cached(NAME) is None
+    hub.trouble = "none"
+    list(fetch(NAME))
+    assert find_cached(NAME)
+
+
+# What cannot be had
+
+
+@pytest.mark.parametrize(
+    ("trouble", "sentence"),
+    [
+        ("gated", f"{NAME} is gated: accept its terms on https://huggingface.co/{NAME}, then log in with"),
+        ("gated weights", f"{NAME} is gated: accept its terms on"),
+        ("down", f"The Hub does not give out {NAME}: it answered 503."),
+        ("nonsense", f"The Hub's answer about {NAME} makes no sense."),
+    ],
+)
+def test_each_refusal_of_the_hub_is_its_own_sentence(hub: HubServer, trouble: str, sentence: str) -> None:
+    hub.trouble = trouble  # type: ignore[assignment]
+    assert sentence in refusal(lambda: load_model(NAME))
+    assert sentence in check_pair("wren-base", NAME).problems[0]
+
+
+def test_a_gated_model_says_how_to_log_in(hub: HubServer) -> None:
+    hub.trouble = "gated"
+    sentence = refusal(lambda: load_model(NAME))
+    assert "`hf auth login`" in sentence
+    assert "HF_TOKEN" in sentence
+
+
+def test_a_model_that_is_not_there(hub: HubServer) -> None:
+    expected = "There is no model named nobody/nothing on the Hub; if it is a private one, log in with `hf auth login`."
+    assert refusal(lambda: load_model("nobody/nothing")) == expected
+
+
+def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve() as server:
+        use(server.url, tmp_path, monkeypatch)
+    sentence = refusal(lambda: load_model(NAME))  # the server is gone by now
+    assert sentence.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
+
+
+def test_offline_by_choice_is_no_network(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    from huggingface_hub import close_session
+
+    close_session()  # the client looks when it is made
+    assert "cannot be reached" in refusal(lambda: load_model(NAME))
+    assert hub.requests == []
+    monkeypatch.undo()
+    close_session()
+
+
+def test_no_safetensors(hub: HubServer) -> None:
+    folder = hub.models[NAME]
+    (folder / "model.safetensors").unlink()
+    torch.save({}, folder / "pytorch_model.bin")
+    expected = "has no weights in safetensors, the only format that is loaded"
+    assert expected in refusal(lambda: load_model(NAME))
+    assert not [path for _, path, _ in hub.requests if path.endswith(".bin")]
+
+
+def test_a_disk_too_small_is_seen_before_the_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_module.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
+    sentence = refusal(lambda: list(fetch(NAME)))
+    assert sentence.startswith(f"The disk is too full for {NAME}: ")
+    assert hub.ranges() == []
+
+
+def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def full(path: Path, mode: str = "r", *arguments: object, **options: object) -> object:
+        if path.suffix == ".specviz" and "a" in mode:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, mode, *arguments, **options)  # type: ignore[call-overload]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", full)
+        assert refusal(lambda: list(fetch(NAME))) == f"The disk is full: free some space and load {NAME} again."
+    list(fetch(NAME))
+    assert find_cached(NAME)
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "../x", "a/..", "a//b", "/etc/passwd", "a/b?x=1", "a/b#c", "a\\b/c", "a/b/"])
+def test_an_id_with_a_path_in_it_asks_nobody(hub: HubServer, name: str) -> None:
+    assert refusal(lambda: load_model(name)).startswith("There is no model named ")
+    assert hub.requests == []
+
+
+def test_an_index_that_names_files_elsewhere_is_refused(hub: HubServer) -> None:
+    folder = hub.models[NAME]
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../../etc/passwd"}}')
+    assert "names files outside the model" in refusal(lambda: look_up(NAME))
+
+
+# In the engine
+
+
+def steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> list[JobEvent]:
+    request = RunRequest("w1 w2", target, draft, settings=DecodeSettings(max_new_tokens=4, **settings))
+    return [event for event in job_steps(workshop, Run(1, request), lambda: False) if event]
+
+
+def test_the_engine_sends_how_far_a_download_is(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
+    size = (hub.models[NAME] / "model.safetensors").stat().st_size
+    events = steps(Workshop(), NAME)
+    loading = [event for event in events if isinstance(event, Loading)]
+    assert loading[0] == Loading(1, NAME)
+    done = [event.bytes_done for event in loading if event.bytes_total == size]
+    assert len(done) > 3
+    assert done == sorted(done)
+    assert done[-1] == size
+    assert isinstance(events[-1], Done)
+    view = advance(JobView(1, "interactive"), loading[2])
+    assert (view.state, view.model, view.bytes_done, view.bytes_total) == ("loading", NAME, done[1], size)
+    assert parse_event(dump_event(loading[2])) == loading[2]
+
+
+def test_a_stopped_job_stops_its_download(hub: HubServer) -> None:
+    request = RunRequest("w1", NAME, "lookup", settings=DecodeSettings(max_new_tokens=4))
+    job = job_steps(Workshop(), Run(1, request), lambda: False)
+    assert next(job) == Loading(1, NAME)
+    while "" not in hub.ranges():  # those for the header name a range
+        next(job)
+    job.close()  # type: ignore[attr-defined]
+    assert find_cached(NAME) is None
+    assert [blob for blob in blobs() if blob.suffix == ".specviz"]
+
+
+def test_two_who_ask_for_one_model_load_it_once(hub: HubServer) -> None:
+    workshop = Workshop()
+    steps(workshop, NAME)
+    hub.requests.clear()
+    again = steps(workshop, NAME)
+    assert not [event for event in again if isinstance(event, Loading)]
+    assert hub.requests == []
+
+
+def test_whatever_goes_wrong_the_previous_pair_is_still_usable(
+    hub: HubServer, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop = Workshop()
+    steps(workshop, NAME)
+
+    pickles = tmp_path / "pickles"
+    shutil.copytree(saved, pickles, ignore=shutil.ignore_patterns("*.safetensors"))
+    (pickles / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    liar = changed(shutil.copytree(saved, tmp_path / "liar"), hidden_size=64)
+    hub.models["someone/huge"] = changed(shutil.copytree(saved, tmp_path / "huge"), **SEVENTY_B)
+    hub.models["someone/bert"] = changed(shutil.copytree(saved, tmp_path / "bert"), model_type="bert")
+    hub.models["someone/other"] = save(tiny_model(seed=2, vocabulary=9), tmp_path / "other")
+    monkeypatch.setattr(inspection, "FEW_FILES", 0)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
+    for target, draft, settings, expected in (
+        ("a/../b", "lookup", {}, "There is no model named 'a/../b'"),
+        (str(pickles), "lookup", {}, "has no weights in safetensors"),
+        (str(liar), "lookup", {}, "is not what it says"),
+        ("someone/huge", "lookup", {}, "or a machine with more."),
+        ("someone/bert", "lookup", {}, "is no causal language model"),
+        (NAME, "someone/other", {"temperature": 1.0}, "differ first at token 7"),
+        (NAME, "nobody/nothing", {}, "There is no model named nobody/nothing on the Hub"),
+    ):
+        held = workshop._models.bytes
+        assert expected in refusal(lambda t=target, d=draft, s=settings: steps(workshop, t, d, **s))  # type: ignore[misc]
+        assert workshop._models.bytes == held
+        events = steps(workshop, NAME)
+        assert isinstance(events[-1], Done)
+        assert not [event for event in events if isinstance(event, Loading)]
+
+
+def changed(folder: Path, **entries: object) -> Path:
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | entries))
+    return folder
+
+
+# On the command line
+
+
+@pytest.mark.slow
+def test_the_command_line_goes_through_the_client_as_a_user_has_it(hub: HubServer, tmp_path: Path) -> None:
+    """In a process of its own, told where the Hub is as any user would tell it."""
+    environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+    command = [
+        sys.executable,
+        "-m",
+        "specviz",
+        "run",
+        "--target",
+        NAME,
+        "--draft",
+        "prompt-lookup",
+        "--prompt",
+        "w1 w2",
+    ]
+    done = subprocess.run(
+        [*command, "--max-new-tokens", "4", "--ignore-eos"], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    hub.trouble = "gated"
+    command[5] = "someone/else"
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("specviz: someone/else is gated: ")
+    assert done.stderr.count("\n") == 1

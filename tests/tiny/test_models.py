@@ -1,0 +1,425 @@
+"""Models from disk: what loads, what is refused and how it is told, which architectures decode as transformers does."""
+
+import hashlib
+import json
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from specviz import DecodeSettings, InputError, PromptLookupDrafter, load_model
+from specviz.core.trace import DrafterInfo, ModelInfo
+from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.models import dtype_choice, memory, read_model
+from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
+from specviz.models.catalogue import weights_hash as hash_of
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.token_texts import TokenTexts
+from tests.support.fake_traces import fake_trace
+from tests.support.tiny_models import save, tiny_model
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A model folder of the test's own, to break."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def nano() -> LoadedModel:
+    return load_model("wren-nano")
+
+
+# Loading
+
+
+def test_a_local_folder_loads_as_the_model_it_was(saved: Path) -> None:
+    loaded, original = load_model(str(saved)), tiny_model(seed=1)
+    settings = DecodeSettings(max_new_tokens=20)
+    assert loaded.info == ModelInfo(str(saved), original.info.parameters, "float32", hash_of(saved))
+    assert loaded.name == str(saved)
+    assert loaded.context == 64
+    ours = autoregressive_decode(loaded, [1, 2, 3], settings).output
+    assert ours == autoregressive_decode(original, [1, 2, 3], settings).output
+    assert not loaded.model.training
+    assert not any(weight.requires_grad for weight in loaded.model.parameters())
+
+
+def test_the_dtype_is_the_one_asked_for(saved: Path) -> None:
+    exact, half = load_model(str(saved)), load_model(str(saved), "bfloat16")
+    assert (exact.model.dtype, half.model.dtype) == (torch.float32, torch.bfloat16)
+    assert (exact.info.dtype, half.info.dtype) == ("float32", "bfloat16")
+    assert exact.bytes == 4 * exact.info.parameters
+    assert half.bytes == 2 * half.info.parameters
+    with pytest.raises(InputError, match=r"^dtype must be .* not float16\.$"):
+        load_model(str(saved), "float16")  # type: ignore[arg-type]
+
+
+def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def choose(name: str, needed: int) -> str:
+        asked.append((name, needed))
+        return "meta"  # a device that every machine has
+
+    monkeypatch.setattr(read_model, "choose_device", choose)
+    loaded = load_model(str(saved), "bfloat16")
+    assert loaded.model.device.type == "meta"
+    assert set(asked) == {(str(saved), int(2.2 * loaded.info.parameters))}
+
+
+@pytest.mark.parametrize(
+    ("alone", "said"), [(0.004, "over plain decoding in float32, a speedup of 2 would be one of 1.60."), (0.006, "")]
+)
+def test_a_format_chosen_for_checking_says_what_plain_decoding_would_rather_have(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, alone: float, said: str
+) -> None:
+    seconds = {"bfloat16": {1: 0.005, 5: 0.0051}, "float32": {1: alone, 5: 0.007}}
+    monkeypatch.setattr(dtype_choice, "pass_seconds", lambda loaded, *_: seconds[loaded.info.dtype])
+    choice = dtype_choice.measure_dtypes(str(folder), (1, 5))
+    assert choice.dtype == "bfloat16"
+    assert choice.plain.endswith(said)
+    assert bool(choice.plain) == bool(said)
+
+
+def test_a_format_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parameters = tiny_model(seed=1).info.parameters
+    monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)
+    monkeypatch.setattr(dtype_choice, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
+    assert load_model(str(folder), "auto").info.dtype == "bfloat16"
+    assert "does not fit" in dtype_choice.choose_dtype(str(folder)).reason
+    with pytest.raises(InputError, match=r"of memory and .* are free here"):
+        load_model(str(folder))
+    monkeypatch.setattr(memory, "available_bytes", lambda: parameters)
+    with pytest.raises(InputError, match=r"of memory and .* are free here"):
+        load_model(str(folder), "auto")
+
+
+@pytest.mark.parametrize(("quicker", "slower"), [("float32", "bfloat16"), ("bfloat16", "float32")])
+def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, quicker: str, slower: str
+) -> None:
+    # the quicker one is slower at one token alone: it is the sum that counts
+    times = {quicker: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
+    measured: list[str] = []
+
+    def pass_seconds(loaded: LoadedModel, lengths: list[int], repeats: int, should_stop: object) -> dict[int, float]:
+        measured.append(loaded.info.dtype)
+        return {k: times[loaded.info.dtype][k] for k in lengths}
+
+    monkeypatch.setattr(dtype_choice, "pass_seconds", pass_seconds)
+    assert load_model(str(folder), "auto").info.dtype == quicker
+    assert load_model(str(folder), "auto").info.dtype == quicker
+    assert sorted(measured) == ["bfloat16", "float32"]
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    def refuse(*arguments: object) -> None:
+        calls.append(arguments)
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    loaded = load_model(name)
+    assert not calls
+    described = next(model for model in bundled_models() if model.name == name)
+    config = loaded.model.config
+    assert described.parameters == count_parameters(described.folder / "model.safetensors")
+    assert described.parameters == loaded.model.num_parameters() == loaded.info.parameters
+    assert (described.layers, described.width, described.context) == (
+        config.num_hidden_layers,
+        config.hidden_size,
+        loaded.context,
+    )
+    assert loaded.info.weights_hash == hash_of(described.folder)
+
+
+def test_a_bundled_name_wins_over_a_folder_of_that_name(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.rename(tmp_path / "wren-nano")
+    monkeypatch.chdir(tmp_path)
+    assert len(load_model("wren-nano").tokenizer) == 4096
+
+
+def test_bundled_models_are_listed_largest_first() -> None:
+    sizes = [model.parameters for model in bundled_models()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert bundled_names()[0] == "wren-base"
+
+
+def test_end_of_text_is_the_generation_configs_then_the_tokenizers() -> None:
+    loaded = tiny_model(seed=1)
+    assert loaded.end_ids == frozenset()
+    loaded.tokenizer.eos_token = "w3"
+    assert loaded.end_ids == {3}
+    assert loaded.model.generation_config is not None
+    loaded.model.generation_config.eos_token_id = [4, 5]
+    assert loaded.end_ids == {4, 5}
+
+
+# What is refused
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load_model(name)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert len(sentence) < 500
+    return sentence
+
+
+@pytest.mark.parametrize(
+    "name", ["nonsense", "", " ", "wren-base/", "../wren-base", "a/b/c", "a/..", "-/-", "a/b\n", "a\x00b", "x" * 5_000,
+             "~nobody-of-that-name/model", "/etc/hostname", "<b>x</b>"]
+)  # fmt: skip
+def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+    sentence = refusal(name)
+    assert sentence.startswith("There is no model named ")
+    assert "wren-base" in sentence
+
+
+def test_a_folder_that_is_no_model_says_what_it_lacks(tmp_path: Path) -> None:
+    assert refusal(str(tmp_path)).endswith("is no model: it has no config.json.")
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n.")
+    assert "has no weights in safetensors, the only format that is loaded." in refusal(str(tmp_path))
+
+
+def test_pickled_weights_are_not_read_even_beside_a_safetensors_file(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    torch.save(tiny_model(seed=1).model.state_dict(), folder / "pytorch_model.bin")
+    assert str(folder) in refusal(str(folder))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"hidden_size": 32},
+        {"hidden_size": 10**9},
+        {"vocab_size": 9},
+        {"vocab_size": 10**12},
+        {"intermediate_size": 64},
+        {"num_hidden_layers": 3},
+        {"num_hidden_layers": "two"},
+        {"num_attention_heads": 3},
+        {"num_attention_heads": 0},
+        {"max_position_embeddings": "x"},
+        {"pad_token_id": 99},
+        {"eos_token_id": "x"},
+        {"layer_types": ["none", "such"]},
+        {"model_type": "bert"},
+        {"model_type": "nope"},
+        {"model_type": None},
+        {"hidden_act": "nope"},
+        {"dtype": "nope"},
+        {"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": True}},
+    ],
+    ids=str,
+)
+def test_a_config_that_lies_about_the_weights_is_one_sentence(
+    folder: Path, lie: dict[str, object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | lie))
+    assert str(folder) in refusal(str(folder))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.json", b""),
+        ("config.json", b"[]"),
+        ("config.json", b"null"),
+        ("config.json", b"{}"),
+        ("config.json", b"\xff\x00"),
+        ("config.json", b'{"a":' * 100_000),
+        ("tokenizer.json", b""),
+        ("tokenizer.json", b"{}"),
+        ("tokenizer_config.json", b"[]"),
+        ("model.safetensors", b""),
+        ("model.safetensors", b"garbage" * 100),
+        ("model.safetensors", b"\xff" * 1_000),
+        ("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(
+    folder: Path, file: str, content: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / file).write_bytes(content)
+    assert str(folder) in refusal(str(folder))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_weights_cut_short_are_one_sentence(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    assert str(folder) in refusal(str(folder))
+
+
+def test_a_folders_own_code_is_never_run(folder: Path) -> None:
+    config, ran = folder / "config.json", folder / "ran"
+    (folder / "custom.py").write_text(f"open({str(ran)!r}, 'w')\nclass Model: pass\n")
+    code = {"AutoModelForCausalLM": "custom.Model", "AutoConfig": "custom.Model"}
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"auto_map": code}))
+    load_model(str(folder))  # as the Llama it also is
+    assert not ran.exists()
+
+
+def test_loading_says_nothing_of_its_own(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = transformers.logging.get_verbosity()
+    load_model(str(saved))
+    assert capfd.readouterr() == ("", "")
+    assert transformers.logging.get_verbosity() == before
+
+
+# Hashes
+
+
+def test_the_hash_is_of_the_weight_files_in_order_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "b.safetensors").write_bytes(b"two")
+    (tmp_path / "a.safetensors").write_bytes(b"one")
+    (tmp_path / "config.json").write_text("{}")
+    assert hash_of(tmp_path) == hashlib.sha256(b"onetwo").hexdigest()[:16]
+
+
+def test_weights_that_changed_since_a_trace_are_named() -> None:
+    base, small = (hash_of(MODELS_FOLDER / name) for name in ("wren-base", "wren-nano"))
+    trace = fake_trace(tokens=8)
+    unchanged = replace(
+        trace,
+        target=replace(trace.target, name="wren-base", weights_hash=base),
+        drafter=DrafterInfo("model", "wren-nano", 1, "float32", small),
+    )
+    assert changed_weights(unchanged) == []
+    other_draft = replace(unchanged, drafter=DrafterInfo("model", "wren-nano", 1, "float32", "0" * 16))
+    assert changed_weights(other_draft) == ["wren-nano here has other weights than the wren-nano of this trace."]
+    stranger = ModelInfo("someone/else", 1, "float32", "0" * 16)
+    without_a_model = replace(unchanged, target=stranger, drafter=DrafterInfo("prompt-lookup", "wren-nano"))
+    assert changed_weights(without_a_model) == []  # nothing here to compare with
+
+
+# TokenTexts
+
+
+def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(nano: LoadedModel) -> None:
+    pieces = TokenTexts(nano.tokenizer)
+    text = "Once upon a time\n\t“hi” 日"
+    token_ids = nano.tokenizer(text, add_special_tokens=False)["input_ids"]
+    shown = [pieces[token_id] for token_id in token_ids]
+    assert shown[:3] == ["Once", " upon", " a"]
+    assert {"\n", "\t", " time"} <= set(shown)
+    assert "⟨E2⟩" in shown
+    assert "".join(shown) != text  # the pieces show bytes ...
+    assert nano.tokenizer.decode(token_ids) == text  # ... the text is decoded from the ids
+    assert b"".join(as_bytes(piece) for piece in shown).decode() == text
+
+
+def as_bytes(piece: str) -> bytes:
+    if piece.startswith("⟨"):
+        return bytes.fromhex(piece.replace("⟨", "").replace("⟩", ""))
+    return piece.encode()
+
+
+def test_every_piece_of_a_bundled_tokenizer_is_text_that_a_trace_may_hold(nano: LoadedModel) -> None:
+    pieces = TokenTexts(nano.tokenizer)
+    shown = [pieces[token_id] for token_id in range(len(nano.tokenizer))]
+    assert all(shown)
+    assert max(map(len, shown)) <= 2_000
+    "".join(shown).encode()  # no lone surrogates
+
+
+def test_pieces_of_special_and_of_impossible_tokens(nano: LoadedModel) -> None:
+    pieces = TokenTexts(nano.tokenizer)
+    assert pieces[0] == "<|endoftext|>"
+    assert pieces[4096] == "⟨token 4096⟩"
+
+
+def test_a_special_token_spelled_out_in_a_prompt_is_text(nano: LoadedModel) -> None:
+    prompt = "a <|endoftext|> b"
+    trace = autoregressive_decode(nano, prompt, DecodeSettings(max_new_tokens=1))
+    assert 0 not in trace.prompt.token_ids[1:]  # the first is the one the tokenizer begins every text with
+    assert "".join(trace.prompt.tokens[1:]) == prompt
+    assert trace.prompt.text == prompt
+
+
+def test_output_text_is_decoded_whole(nano: LoadedModel) -> None:
+    trace = speculative_decode(
+        nano, PromptLookupDrafter(), "“日本” “日本” “日本” “日", DecodeSettings(max_new_tokens=24)
+    )
+    assert any("⟨" in token.text for round in trace.rounds for token in round.drafted)
+    assert "⟨" not in trace.output.text
+    assert trace.output.text == nano.tokenizer.decode(trace.output.token_ids, skip_special_tokens=True)
+
+
+# What importing costs
+
+LIGHT = """
+import importlib, pkgutil, sys
+import specviz.core, specviz.data, specviz.ui
+names = ["specviz", "specviz.models", "specviz.models.catalogue", "specviz.cli.main"]
+for package in (specviz.core, specviz.data, specviz.ui):
+    names += [module.name for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
+for name in names:
+    importlib.import_module(name)
+heavy = {"torch", "transformers", "tokenizers", "huggingface_hub"} & set(sys.modules)
+assert not heavy, heavy
+from specviz import load_model
+assert "torch" in sys.modules
+"""
+
+
+@pytest.mark.slow
+def test_the_light_modules_import_neither_torch_nor_transformers() -> None:
+    done = subprocess.run([sys.executable, "-c", LIGHT], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+HELD = """
+import sys
+from pathlib import Path
+from specviz.models import read_model
+
+if sys.argv[1] == "kept":
+    read_model.give_back = lambda: False
+read_model.read_model("wren-base")
+print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6)  # MB
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="only glibc gives memory back")
+def test_what_loading_used_for_a_moment_goes_back_to_the_system() -> None:
+    def held(how: str) -> float:
+        done = subprocess.run([sys.executable, "-c", HELD, how], cwd=ROOT, capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    assert held("given back") + 10 < held("kept")

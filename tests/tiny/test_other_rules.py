@@ -1,0 +1,222 @@
+"""Every rule put to the proof on tiny models: the lossless ones pass, each broken one fails. Fixed seeds, stated odds.
+
+A lossless rule fails a proof with odds of at most 1 %; the seeds here were not chosen, and what fails does so by far.
+"""
+
+import pytest
+import torch
+
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.decoding import ModelDrafter, speculative_decode
+from specviz.decoding.drafters import Draft
+from specviz.decoding.verification import GreedyRule, SamplingRule, make_rule
+from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.other_rules import InTopK, Lenient, MatchRule, NoResidual, make_other_rule
+from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
+from specviz.measure.proof.rows import BATCHES, DrawBatch
+from specviz.measure.proof.rule_names import RULES, Position, RuleName
+from specviz.measure.proof.statistics import Finding, finding, looks
+from tests.support.tiny_models import tiny_model
+
+PROMPT = [1, 5, 2, 2, 6, 0, 3]
+TARGET, DRAFT = tiny_model(1, vocabulary=14), tiny_model(2, vocabulary=14)
+SAMPLING = DecodeSettings(temperature=1.0, draft_length=2)
+DRAWS = 1000
+
+
+def drawn(
+    rule: RuleName, position: Position, draws: int = DRAWS, settings: DecodeSettings = SAMPLING
+) -> list[DrawBatch]:
+    source = Draws(TARGET, DRAFT, PROMPT, settings, rule, position)
+    return [batch for batch in draw_batches(source, 7, draws // BATCHES, range(BATCHES)) if batch]
+
+
+def found(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLING) -> Finding:
+    return finding(looks(drawn(rule, position, settings=settings)))
+
+
+# ---- the proof tells right from wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("position", ["first", "second", "third", "after"])
+@pytest.mark.parametrize("rule", ["lossless", "match"])
+def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Position) -> None:
+    assert found(rule, position).state == "passes"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.lossless], ids=lambda rule: rule.name)
+def test_each_broken_rule_fails_where_it_is_said_to_show(rule: object) -> None:
+    name, position = rule.name, rule.position  # type: ignore[attr-defined]
+    assert found(name, position).state == "fails"
+
+
+@pytest.mark.slow
+def test_a_cache_that_is_not_cropped_shows_only_after_a_rejection() -> None:
+    assert found("uncropped", "first").state == "passes"
+    assert found("uncropped", "after").state == "fails"
+
+
+@pytest.mark.slow
+def test_the_proof_holds_under_other_settings_too() -> None:
+    warped = DecodeSettings(temperature=0.7, top_k=6, top_p=0.9, draft_length=3)
+    assert found("lossless", "second", warped).state == "passes"
+    assert found("lenient", "second", warped).state == "fails"
+    confident = DecodeSettings(temperature=1.0, draft_length=3, draft_schedule="confidence")
+    assert found("lossless", "third", confident).state == "passes"
+
+
+# ---- what the proof shares is all it shares
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_looked_up_passes_write_the_ids_that_the_whole_run_writes(length: int) -> None:
+    """The same seeds through `SpeculativeRun`, with fresh models and caches each time, and through remembered ones."""
+    settings = DecodeSettings(temperature=1.0, draft_length=length)
+    source = Draws(TARGET, DRAFT, PROMPT, settings, "lossless", "third")
+    for seed in range(100):
+        source._generator.manual_seed(seed)
+        ours, _ = source.try_one()
+        whole = speculative_decode(
+            TARGET, ModelDrafter(DRAFT), PROMPT, _with_seed(length, seed), record=False
+        ).output.token_ids
+        assert ours is not None
+        assert [*ours.history[len(PROMPT) :], ours.token_id] == whole[:3]
+
+
+def _with_seed(length: int, seed: int) -> DecodeSettings:
+    return DecodeSettings(max_new_tokens=4, temperature=1.0, draft_length=length, seed=seed, stop_at_eos=False)
+
+
+def test_remembered_logits_are_the_models_own_and_each_pass_is_made_once() -> None:
+    passes = Passes(TARGET, 14, PROMPT)
+    one, other = RememberingModel(passes), RememberingModel(passes)
+    first = one.read([3, 4, 5])
+    made = passes.made
+    assert torch.equal(other.read([3, 4, 5]), first)
+    assert passes.made == made
+    one.crop(one.length - 2)
+    with torch.inference_mode():
+        expected = TARGET.model(input_ids=torch.tensor([[*PROMPT[:-1], 3, 9]])).logits[0, -1]
+    torch.testing.assert_close(one.read([9])[0], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_target_that_never_forgets_reads_on_after_rejected_tokens() -> None:
+    passes = Passes(TARGET, 14, PROMPT)
+    stale, clean = NeverCropped(passes), RememberingModel(passes)
+    for model in (stale, clean):
+        model.read([PROMPT[-1], 8, 9])
+        model.crop(len(PROMPT))
+    assert (stale.length, clean.length) == (len(PROMPT) + 2, len(PROMPT))
+    assert not torch.allclose(stale.read([4]), clean.read([4]))
+
+
+def test_a_batch_depends_on_its_number_and_the_seed_alone() -> None:
+    """So a proof that gave way goes on as if it had not."""
+    source = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "second")
+    whole = [batch for batch in draw_batches(source, 7, 50, range(4)) if batch]
+    again = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "second")
+    later = [batch for batch in draw_batches(again, 7, 50, range(2, 4)) if batch]
+    assert [batch.speculative for batch in later] == [batch.speculative for batch in whole[2:]]
+    assert [batch.plain for batch in later] == [batch.plain for batch in whole[2:]]
+    other = [batch for batch in draw_batches(source, 8, 50, range(1)) if batch]
+    assert other[0].speculative != whole[0].speculative
+
+
+def test_counts_and_expectations_are_of_as_many_draws() -> None:
+    (batch,) = (
+        batch for batch in draw_batches(Draws(TARGET, DRAFT, PROMPT, SAMPLING, "match", "after"), 1, 60, [0]) if batch
+    )
+    assert sum(batch.speculative) == sum(batch.plain) == batch.draws == 60
+    assert sum(batch.expected) == pytest.approx(60)
+    assert batch.tries > 60  # not every run has a rejection
+    assert batch.tokens[-1] == "any other"
+    assert len(batch.tokens) == len(batch.speculative) == len(batch.plain) == len(batch.expected)
+
+
+# ---- acceptance
+
+
+def test_acceptance_is_the_sum_of_minima_and_of_products() -> None:
+    """4,000 runs each, counted against the exact sums within four standard errors (0.032)."""
+    real, match = drawn("lossless", "first", 4000), drawn("match", "first", 4000)
+    for batches, exact in [(real, real[0].sum_of_minima), (match, match[0].sum_of_products)]:
+        assert exact is not None
+        proposed = sum(batch.proposed for batch in batches)
+        assert sum(batch.kept for batch in batches) / proposed == pytest.approx(exact, abs=0.032)
+    assert real[0].sum_of_products < real[0].sum_of_minima  # type: ignore[operator]
+
+
+def test_the_sums_by_hand() -> None:
+    source = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "first")
+    with torch.inference_mode():
+        p = TARGET.model(input_ids=torch.tensor([PROMPT])).logits[0, -1].softmax(-1)
+        q = DRAFT.model(input_ids=torch.tensor([PROMPT])).logits[0, -1].softmax(-1)
+    expected = float((p * q).sum()), float(torch.minimum(p, q).sum())
+    assert source.acceptance() == pytest.approx(expected, abs=1e-5)
+    lookup = Draws(TARGET, None, [1, 2, 3, 1, 2], SAMPLING, "lossless", "first")
+    sure = lookup.acceptance()
+    assert sure is not None
+    assert sure[0] == sure[1]  # a point mass: p of its token either way
+    assert Draws(TARGET, None, [1, 2, 3], SAMPLING, "lossless", "first").acceptance() is None
+
+
+# ---- each rule by hand
+
+
+def rows(*values: list[float]) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float32)
+
+
+def shares(rule: object, draft: Draft, target: torch.Tensor, number: int = 4000) -> list[float]:
+    """How often each token comes first."""
+    counts = [0] * target.shape[-1]
+    for _ in range(number):
+        verification = rule.verify(draft, target)  # type: ignore[attr-defined]
+        counts[draft.token_ids[0] if verification.accepted else verification.token_id] += 1
+    return [count / number for count in counts]
+
+
+P, Q = rows([0.2, 0.3, 0.5], [1, 0, 0]), rows([0.6, 0.3, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (SamplingRule, [1 / 3, 0, 2 / 3]),  # kept with p/q = 1/3, else from (p - q)+, all of it on token 2
+        (NoResidual, [1 / 3 + 2 / 3 * 0.2, 2 / 3 * 0.3, 2 / 3 * 0.5]),
+        (Lenient, [1, 0, 0]),  # 0.2 / (0.3 * 0.6) is more than 1
+        (InTopK, [1, 0, 0]),
+        (MatchRule, [0.2, 0.3, 0.5]),
+    ],
+)
+def test_what_comes_of_one_drafted_token(rule: type, expected: list[float]) -> None:
+    """Token 0 is drafted: within four standard errors of what the rule says on paper."""
+    got = shares(rule(torch.Generator().manual_seed(3)), Draft([0], Q), P)
+    assert got == pytest.approx(expected, abs=0.032)
+
+
+def test_a_guess_outside_the_top_k_is_replaced() -> None:
+    flat = torch.full((2, 20), 0.05)
+    flat[0, 19], flat[0, 0] = 0.0, 0.1
+    verification = InTopK(torch.Generator().manual_seed(0)).verify(Draft([19], torch.full((1, 20), 0.05)), flat)
+    assert verification.accepted == 0
+
+
+def test_runs_never_take_any_of_these_rules() -> None:
+    generator = torch.Generator()
+    assert type(make_rule(SAMPLING, generator)) is SamplingRule
+    assert type(make_rule(DecodeSettings(), generator)) is GreedyRule
+    assert type(make_other_rule("lossless", generator)) is SamplingRule
+
+
+def test_bad_requests_get_a_sentence() -> None:
+    with pytest.raises(InputError, match="temperature above 0"):
+        Draws(TARGET, DRAFT, PROMPT, DecodeSettings(), "lossless", "first")
+    with pytest.raises(InputError, match="no rule named"):
+        make_other_rule("nonsense", torch.Generator())  # type: ignore[arg-type]
+    same = Draws(TARGET, TARGET, PROMPT, SAMPLING, "lossless", "after")
+    with pytest.raises(InputError, match="hardly ever rejected"):
+        list(draw_batches(same, 0, 5, [0]))

@@ -1,0 +1,355 @@
+"""The check before loading: what is refused and why, from configurations, tokenizers and headers alone."""
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+from specviz import InputError, load_model
+from specviz.models import devices, inspection, memory, pairing
+from specviz.models.inspection import inspect_model
+from specviz.models.pairing import PairReport, check_pair, first_difference, same_tokens
+from specviz.models.pairs import known_models
+from tests.support.tiny_models import save, tiny_model, word_tokenizer
+from tests.tiny.test_architectures import DECODABLE, GPT2, LLAMA, REFUSED, SMALL
+
+SEVENTY_B = {
+    "hidden_size": 8192,
+    "intermediate_size": 28672,
+    "num_hidden_layers": 80,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A model folder of the test's own, to break."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check must not read weights: the function that would is gone."""
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read"))
+
+
+def model_of(kind: str, config: dict[str, object], folder: Path, tokens: int = 11) -> str:
+    """A random model of any architecture, saved."""
+    made = AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model(kind, **config))
+    made.save_pretrained(folder)
+    word_tokenizer(tokens).save_pretrained(folder)
+    return str(folder)
+
+
+def change(folder: Path, **entries: object) -> str:
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | entries))
+    return str(folder)
+
+
+def only_problem(report: PairReport) -> str:
+    assert not report.ok
+    assert len(report.problems) == 1
+    sentence = report.problems[0]
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert len(sentence) < 500
+    return sentence
+
+
+# Architecture
+
+
+@pytest.mark.parametrize("kind", DECODABLE)
+def test_causal_models_with_a_cache_that_can_be_rolled_back_are_accepted(kind: str, tmp_path: Path) -> None:
+    report = check_pair(name := model_of(kind, DECODABLE[kind], tmp_path), name)
+    assert report.problems == []
+    assert report.tokens in ("same", "padded")  # a Qwen2 tokenizer has tokens of its own besides
+    slides = "sliding_window" in DECODABLE[kind]
+    assert any("sliding window" in note for note in report.notes) == slides
+
+
+@pytest.mark.parametrize("kind", [*REFUSED, "rwkv"])
+def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_path: Path) -> None:
+    rwkv = SMALL | {"hidden_size": 16, "num_hidden_layers": 2, "attention_hidden_size": 16, "context_length": 64}
+    config = rwkv if kind == "rwkv" else REFUSED[kind][0]
+    sentence = only_problem(check_pair("wren-base", model_of(kind, config, tmp_path)))
+    assert f"({kind})" in sentence
+    assert "use a model with plain or sliding-window attention" in sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "architecture"),
+    [("bert", "BertForMaskedLM"), ("bert", "BertModel"), ("bert", None), ("roberta", "RobertaForMaskedLM"),
+     ("llama", "LlamaForSequenceClassification"), ("t5", "T5ForConditionalGeneration"), ("vit", "ViTModel")],
+)  # fmt: skip
+def test_what_is_no_causal_language_model_is_refused(kind: str, architecture: str | None, folder: Path) -> None:
+    (folder / "config.json").unlink()
+    transformers.AutoConfig.for_model(kind).save_pretrained(folder)
+    sentence = only_problem(check_pair(change(folder, architectures=[architecture] if architecture else None), None))
+    assert "is no causal language model" in sentence
+    assert "such as GPT-2" in sentence
+
+
+def test_a_quantised_model_is_refused(folder: Path) -> None:
+    name = change(folder, quantization_config={"quant_method": "gptq", "bits": 4})
+    assert "is quantised" in only_problem(check_pair(name, None))
+
+
+# Tokenizers
+
+
+def other_words(folder: Path, words: dict[str, int]) -> str:
+    tokenizer = word_tokenizer(7)
+    backend = json.loads(tokenizer.backend_tokenizer.to_str())
+    backend["model"]["vocab"] = words
+    made = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=type(tokenizer.backend_tokenizer).from_str(json.dumps(backend))
+    )
+    made.save_pretrained(folder)
+    return str(folder)
+
+
+WORDS = {f"w{i}": i for i in range(7)}
+
+
+def test_the_first_differing_token_is_named_and_sampling_refused(saved: Path, folder: Path) -> None:
+    stranger = other_words(folder, {**WORDS, "w5": 6, "w6": 5})
+    report = check_pair(str(saved), stranger)
+    assert (report.ok, report.tokens) == (True, "different")
+    assert "differ first at token 5, 'w5' for the target and 'w6' for the draft" in report.notes[0]
+    assert "greedy decoding only" in report.notes[0]
+    sentence = only_problem(check_pair(str(saved), stranger, greedy=False))
+    assert "differ first at token 5" in sentence
+    assert "set the temperature to 0" in sentence
+
+
+@pytest.mark.parametrize(
+    ("theirs", "difference"),
+    [
+        (WORDS, None),
+        ({word: i for word, i in WORDS.items() if i < 5}, (5, "w5", None)),
+        ({**WORDS, "extra": 7}, (7, None, "extra")),
+    ],
+)
+def test_a_missing_token_and_one_too_many_are_differences(theirs: dict[str, int], difference: Any) -> None:
+    def tokenizer(words: dict[str, int]) -> PreTrainedTokenizerFast:
+        return SimpleNamespace(get_vocab=lambda: words)  # type: ignore[return-value]
+
+    assert first_difference(tokenizer(WORDS), tokenizer(theirs)) == difference
+    assert same_tokens(tokenizer(WORDS), tokenizer(theirs)) == (difference is None)
+
+
+def test_padding_of_an_embedding_is_explained(tmp_path: Path) -> None:
+    target = model_of("gpt2", GPT2 | {"vocab_size": 16}, tmp_path / "target")
+    draft = model_of("gpt2", GPT2, tmp_path / "draft")
+    report = check_pair(target, draft)
+    assert (report.ok, report.tokens) == (True, "padded")
+    assert "the same 11 tokens; the embeddings have 16 rows (target) and 11 (draft)" in report.notes[0]
+
+
+def test_two_families_of_one_size_are_told_apart(tmp_path: Path) -> None:
+    """A Llama may draft for a GPT-2 whose tokens mean the same: it is the tokenizer that counts."""
+    target = model_of("gpt2", GPT2, tmp_path / "target")
+    assert check_pair(target, model_of("llama", LLAMA, tmp_path / "draft")).tokens == "same"
+    assert check_pair(target, "wren-nano").tokens == "different"
+
+
+# Memory
+
+
+def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = change(folder, **SEVENTY_B)
+    monkeypatch.setattr(inspection, "shapes_in_folder", lambda _: {})  # as of a model in so many files on the Hub
+    monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
+    report = check_pair(name, "wren-nano")
+    sentence = only_problem(report)
+    assert "would take 310.4 GB of memory and 20.0 GB are free here" in sentence
+    assert "use smaller models, bfloat16 (half of float32), or a machine with more." in sentence
+    assert report.parameters == 70_553_706_496 + known_models()["wren-nano"].parameters
+    assert report.bytes == pytest.approx(1.1 * 4 * report.parameters)
+    with pytest.raises(InputError, match="would take 310"):
+        load_model(name)
+
+
+@pytest.mark.parametrize(("dtype", "room", "ok"), [("float32", 5, True), ("float32", 4, False), ("bfloat16", 3, True)])
+def test_memory_is_counted_in_the_dtype_asked_for(
+    saved: Path, dtype: str, room: int, ok: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = 2 * tiny_model(seed=1).info.parameters
+    monkeypatch.setattr(memory, "available_bytes", lambda: room * parameters)  # 4.4 a parameter are needed, or 2.2
+    report = check_pair(str(saved), str(saved), dtype, dtype)
+    assert report.ok == ok
+    assert check_pair(str(saved), str(saved), dtype, dtype, reclaimable=parameters).ok  # what leaves makes room
+
+
+def test_an_unknown_amount_of_memory_refuses_nothing(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    assert check_pair(str(saved), None).ok
+
+
+def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    whole = memory.available_bytes()
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("60000\n")
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 10000\nactive_file 7\n")
+    assert memory.available_bytes() == pytest.approx(whole, rel=0.2)
+    (tmp_path / "memory.max").write_text("100000\n")
+    assert memory.available_bytes() == 50_000
+
+
+# Context window
+
+
+def test_the_shorter_window_is_the_pairs(tmp_path: Path, saved: Path) -> None:
+    short = change(shutil.copytree(saved, tmp_path / "short"), max_position_embeddings=32)
+    report = check_pair(str(saved), short)
+    assert (report.ok, report.context) == (True, 32)
+    assert "may have 32 tokens" in report.notes[0]
+    assert "context window of 32: ask for fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
+
+
+def test_a_model_without_a_limit_has_none(tmp_path: Path) -> None:
+    report = check_pair(model_of("bloom", DECODABLE["bloom"], tmp_path), None, new_tokens=10**6)
+    assert (report.ok, report.context) == (True, None)
+
+
+# Configurations that lie
+
+
+@pytest.mark.parametrize(
+    ("lie", "says"),
+    [
+        (
+            {"hidden_size": 32},
+            "its config.json makes lm_head.weight 7 × 32, and its weights hold 7 × 16; get an unbroken copy.",
+        ),
+        ({"vocab_size": 9}, "9 × 16, and its weights hold 7 × 16"),
+        ({"intermediate_size": 64}, "16 × 64, and its weights hold 16 × 32"),
+        ({"num_hidden_layers": 3}, "its config.json asks for "),
+        ({"num_hidden_layers": 10**9}, "its config.json asks for 1000000000 layers"),
+        ({"hidden_size": 10**9}, "and its weights hold"),
+        ({"num_key_value_heads": 1}, "its config.json makes model.layers.0.self_attn.k_proj.weight 8 × 16"),
+    ],
+    ids=str,
+)
+def test_a_config_that_lies_about_its_sizes_is_found_out_from_the_headers(
+    folder: Path, lie: dict[str, object], says: str
+) -> None:
+    name = change(folder, **lie)
+    sentence = only_problem(check_pair(name, None))
+    assert says in sentence
+    assert sentence.startswith(name)
+    with pytest.raises(InputError):
+        load_model(name)
+
+
+def write_weights(weights: dict[str, torch.Tensor], file: Path) -> None:
+    """A safetensors file, by hand."""
+    header, content = {}, b""
+    for name, weight in weights.items():
+        data = weight.detach().numpy().tobytes()
+        header[name] = {
+            "dtype": "F32",
+            "shape": list(weight.shape),
+            "data_offsets": [len(content), len(content + data)],
+        }
+        content += data
+    described = json.dumps(header).encode()
+    file.write_bytes(len(described).to_bytes(8, "little") + described + content)
+
+
+def test_a_checkpoint_that_leaves_out_the_prefix_or_a_tied_copy_is_no_lie(tmp_path: Path) -> None:
+    """As openai-community/gpt2 is stored: no `transformer.` before the names, no output layer, and masks besides."""
+    name = model_of("gpt2", GPT2 | {"tie_word_embeddings": True}, tmp_path)
+    model = AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model("gpt2", **GPT2))
+    weights = {key.removeprefix("transformer."): value for key, value in model.state_dict().items()}
+    del weights["lm_head.weight"]
+    weights["h.0.attn.bias"] = torch.ones(1, 1, 64, 64)
+    write_weights(weights, tmp_path / "model.safetensors")
+    assert check_pair(name, None).problems == []
+    assert inspect_model(name).parameters == sum(
+        value.numel() for key, value in weights.items() if key != "h.0.attn.bias"
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"garbage" * 9])
+def test_weights_with_a_broken_header_are_no_safetensors(folder: Path, content: bytes) -> None:
+    (folder / "model.safetensors").write_bytes(content)
+    assert only_problem(check_pair(str(folder), None)).endswith("model.safetensors is no safetensors file.")
+
+
+def test_a_folder_full_of_pickles_is_refused_and_not_read(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    for name in ("pytorch_model.bin", "model.pt", "weights.pkl"):
+        (folder / name).write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")
+    sentence = only_problem(check_pair(str(folder), None))
+    assert sentence == f"{folder} has no weights in safetensors, the only format that is loaded."
+
+
+def test_each_model_that_is_wrong_gets_its_sentence(tmp_path: Path) -> None:
+    report = check_pair("no/../path", str(tmp_path))
+    assert len(report.problems) == 2
+    assert report.tokens is None
+
+
+def test_the_bundled_pairs_are_fine() -> None:
+    report = check_pair("wren-base", "wren-nano", greedy=False, new_tokens=64)
+    assert (report.ok, report.tokens, report.notes, report.context) == (True, "same", [], 512)
+
+
+# Devices
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "free", "asked", "device"),
+    [
+        ("owner/model", "cuda", 100, None, "cuda"),
+        ("owner/model", "mps", 100, None, "mps"),
+        ("owner/model", "cuda", 10, None, "cpu"),  # it does not fit there
+        ("owner/model", "cpu", 100, None, "cpu"),
+        ("wren-base", "cuda", 100, None, "cpu"),
+        ("wren-base", "cuda", 100, "cuda", "cuda"),
+        ("owner/model", "cuda", 100, "cpu", "cpu"),
+    ],
+)
+def test_a_gpu_is_used_where_there_is_one_with_room(
+    name: str, gpu: str, free: int, asked: str | None, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "accelerator", lambda: gpu)
+    monkeypatch.setattr(devices, "free_bytes", lambda _: free)
+    monkeypatch.setenv("SPECVIZ_DEVICE", asked or "")
+    assert devices.choose_device(name, 50) == device
+
+
+@pytest.mark.parametrize("asked", ["cuda", "mps", "tpu"])
+def test_a_device_that_is_not_there_is_one_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "accelerator", lambda: "cpu")
+    monkeypatch.setenv("SPECVIZ_DEVICE", asked)
+    with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', and there is no such device here"):
+        devices.choose_device("owner/model", 1)
+
+
+def test_a_model_for_the_gpu_is_not_weighed_against_the_machines_memory(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
+    assert not check_pair(str(saved), None).ok
+    monkeypatch.setattr(pairing, "choose_device", lambda *_: "cuda")
+    assert check_pair(str(saved), None).ok

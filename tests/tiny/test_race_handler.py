@@ -1,0 +1,111 @@
+"""The engine's work for a race, on a tiny pair: whose turn it is, what is said when, how it is stopped."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from specviz import DecodeSettings, InputError
+from specviz.core.request import RunRequest
+from specviz.measure.race import RacePrompt, load_lap
+from specviz.service.handlers import race as race_work
+from specviz.service.handlers.race import race_steps
+from specviz.service.protocol import Finished, Race, Results, Started, dump_command, parse_command
+from specviz.ui.race.lanes import lanes_data
+from specviz.ui.race.results import quality_sentence
+from tests.support.tiny_models import tiny_model
+
+TARGET = tiny_model(seed=1, name="target")
+DRAFT = tiny_model(seed=1, layers=1, name="draft")
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def command(repeats: int = 2, **settings: Any) -> Race:
+    prompts = [RacePrompt("own-1", "w1 w2 w3"), RacePrompt("own-2", "w4 w2")]
+    request = RunRequest("", settings=DecodeSettings(max_new_tokens=12, draft_length=3, **settings))
+    return Race(7, request, prompts, repeats)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_nothing_is_said_while_the_clock_runs_and_both_go_first_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def listened(name: str) -> Any:
+        made = getattr(race_work, name)
+
+        def make(*arguments: Any, **options: Any) -> Any:
+            said.append(name[:4])
+            assert options == ({"record": False} if name == "SpeculativeRun" else {})
+            return made(*arguments, **options)
+
+        return make
+
+    for name in ("AutoregressiveRun", "SpeculativeRun"):
+        monkeypatch.setattr(race_work, name, listened(name))
+    events = []
+    for event in race_steps(command(repeats=3), TARGET, DRAFT, lambda: False):
+        events.append(event)
+        said.append("said")
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
+    assert said == ["said", *["said", "said", *pairs] * 2, "said"]
+    results = [event for event in events if isinstance(event, Results)]
+    assert [len(event.items) for event in results] == [0, 0, 0, 0, 1] * 2
+    assert results[1].note == "Prompt 1 of 2, repeat 1 of 3"
+    assert {event.total for event in results} == {2}
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
+    events = list(race_steps(command(temperature=temperature), TARGET, DRAFT, lambda: False))
+    laps = [load_lap(item) for event in events if isinstance(event, Results) for item in event.items]
+    assert [found.name for found in laps] == ["own-1", "own-2"]
+    for found in laps:
+        assert len(found.ratios) == 2
+        assert all(seconds > 0 for seconds in found.speculative_seconds + found.plain_seconds + found.plain_prefill)
+        assert len(found.plain_tokens) == len(found.speculative_tokens) == 12
+        assert found.identical is (None if temperature else True)
+        assert quality_sentence(found)
+        lanes_data([found], run_id="r", badge="b", place=None)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_race_that_is_no_longer_wanted_ends_within_a_round() -> None:
+    asked = 0
+
+    def stopped() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 5
+
+    events = list(race_steps(command(repeats=20), TARGET, DRAFT, stopped))
+    assert events[-1] is None, "a chance for the engine to see the stop"
+    assert asked == 6
+    assert not any(event.items for event in events if isinstance(event, Results))
+
+
+def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
+    short = tiny_model(seed=1, layers=1, name="draft", context=12)
+    for draft, new_tokens, named in ((DRAFT, 64, "target"), (short, 12, "draft")):
+        race = replace(command(), request=RunRequest("", settings=DecodeSettings(max_new_tokens=new_tokens)))
+        steps = race_steps(race, TARGET, draft, lambda: False)
+        with pytest.raises(InputError, match=rf"own-1: The prompt .* do not fit {named}'s context window"):
+            next(steps)
+
+
+def test_the_command_survives_the_wire() -> None:
+    assert parse_command(dump_command(command())) == command()
+    assert command().texts == ["w1 w2 w3", "w4 w2"]
+    with pytest.raises(ValueError, match="repeats"):
+        parse_command(dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))

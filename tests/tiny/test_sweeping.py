@@ -1,0 +1,275 @@
+"""Sweeps on a tiny pair: what is measured, in which order, what the rows say, and what is not measured twice."""
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz.core.metrics import count
+from specviz.core.request import PROMPT_LOOKUP
+from specviz.data.grammars import Grammar
+from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.measure.sweep import measure as measuring
+from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
+from specviz.measure.sweep.rows import SweepFile, SweepRow, read_result
+from specviz.service.handlers.sweep import sweep_steps
+from specviz.service.protocol import Finished, Results, Started, Sweep, dump_command, parse_command
+from tests.support.tiny_models import tiny_model
+
+TARGET = tiny_model(seed=1, name="target")
+DRAFT = tiny_model(seed=1, layers=1, name="draft")
+GREEDY = DecodeSettings(max_new_tokens=20)
+SAMPLED = DecodeSettings(max_new_tokens=20, temperature=1.0, seed=2)
+PROMPTS = tuple(
+    SweepPrompt(name.split("-")[0], name, text) for name, text in [("a-1", "w1"), ("b-1", "w4"), ("a-2", "w2")]
+)
+PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
+PLAN = SweepPlan(PROMPTS, (PAIR,), (1, 3), settings=GREEDY)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def load(pair: SweepPair) -> Models:
+    return TARGET, DRAFT if pair.draft == "draft" else None
+
+
+def test_rows_say_what_was_run_and_what_came_of_it() -> None:
+    said: list[str] = []
+    rows = list(sweep(PLAN.cells(), load, progress=said.append))
+    assert [(row.workload, row.preset, row.draft_length) for row in rows] == [
+        ("a", "a-1", 1), ("a", "a-1", 3), ("b", "b-1", 1), ("b", "b-1", 3), ("a", "a-2", 1), ("a", "a-2", 3),
+    ]  # fmt: skip
+    assert said == [f"{name}, γ = 1, drafted by draft: {n} of 6" for name, n in [("a-1", 2), ("b-1", 4), ("a-2", 6)]]
+    for row, text in zip(rows, (1, 1, 4, 4, 2, 2), strict=True):
+        trace = speculative_decode(TARGET, ModelDrafter(DRAFT), [text], replace(GREEDY, draft_length=row.draft_length))
+        counts = count(trace.rounds)
+        assert (row.target, row.draft, row.threads, row.seed, row.temperature) == ("target", "draft", 1, 0, 0.0)
+        assert (row.new_tokens, row.plain_tokens, row.max_new_tokens, row.rounds) == (20, 20, 20, counts.rounds)
+        fates = (counts.drafted, counts.accepted, counts.rejected, counts.discarded)
+        assert (row.drafted, row.accepted, row.rejected, row.discarded) == fates
+        assert (row.acceptance_rate, row.per_judgement_rate) == (counts.acceptance_rate, counts.per_judgement_rate)
+        assert row.tokens_per_target_call == 20 / counts.rounds
+        assert row.speedup == pytest.approx(row.autoregressive_seconds / row.speculative_seconds)
+        parts = row.draft_seconds + row.verify_seconds + row.overhead_seconds
+        assert parts == pytest.approx(row.speculative_seconds)
+        assert row.identical is True
+        assert row.constrained is False
+
+
+def test_a_plain_run_stands_between_the_two_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[tuple[str, int]] = []
+
+    def listened(name: str) -> Any:
+        real = getattr(measuring, name)
+
+        def make(*arguments: Any, **options: Any) -> Any:
+            settings = arguments[-1]
+            if settings.max_new_tokens == 20:  # not a warm-up
+                runs.append((name[:4], settings.draft_length))
+            return real(*arguments, **options)
+
+        return make
+
+    for name in ("SpeculativeRun", "AutoregressiveRun"):
+        monkeypatch.setattr(measuring, name, listened(name))
+    one = replace(PLAN, prompts=PROMPTS[:1], draft_lengths=(1, 2, 4))
+    rows = list(sweep(one.cells(), load))
+    assert runs == [("Spec", 1), ("Auto", 1), ("Spec", 2), ("Spec", 4), ("Auto", 4)]
+    assert rows[0].autoregressive_seconds == rows[1].autoregressive_seconds != rows[2].autoregressive_seconds
+
+
+def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
+    ending = tiny_model(seed=1, name="ending")
+    assert ending.model.generation_config is not None
+    ending.model.generation_config.eos_token_id = 3  # so that the two draws end at different lengths
+    plan = replace(PLAN, settings=SAMPLED, temperatures=(1.0,), draft_lengths=(2, 4))
+    rows = list(sweep(plan.cells(), lambda pair: (ending, DRAFT)))
+    assert {row.identical for row in rows} == {None}
+    for row in rows:
+        text = next(prompt.text for prompt in PROMPTS if prompt.name == row.preset)
+        plain = autoregressive_decode(ending, text, SAMPLED).output.token_ids
+        assert row.plain_tokens == len(plain)
+        a_token = row.autoregressive_seconds / len(plain), row.speculative_seconds / row.new_tokens
+        assert row.speedup == pytest.approx(a_token[0] / a_token[1])
+    assert any(row.plain_tokens != row.new_tokens for row in rows), "every pair happened to be of one length"
+
+
+def test_schedules_and_several_pairs_are_rows_of_their_own() -> None:
+    plan = replace(PLAN, prompts=PROMPTS[:1], pairs=(PAIR, LOOKUP), schedules=("fixed", "heuristic", "confidence"))
+    rows = list(sweep(plan.cells(), load))
+    found = [(row.draft_dtype is None, row.draft_schedule, row.draft_length) for row in rows]
+    model = [(False, "fixed", 1), (False, "fixed", 3), (False, "heuristic", 3), (False, "confidence", 3)]
+    assert found == [*model, (True, "fixed", 1), (True, "fixed", 3), (True, "heuristic", 3)]
+    assert all(row.identical for row in rows)
+
+
+def test_a_constrained_row_is_held_to_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OnlyWord5:
+        def allowed(self, text: Any) -> torch.Tensor:
+            return torch.arange(7) == 5
+
+    monkeypatch.setattr(measuring, "make_constraint", lambda *arguments: OnlyWord5())
+    prompt = replace(PROMPTS[0], grammar=Grammar("regex", "w5"))
+    plan = replace(PLAN, prompts=(prompt,), draft_lengths=(3,), constrain=True)
+    free, held = sweep(plan.cells(), load)
+    assert (free.constrained, held.constrained) == (False, True)
+    assert held.acceptance_rate == 1.0
+    assert held.identical is True
+    assert free.acceptance_rate != 1.0
+    assert free.key != held.key
+
+
+def test_what_is_done_is_not_measured_again() -> None:
+    cells = PLAN.cells()
+    done = frozenset([cell_key(load(PAIR), cells[1]), cell_key(load(PAIR), cells[2])])
+    rows = list(sweep(cells, load, done))
+    assert [(row.preset, row.draft_length) for row in rows] == [("a-1", 1), ("b-1", 3), ("a-2", 1), ("a-2", 3)]
+    assert {row.key for row in rows} | done == {cell_key(load(PAIR), cell) for cell in cells}
+
+
+def test_whatever_changes_a_measurement_changes_its_key() -> None:
+    cell = PLAN.cells()[0]
+    half = replace(TARGET, info=replace(TARGET.info, dtype="bfloat16"))
+    half_draft = replace(DRAFT, info=replace(DRAFT.info, dtype="bfloat16"))
+    changes: list[dict[str, Any]] = [
+        {"temperature": 1.0}, {"max_new_tokens": 5}, {"draft_length": 5}, {"seed": 1}, {"stop_at_eos": False},
+        {"top_k": 2}, {"top_p": 0.5}, {"draft_schedule": "heuristic"},
+    ]  # fmt: skip
+    assert {name for change in changes for name in change} == {field.name for field in fields(DecodeSettings)}
+    cells = [cell, *(replace(cell, settings=replace(cell.settings, **change)) for change in changes)]
+    cells += [replace(cell, constrained=True), PLAN.cells()[2]]
+    cells += [replace(cell, prompt=replace(cell.prompt, text="w6"))]  # another text under the same name
+    keys = [cell_key((TARGET, DRAFT), one) for one in cells]
+    keys += [cell_key(models, cell) for models in ((half, DRAFT), (TARGET, half_draft), (DRAFT, DRAFT), (TARGET, None))]
+    torch.set_num_threads(2)
+    keys += [cell_key((TARGET, DRAFT), cell)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    for pair in (PAIR, LOOKUP):  # the second's name has a comma in it, and None for a dtype
+        for settings in (GREEDY, replace(SAMPLED, top_k=3, top_p=0.9)):
+            cells = replace(PLAN, pairs=(pair,), settings=settings, temperatures=(settings.temperature,)).cells()
+            file = SweepFile(path)
+            measured = [file.add(row) for row in sweep(cells, load, file.done)]
+            assert len(measured) == 6
+            assert SweepFile(path).rows == file.rows
+            assert not list(sweep(cells, load, SweepFile(path).done))
+    assert len(path.read_text().splitlines()) == 1 + 24
+
+
+def test_half_a_row_is_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    file = SweepFile(path)
+    cells = replace(PLAN, draft_lengths=(2,)).cells()
+    for row in sweep(cells, load):
+        file.add(row)
+    whole = path.read_bytes().decode()
+    for lost in (1, 3, 40):
+        path.write_text(whole[:-lost], newline="")
+        assert [row.preset for row in sweep(cells, load, SweepFile(path).done)] == ["a-2"]
+        assert path.read_text().count("\n") == 3
+
+
+# ---- in the engine
+
+
+def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], list[Any]]:
+    """What the engine's work yields, and its results; told to stop after this many looks at the matter."""
+    looks = 0
+
+    def stopped() -> bool:
+        nonlocal looks
+        looks += 1
+        return stop_after is not None and looks > stop_after
+
+    def load_pair(job: int, request: Any) -> Any:
+        yield None
+        if request.target == "none":
+            raise InputError("There is no model of that name.")
+        return load(SweepPair(request.target, request.draft))
+
+    events = []
+    for event in sweep_steps(command, load_pair, stopped):
+        if looks and stop_after is not None and looks > stop_after:  # as the engine does: what comes now is not sent
+            break
+        events.append(event)
+    return events, [item for event in events if isinstance(event, Results) for item in event.items]
+
+
+def rows_in(items: list[Any]) -> list[SweepRow]:
+    return [row for item in items if isinstance(row := read_result(item), SweepRow)]
+
+
+def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
+    events, items = steps_of(Sweep(1, PLAN))
+    assert [(row.preset, row.draft_length) for row in rows_in(items)] == [
+        (cell.prompt.name, cell.settings.draft_length) for cell in PLAN.cells()
+    ]
+    assert isinstance(events[-1], Finished)
+    assert any(isinstance(event, Started) for event in events)
+    assert {event.total for event in events if isinstance(event, Results)} == {6}
+    assert [event.note for event in events if isinstance(event, Results) and event.note] == [
+        f"{name}, γ = 1, drafted by draft" for name in ("a-1", "b-1", "a-2")
+    ]
+
+
+@pytest.mark.parametrize("stop_after", [1, 60, 130])
+def test_a_sweep_that_gave_way_goes_on_without_measuring_twice_or_losing_any(stop_after: int) -> None:
+    plan = replace(PLAN, prompts=PROMPTS[:2], pairs=(PAIR, LOOKUP), draft_lengths=(1, 2, 4))
+    found: list[Any] = []
+    for _ in range(60):
+        events, items = steps_of(Sweep(1, plan, done=len(found)), stop_after)
+        found += items
+        if events and isinstance(events[-1], Finished):
+            break
+        stop_after += 50  # or it would never get further than the first
+    assert [(row.draft_dtype is None, row.preset, row.draft_length) for row in rows_in(found)] == [
+        (cell.pair == LOOKUP, cell.prompt.name, cell.settings.draft_length) for cell in plan.cells()
+    ]
+
+
+def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> None:
+    held = replace(PROMPTS[0], grammar=Grammar("regex", "w5", opened="w2"))  # and the prompt does not end with that
+    pairs = (SweepPair("none", "draft"), PAIR)
+    plan = replace(PLAN, prompts=(held, PROMPTS[1]), pairs=pairs, constrain=True)
+    events, items = steps_of(Sweep(1, plan))
+    assert isinstance(events[-1], Finished)
+    read = [read_result(item) for item in items]
+    assert len(read) == len(plan.cells()) == 12
+    assert [isinstance(one, SweepRow) for one in read] == [False] * 6 + [True, True, False, False, True, True]
+    assert read[0] == "a-1, drafted by draft: There is no model of that name."
+    assert "a-1, drafted by draft: The regular expression goes on from" in str(read[8])
+
+
+def test_a_sweep_survives_the_way_to_the_engine() -> None:
+    grammar = Grammar("regex", "a|b")
+    plan = replace(PLAN, prompts=(replace(PROMPTS[0], grammar=grammar),), pairs=(PAIR, LOOKUP), temperatures=(0.0, 0.7))
+    command = Sweep(7, plan, done=3)
+    assert parse_command(dump_command(command)) == command
+    assert command.models == {"target", "draft"}
+    assert command.texts == ["w1"]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    cell = PLAN.cells()[0]
+    with pytest.raises(InputError, match="do not fit"):
+        measure(load(PAIR), [replace(cell, settings=replace(cell.settings, max_new_tokens=80))])
+
+
+def test_prompt_lookup_has_the_name_its_rows_have() -> None:
+    row = measure((TARGET, None), PLAN.cells()[:1])[0]
+    assert row.draft == PromptLookupDrafter().info.name
+    assert row.key == cell_key((TARGET, None), PLAN.cells()[0])

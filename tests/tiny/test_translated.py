@@ -1,0 +1,387 @@
+"""Drafts with another tokenizer: the output stays the target's own, the text survives, nothing is read twice."""
+
+import copy
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import AutoTokenizer
+
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, load_model
+from specviz.core.metrics import count
+from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.decoding import TranslatedDrafter, autoregressive_decode, make_drafter, speculative_decode
+from specviz.decoding.translated import TextTokens, common_length
+from specviz.measure.calibration import calibrate
+from specviz.models.loaded_model import LoadedModel
+from tests.support.tiny_models import tiny_model
+from tests.support.tokenizers import (
+    CODE,
+    KINDS,
+    LETTERS,
+    PAIRS,
+    STORY,
+    TEXTS,
+    learned_model,
+    random_model,
+    taught,
+    tokenizer,
+    words_tokenizer,
+)
+from tests.tiny.test_architectures import DECODABLE
+from tests.tiny.test_architectures import random_model as architecture
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def greedy_of_transformers(target: LoadedModel, prompt: Sequence[int], tokens: int) -> list[int]:
+    ids = torch.tensor([list(prompt)])
+    written = target.model.generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, do_sample=False, pad_token_id=0
+    )
+    return list(written[0, len(prompt) :].tolist())
+
+
+def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int], **settings: int) -> Trace:
+    drafter = make_drafter(target, draft, DecodeSettings())
+    assert isinstance(drafter, TranslatedDrafter)
+    return speculative_decode(target, drafter, prompt, DecodeSettings(**settings))
+
+
+# The output is the target's own
+
+
+@pytest.mark.parametrize(("target", "draft"), PAIRS)
+def test_greedy_output_is_the_targets_own_whatever_the_draft(target: str, draft: str) -> None:
+    big, small = random_model(target), random_model(draft, seed=2)
+    for text, gamma in zip(TEXTS[:4], (1, 3, 4, 16), strict=True):
+        prompt = list(big.tokenizer(text)["input_ids"])
+        expected = greedy_of_transformers(big, prompt, 12)
+        trace = translated(big, small, prompt, max_new_tokens=12, draft_length=gamma, stop_at_eos=False)
+        assert trace.output.token_ids == expected
+        assert all(len(round.drafted) <= gamma for round in trace.rounds)
+        assert parse_trace(dump_trace(trace)) == trace
+
+
+@pytest.mark.parametrize("text", [STORY, LETTERS])
+@pytest.mark.parametrize(
+    ("target", "draft"),
+    [("story", "bare"), ("bare", "story"), ("code", "spaces"), ("spaces", "story"), ("story", "code")],
+)
+def test_two_models_that_know_one_text_agree_on_it_in_different_tokens(target: str, draft: str, text: str) -> None:
+    """Accents, emoji and other scripts included: a token may be a part of a character, on either side."""
+    big, small = learned_model(target, text), learned_model(draft, text)
+    whole = TextTokens(big.tokenizer).open(text)
+    prompt, rest = whole[:2], whole[2:]
+    trace = translated(big, small, prompt, max_new_tokens=len(rest), draft_length=6)
+    assert trace.output.token_ids == rest == greedy_of_transformers(big, prompt, len(rest))
+    assert big.tokenizer.decode([*prompt, *trace.output.token_ids], skip_special_tokens=True) == text
+    counts = count(trace.rounds)
+    assert counts.accepted >= 0.6 * len(rest)
+    assert counts.rejected < counts.accepted / 2
+
+
+def test_the_output_is_that_of_transformers_own_assisted_generation() -> None:
+    big, small = learned_model("story", STORY), random_model("code", seed=2)
+    for draft in (learned_model("code", STORY), small):
+        prompt = TextTokens(big.tokenizer).open(STORY)[:3]
+        ids = torch.tensor([prompt])
+        theirs = big.model.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=24,
+            do_sample=False,
+            pad_token_id=0,
+            assistant_model=draft.model,
+            tokenizer=big.tokenizer,
+            assistant_tokenizer=draft.tokenizer,
+        )
+        trace = translated(big, draft, prompt, max_new_tokens=24, draft_length=4, stop_at_eos=False)
+        assert trace.output.token_ids == theirs[0, len(prompt) :].tolist()
+
+
+# A model that drafts for itself under other token ids
+
+
+def twins() -> tuple[LoadedModel, LoadedModel]:
+    """The same weights under other token ids: they say the same words. Neither ever says a special token."""
+    words = list(dict.fromkeys(STORY.split()))
+    one = replace(tiny_model(seed=5, vocabulary=len(words) + 3, context=200), tokenizer=words_tokenizer(words, False))
+    with torch.no_grad():
+        one.model.get_output_embeddings().weight[:3] = 0  # never the likeliest of so many
+    order = [0, 1, 2, *range(len(words) + 2, 2, -1)]
+    model = copy.deepcopy(one.model)
+    with torch.no_grad():
+        for get in (model.get_input_embeddings, model.get_output_embeddings):
+            get().weight.copy_(get().weight[order].clone())
+    return one, replace(one, model=model, tokenizer=words_tokenizer(words[::-1], False), name="twin")
+
+
+class Reads:
+    """What a model reads: the text it has after each pass, and whether a token was read again for nothing."""
+
+    def __init__(self, loaded: LoadedModel) -> None:
+        self.lengths: list[int] = []
+        self.again = 0
+        self.text: list[int] = []
+        self._hook = loaded.model.register_forward_pre_hook(self._read, with_kwargs=True)
+
+    def _read(self, _module: object, _args: object, kwargs: dict[str, Any]) -> None:
+        new, kept = kwargs["input_ids"][0].tolist(), kwargs["past_key_values"].get_seq_length()
+        self.again += kept < len(self.text) and self.text[kept] == new[0]
+        self.text = self.text[:kept] + new
+        self.lengths.append(len(new))
+
+    def __enter__(self) -> "Reads":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hook.remove()
+
+
+def test_the_same_model_under_other_ids_is_always_accepted() -> None:
+    target, twin = twins()
+    with Reads(twin) as reads:
+        trace = translated(target, twin, "little girl who", max_new_tokens=30, draft_length=4)
+    assert trace.output.token_ids == autoregressive_decode(target, "little girl who", trace.settings).output.token_ids
+    assert all(token.status == "accepted" for round in trace.rounds for token in round.drafted)
+    assert [len(round.drafted) for round in trace.rounds] == [4] * 6
+    assert reads.again == 0
+    # One guess more than the target's tokens is made, and is the bonus: so each round needs but five more.
+    assert sum(reads.lengths) <= len(trace.prompt.token_ids) + 30 + 1
+
+
+@pytest.mark.parametrize(
+    ("target", "draft"), [("story", "bare"), ("bare", "story"), ("code", "spaces"), ("spaces", "code")]
+)
+def test_no_token_is_read_twice(target: str, draft: str) -> None:
+    big, good, bad = learned_model(target, STORY), learned_model(draft, STORY), random_model(draft, seed=2)
+    for small in (good, bad):
+        with Reads(big) as ours, Reads(small) as theirs:
+            trace = translated(big, small, STORY[:9], max_new_tokens=24, draft_length=4)
+        assert ours.lengths[1:] == [len(round.drafted) + 1 for round in trace.rounds]
+        assert ours.again == theirs.again == 0
+        said = TextTokens(small.tokenizer).spell(theirs.text[: theirs.lengths[0]])
+        assert STORY.startswith(said)
+        assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the text anew
+
+
+def test_a_bundled_draft_under_other_ids_does_as_well_as_under_its_own(tmp_path: Path) -> None:
+    target, draft = load_model("wren-base"), load_model("wren-nano")
+    other = renumbered(draft, tmp_path)
+    settings = DecodeSettings(max_new_tokens=32, draft_length=4)
+    prompt = "Once upon a time, there was"
+    same = speculative_decode(target, make_drafter(target, draft, settings), prompt, settings)
+    trace = translated(target, other, prompt, max_new_tokens=32, draft_length=4)
+    assert trace.output == same.output
+    fates = [[(round.accepted, round.rejected, round.emitted.id) for round in run.rounds] for run in (trace, same)]
+    assert fates[0] == fates[1]
+    assert count(trace.rounds).accepted > 10
+
+
+def renumbered(draft: LoadedModel, folder: Path) -> LoadedModel:
+    """The same weights and tokens, the ids in reverse but for the special ones."""
+    draft.tokenizer.save_pretrained(folder)
+    rules = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    special = {token["id"] for token in rules["added_tokens"]}
+    ids = [token_id for token_id in range(len(draft.tokenizer)) if token_id not in special]
+    other = dict(zip(ids, reversed(ids), strict=True)) | {token_id: token_id for token_id in special}
+    rules["model"]["vocab"] = {token: other[token_id] for token, token_id in rules["model"]["vocab"].items()}
+    (folder / "tokenizer.json").write_text(json.dumps(rules), encoding="utf-8")
+    model = copy.deepcopy(draft.model)
+    rows = [other[token_id] for token_id in range(len(other))]  # its own inverse
+    with torch.no_grad():
+        for weight in {layer.weight for layer in (model.get_input_embeddings(), model.get_output_embeddings())}:
+            weight[: len(rows)] = weight[rows].clone()
+    return replace(draft, model=model, tokenizer=AutoTokenizer.from_pretrained(folder), name="renumbered")
+
+
+def test_a_window_that_slides_is_rolled_back_too() -> None:
+    config = DECODABLE["mistral"] | {"vocab_size": 11}
+    target = replace(architecture("mistral", config), tokenizer=words_tokenizer(list("abcdefgh")))
+    draft = architecture("mistral", config, noise=0.15)
+    draft = replace(draft, tokenizer=words_tokenizer(list("bacdefhg")))
+    for prompt in ([3, 4, 5], [3, 4, 5, 6, 7, 8, 9, 3, 4, 5]):
+        trace = translated(target, draft, prompt, max_new_tokens=30, draft_length=4)
+        assert trace.output.token_ids == greedy_of_transformers(target, prompt, 30)
+
+
+# Ends, and what is refused
+
+
+def ending(loaded: LoadedModel, token: str) -> LoadedModel:
+    """Takes `token` for the end of the text."""
+    model = copy.deepcopy(loaded.model)
+    assert model.generation_config is not None
+    model.generation_config.eos_token_id = loaded.tokenizer.convert_tokens_to_ids(token)
+    return replace(loaded, model=model)
+
+
+def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
+    big, small = (
+        ending(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), "</s>")
+        for kind in ("story", "code")
+    )
+    trace = translated(big, small, "Once upon", max_new_tokens=40, draft_length=12)
+    assert trace.output.stopped_by == "eos"
+    assert trace.output.text == " a time"
+    last = trace.rounds[-1]
+    assert (last.drafted[-1].text, last.drafted[-1].status, last.emitted.kind) == ("</s>", "accepted", "none")
+    assert last.draft_tokens[-1] == "</s>"
+    assert trace.output.token_ids == autoregressive_decode(big, "Once upon", trace.settings).output.token_ids
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0])
+def test_sampling_is_refused_before_anything_is_read(temperature: float) -> None:
+    big, small = random_model("story"), random_model("code")
+    settings = DecodeSettings(temperature=temperature)
+    sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
+    with Reads(big) as ours, Reads(small) as theirs:
+        with pytest.raises(InputError, match=sentence):
+            make_drafter(big, small, settings)
+        with pytest.raises(InputError, match=sentence):
+            speculative_decode(big, TranslatedDrafter(small, big), STORY, settings)
+    assert ours.lengths == theirs.lengths == []
+
+
+def test_a_text_must_fit_both_windows_each_in_its_own_tokens() -> None:
+    narrow = replace(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer=tokenizer("bare"))  # 64 tokens
+    wide = random_model("story")
+    drafter = TranslatedDrafter(narrow, wide)
+    with pytest.raises(InputError, match=r"96 tokens as narrow cuts it.* 8 new tokens do not fit .* 64 tokens"):
+        speculative_decode(wide, drafter, STORY + "..", DecodeSettings(max_new_tokens=8))
+    with pytest.raises(InputError, match="do not fit narrow's context window"):
+        speculative_decode(narrow, TranslatedDrafter(wide, narrow), STORY, DecodeSettings(max_new_tokens=8))
+
+
+def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
+    """Its tokens are shorter than the target's, so the text may outgrow its window though the prompt fits."""
+    big = learned_model("story", STORY)
+    small = replace(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer=tokenizer("bare"))
+    prompt = TextTokens(big.tokenizer).open(STORY)[:3]
+    with Reads(small) as reads:
+        trace = translated(big, small, prompt, max_new_tokens=20, draft_length=4)
+    assert trace.output.token_ids == greedy_of_transformers(big, prompt, 20)
+    assert len(big.tokenizer.decode([*prompt, *trace.output.token_ids])) > 64
+    assert len(reads.text) <= 64
+    assert trace.rounds[-2].draft_tokens == []
+
+
+def test_a_pair_gets_the_drafter_that_fits_it() -> None:
+    big, small, settings = random_model("story"), random_model("code"), DecodeSettings()
+    assert isinstance(make_drafter(big, random_model("story", seed=2), settings), ModelDrafter)
+    assert isinstance(make_drafter(big, small, settings), TranslatedDrafter)
+    assert isinstance(make_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
+
+
+def test_a_pair_with_two_tokenizers_is_calibrated_like_any_other() -> None:
+    cost = calibrate(random_model("story"), random_model("code"), repeats=1)
+    assert cost.draft == "code"
+    assert cost.cost_ratio > 0
+
+
+# What the trace keeps
+
+
+def test_the_trace_keeps_both_tokenisations_and_no_q() -> None:
+    big, small = learned_model("code", STORY), learned_model("spaces", STORY)
+    trace = translated(big, small, "Once upon", max_new_tokens=12, draft_length=6)
+    first = trace.rounds[0]
+    assert first.draft_tokens == [" a", " time"]
+    assert [token.text for token in first.drafted] == [" ", "a", " ", "t", "i", "m"]
+    assert trace.drafter is not None
+    assert (trace.drafter.kind, trace.drafter.name) == ("model", "spaces")
+    for token in first.drafted:
+        assert token.draft_prob is None
+        assert token.target_prob is not None
+        assert all(candidate.q is None for candidate in token.candidates)
+    unrecorded = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", trace.settings, record=False)
+    assert [round.draft_tokens for round in unrecorded.rounds] == [round.draft_tokens for round in trace.rounds]
+
+
+def test_a_drafter_translates_for_its_own_target_only() -> None:
+    drafter = TranslatedDrafter(random_model("code"), random_model("story"))
+    with pytest.raises(InputError, match=r"^code was made to draft for story, not for bare\.$"):
+        speculative_decode(random_model("bare"), drafter, STORY)
+
+
+class EvenOnly:
+    """A constraint: even token ids alone."""
+
+    def allowed(self, text: Sequence[int]) -> Tensor:
+        return torch.arange(len(tokenizer("story"))) % 2 == 0
+
+
+def test_a_constraint_binds_the_target() -> None:
+    big, small = learned_model("story", STORY), learned_model("code", STORY)
+    settings = DecodeSettings(max_new_tokens=12, stop_at_eos=False)
+    plain = autoregressive_decode(big, "Once upon", settings, constraint=EvenOnly())
+    trace = speculative_decode(big, TranslatedDrafter(small, big), "Once upon", settings, constraint=EvenOnly())
+    assert trace.output.token_ids == plain.output.token_ids
+    assert all(token % 2 == 0 for token in trace.output.token_ids)
+
+
+# Tokenizers alone
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_that_grows_is_cut_as_if_it_had_always_been_whole(kind: str) -> None:
+    tokens = TextTokens(tokenizer(kind))
+    text = (STORY + LETTERS + CODE) * 3
+    rng = random.Random(7)
+    place, cuts = 1, tokens.open(text[:1])
+    while place < len(text):
+        grown = min(len(text), place + rng.randint(1, 12))
+        gone, new = tokens.extend(text[:place], text[place:grown])
+        assert cuts[len(cuts) - len(gone) :] == gone
+        cuts, place = cuts[: len(cuts) - len(gone)] + new, grown
+        assert cuts == tokens.open(text[:place])
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"), [("story", []), ("code", ["<s>"]), ("spaces", ["<s>"]), ("words", ["[CLS]"])]
+)
+def test_a_text_opens_as_the_tokenizer_opens_one_and_nothing_ends_it(kind: str, start: list[str]) -> None:
+    made = tokenizer(kind)
+    ids = TextTokens(made).open("the park")
+    assert made.convert_ids_to_tokens(ids)[: len(start)] == start
+    assert TextTokens(made).spell(ids) == "the park"
+    assert made.convert_ids_to_tokens(ids[-1:]) != ["[SEP]"]
+
+
+def test_a_special_token_spelled_out_is_text() -> None:
+    ids = TextTokens(tokenizer("code")).open("a</s>")
+    assert tokenizer("code").eos_token_id not in ids
+    assert TextTokens(tokenizer("code")).spell(ids) == "a</s>"
+
+
+@pytest.mark.parametrize("kind", ["bare", "spaces"])
+def test_a_started_character_is_held_back_and_broken_bytes_are_not(kind: str) -> None:
+    made = tokenizer(kind)
+    tokens = TextTokens(made)
+    ids = tokens.cut("duck 🦆")
+    assert tokens.spell_whole(ids) == ("duck 🦆", len(ids))
+    for missing in (1, 2, 3):
+        text, kept = tokens.spell_whole(ids[:-missing])
+        assert text == "duck "
+        assert kept == len(ids) - 4
+    broken = [ids[-1]] * 5  # bytes that continue nothing
+    assert tokens.spell_whole(broken) == ("\ufffd" * 5, 5)
+
+
+def test_tokens_are_compared_from_the_start() -> None:
+    assert common_length([1, 2, 3], [1, 2, 4]) == 2
+    assert common_length([1, 2], [1, 2, 4]) == 2
+    assert common_length([], [1]) == 0

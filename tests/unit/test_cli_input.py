@@ -1,0 +1,170 @@
+"""Bad input on the command line: status 2, one line on standard error, nothing on standard output, no traceback."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from specviz.cli import main as cli
+from specviz.cli.main import main
+from specviz.core.trace import dump_trace
+from tests.support.commands import HOSTILE, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
+from tests.support.tiny_models import save, tiny_model
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    """The command line sets torch's threads."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(capsys)
+
+
+def refused(run: Cli, *arguments: object) -> str:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("specviz: ")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    assert "Traceback" not in err
+    assert not [char for char in err[:-1] if ord(char) < 32 or ord(char) == 127]
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "COMMAND"),
+        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["run"], "--target, --draft"),
+        (["run", *PAIR], "--prompt --prompt-file"),
+        (["run", *SHORT, "--prompt", ""], "The prompt is empty"),
+        (["run", *SHORT, "--prompt", " \n\t"], "The prompt is empty"),
+        (["run", *SHORT, "--prompt", "\x01\x1b\x7f"], "only control characters"),
+        (["run", *SHORT, "--prompt", "a" * 2**20], "1,048,576 characters, and at most 20,000"),
+        (["run", *SHORT, "--prompt", "half a \udcff character"], "half a character"),
+        (["run", *SHORT, *PROMPT, "--prompt-file", "x"], "not allowed with"),
+        (["run", *SHORT, "--prompt-file", "/no/such/file"], "cannot be read: No such file"),
+        (["run", *SHORT, "--prompt-file", "/"], "cannot be read: Is a directory"),
+        (["run", "--target", "nonsense", "--draft", "wren-nano", *PROMPT], "no model named 'nonsense'"),
+        (["run", "--target", "wren-base", "--draft", "\x1b[31m", *PROMPT], "no model named"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "508"], r"5 tokens\) and 508 new tokens do not fit wren-base's"),
+        (["run", *SHORT, "--prompt", "word " * 900], "do not fit wren-base's context window of 512 tokens"),
+        (["compare", *PAIR, *PROMPT, "--max-new-tokens", "508"], "do not fit"),
+        (["sweep", *PAIR, "--max-new-tokens", "510"], "do not fit"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "0"], "max_new_tokens must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--max-new-tokens", "1e3"], "invalid int value: '1e3'"),
+        (["run", *PAIR, *PROMPT, "--draft-length", "17"], "draft_length must be from 1 to 16, not 17"),
+        (["run", *PAIR, *PROMPT, "--temperature", "nan"], "temperature must be from 0 to 10, not nan"),
+        (["run", *PAIR, *PROMPT, "--temperature", "-1"], "temperature must be from 0 to 10, not -1"),
+        (["run", *PAIR, *PROMPT, "--temperature", "warm"], "invalid float value: 'warm'"),
+        (["run", *PAIR, *PROMPT, "--top-k", "0"], "top_k must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--top-p", "0"], "top_p must be above 0 and at most 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--seed", "-1"], "seed must be from 0"),
+        (["run", *PAIR, *PROMPT, "--threads", "0"], "--threads must be at least 1, not 0"),
+        (["run", *PAIR, *PROMPT, "--dtype", "int8"], "invalid choice: 'int8'"),
+        (["run", *PAIR, *PROMPT, "--no\nsuch\x1b[31m"], "unrecognized arguments: --no such␛"),
+        (["compare", *SHORT, *PROMPT, "--repeats", "0"], "repeats must be at least 1, not 0"),
+        (["sweep", *SHORT, "--workload", "nonsense"], "no workload 'nonsense': use story, code"),
+        (["sweep", *SHORT, "--draft-lengths", "1,x"], "whole numbers with commas between, not '1,x'"),
+        (["sweep", *SHORT, "--draft-lengths", "1,99"], "from 1 to 16, not '1,99'"),
+        (["sweep", *SHORT, "--temperatures", "warm"], "--temperatures takes numbers with commas between, not 'warm'"),
+        (["sweep", *SHORT, "--temperatures", "0,99"], "temperature must be from 0 to 10, not 99"),
+        (["sweep", *SHORT, "--schedules", "fixed,wild"], "--schedules takes fixed, heuristic, confidence"),
+        (["sweep", *SHORT, "--prompts-file", "/no/such/file"], "cannot be read: No such file"),
+        (["sweep", *SHORT, "--prompts", "-1"], "--prompts must be at least 1, not -1"),
+        (["show"], "TRACE.json"),
+        (["show", "/no/such/trace.json"], "cannot be read: No such file"),
+        (["show", "/"], "cannot be read: Is a directory"),
+        (["show", "/dev/zero"], "larger than 32 MB"),
+        (["models", "--json", "/no/such/folder/x.json"], "cannot be written: No such file"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_bad_input_is_one_line(run: Cli, arguments: list[str], says: str) -> None:
+    assert re.search(says, refused(run, *arguments))
+
+
+def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"\xff\xfe\x00binary\x80")
+    assert "is not UTF-8 text" in refused(run, "run", *SHORT, "--prompt-file", file)
+    assert "The trace is not valid at the file" in refused(run, "show", file)
+    assert "cannot be used for the sweep" in refused(run, "sweep", *SHORT, "--csv", file)
+    file.write_text("a" * 2**20)
+    assert "1,048,576 characters" in refused(run, "run", *SHORT, "--prompt-file", file)
+    file.write_text("my,own,table\n1,2,3")
+    assert "its columns are others" in refused(run, "sweep", *SHORT, "--csv", file)
+    assert file.read_text() == "my,own,table\n1,2,3"
+    trace = json.loads(dump_trace(hostile_trace()))
+    trace["rounds"][0]["drafted"][0]["id"] = HOSTILE
+    file.write_text(json.dumps(trace))
+    assert "not valid at rounds.0.drafted.0.id" in refused(run, "show", file)
+
+
+@pytest.fixture(scope="module")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
+
+
+def test_folders_that_are_no_model_are_one_line(run: Cli, tmp_path: Path, tiny_folder: Path) -> None:
+    def as_target(folder: Path) -> str:
+        return refused(run, "run", "--target", folder, "--draft", "prompt-lookup", *PROMPT)
+
+    assert "is no model: it has no config.json" in as_target(tmp_path)
+    pickles = tmp_path / "pickles"
+    pickles.mkdir()
+    (pickles / "config.json").write_text("{}")
+    (pickles / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    assert "has no weights in safetensors" in as_target(pickles)
+    liar = shutil.copytree(tiny_folder, tmp_path / "liar")
+    config = json.loads((liar / "config.json").read_text())
+    (liar / "config.json").write_text(json.dumps(config | {"hidden_size": 4096}))
+    assert "makes lm_head.weight 7 × 4096, and its weights hold 7 × 16" in as_target(liar)
+    (liar / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 40}))
+    assert "is not what it says: its config.json asks for " in as_target(liar)
+
+
+def test_sampling_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: Path) -> None:
+    short = ("--max-new-tokens", "2", "--temperature", "1")
+    said = refused(run, "run", "--target", "wren-base", "--draft", tiny_folder, *PROMPT, *short)
+    assert f"The tokenizers of wren-base and {tiny_folder} differ first at token 0" in said
+    assert "set the temperature to 0, or use two models of one family." in said
+
+
+# Status 1: anything else
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (RuntimeError("a\nstory\x1b of two lines"), "specviz: unexpected RuntimeError: a story␛ of two lines\n"),
+        (MemoryError(), "specviz: stopped before it was done.\n"),
+        (KeyboardInterrupt(), "specviz: stopped before it was done.\n"),
+    ],
+    ids=["unexpected", "memory", "interrupt"],
+)
+def test_anything_else_is_status_1_and_one_line(
+    run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "read_trace", fail)
+    assert run("show", "x.json") == (1, "", says)
+
+
+def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", "--help"])
+    assert ended.value.code == 0
+    assert "--repeats" in capsys.readouterr().out

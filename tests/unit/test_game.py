@@ -1,0 +1,427 @@
+"""The game's logic without models: words and tokens, scores, sentences, the table, links."""
+
+import csv
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import Counts
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import (
+    Candidate,
+    DraftedToken,
+    DrafterInfo,
+    EmittedKind,
+    EmittedToken,
+    Output,
+    Round,
+    Status,
+    Trace,
+    dump_trace,
+    parse_trace,
+)
+from specviz.game.game import (
+    LOOKUP,
+    MAX_TURNS,
+    MODEL,
+    PLAYERS,
+    PROMPTS,
+    ROUNDS,
+    SETS,
+    YOU,
+    Plan,
+    Turn,
+    dump_turn,
+    is_over,
+    load_turn,
+    plan_from_link,
+    run_of,
+    score,
+)
+from specviz.game.messages import explain, headline, verdict, wanted
+from specviz.game.table import game_csv, safe_cell
+from specviz.game.words import (
+    MAX_CHARACTERS,
+    ends_inside_word,
+    guess_problem,
+    joined,
+    tidy,
+    whole_words,
+    words_of,
+)
+from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
+from specviz.ui.play.controls import plain
+from specviz.ui.stage.data import stage_data
+from specviz.ui.watch.controls import fill_in_trace
+from tests.support.fake_traces import fake_trace
+
+
+def a_round(pieces: list[str], accepted: int, emitted: str = " end") -> Round:
+    statuses: list[Status] = [*["accepted"] * accepted, "rejected", *["discarded"] * len(pieces)]  # type: ignore[list-item]
+    tops = [Candidate(99, emitted, 0.6, 0.0), Candidate(98, " other", 0.2, 0.0)]
+    drafted = [
+        DraftedToken(i, text, statuses[i], 0.05, 1.0, candidates=[*tops, Candidate(i, text, 0.05, 1.0)])
+        for i, text in enumerate(pieces)
+    ]
+    kind: EmittedKind = "correction" if accepted < len(pieces) else "bonus"
+    return Round(0, 0.0, 0.004, 0.0, drafted, EmittedToken(kind, 99, emitted, 0.6, tops))
+
+
+def a_turn(
+    pieces: list[str], accepted: int, *, before: str = "Once", model: int = 1, lookup: int = 0, **more: Any
+) -> Turn:
+    round = a_round(pieces, accepted)
+    fake = fake_trace(tokens=8, greedy=True, plain=False)
+    kept = "".join(token.text for token in round.drafted[:accepted]) + " end"
+    written = len(round.emitted_ids)
+    trace = replace(
+        fake,
+        drafter=DrafterInfo("person", "you"),
+        settings=DecodeSettings(max_new_tokens=written, draft_length=max(1, len(pieces))),
+        rounds=[round],
+        prompt=replace(fake.prompt, text=before),
+        output=Output(round.emitted_ids, kept, "length"),
+    )
+    rivals = {MODEL: a_round(pieces, model), LOOKUP: a_round(pieces, lookup)} if pieces else {}
+    return Turn(before + kept, [1, 2, 3], joins=False, ended=False, trace=trace, rivals=rivals, **more)
+
+
+# ---- what can be typed
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ("", "Nothing to check yet"),
+        ("   \t ", "Nothing to check yet"),
+        ("⏎", "Nothing to check yet"),
+        ("word " * 10_000, "a lot of text (50,000 characters)"),
+        ("a" * (MAX_CHARACTERS + 1), "a lot of text"),
+        ("the\x00cat", "no text (control characters)"),
+        ("the\x1b[31mcat", "no text (control characters)"),
+        ("half \ud83d", "no text (control characters)"),
+        ("日本語の", "Latin alphabet"),
+        ("кошка", "Latin alphabet"),
+        ("the cat مرحبا", "Latin alphabet"),
+        ("🐦", "words, not pictures"),
+        ("a bird 🐦 sang", "words, not pictures"),
+        ("👩‍👩‍👧", "words, not pictures"),
+        ("\u202eright to left", "words, not pictures"),
+        ("z\u0335\u0336\u0337alt", "words, not pictures"),
+        ("<|endoftext|>", "a mark the models use inside"),
+        ("the end<|endoftext|>", "a mark the models use inside"),
+        ("</s>", "a mark the models use inside"),
+    ],
+)
+def test_what_cannot_be_played_is_answered_kindly_in_one_line(guess: str, said: str) -> None:
+    problem = guess_problem(guess)
+    assert problem is not None
+    assert said in problem
+    assert problem.endswith("Try again: it costs you nothing.")
+    assert len(problem) < 140
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "Lily",
+        "Lily. She loved",
+        '"Hello," he said',
+        "don’t",
+        "café",
+        "cafe\u0301",
+        "3 + 4 = 7",
+        "– wait…",
+        "a⏎b",
+        "naïve £5",
+    ],
+)
+def test_ordinary_writing_can_be_played(guess: str) -> None:
+    assert guess_problem(guess) is None
+
+
+def test_typing_is_tidied() -> None:
+    assert tidy("cafe\u0301  and\tcake ") == "café and cake"
+    assert tidy("one⏎two\\nthree") == "one\ntwo\nthree"
+
+
+@pytest.mark.parametrize(
+    ("text", "guess", "added"),
+    [
+        ("The cat", "sat", " sat"),
+        ("The cat", " sat", " sat"),
+        ("The cat", ", who", ", who"),
+        ("The cat", ".", "."),
+        ("The cat", "'s tail", "'s tail"),
+        ("The cat", "'sure'", " 'sure'"),
+        ("The cat ", "sat", "sat"),
+        ("The cat.\n", "It", "It"),
+        ("The cat (", "it", "it"),
+        ('The cat said, "', "Hello", "Hello"),
+        ('The cat said, "Hello."', "Then", " Then"),
+        ('The cat said, "Hello', '" and', '" and'),
+        ("The cat said,", '"Hello', ' "Hello'),
+        ("The cat", "\nIt", "\nIt"),
+        ("", "It", "It"),
+    ],
+)
+def test_words_join_the_text_as_a_writer_would_write_them(text: str, guess: str, added: str) -> None:
+    assert joined(text, guess, inside_word=False) == added
+
+
+def test_a_word_the_target_left_open_is_gone_on_with() -> None:
+    assert joined("a tall sand cast", "les", inside_word=True) == "les"
+    assert joined("a tall sand cast", " les", inside_word=True) == " les"
+    assert ends_inside_word("sand cast", "les")
+    assert not ends_inside_word("sand cast", " les")
+    assert not ends_inside_word("sand cast.", "les")
+    assert not ends_inside_word("sand cast", ".")
+
+
+# ---- words out of pieces
+
+
+def test_a_word_that_agrees_in_part_is_shown_as_such() -> None:
+    words = words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
+    assert [(word.cut, word.fate) for word in words] == [
+        ("the", "accepted"),
+        ("rab|bit", "part"),
+        ("ran", "discarded"),
+        (".", "discarded"),
+    ]
+    told = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
+    assert "rab|bit: the first part survived, the rest did not." in told
+    assert any("yours were 5 tokens, because it cuts rab|bit." in line for line in told)
+
+
+def test_a_word_rejected_at_its_start_is_not_agreed_in_part() -> None:
+    words = words_of(a_round([" rab", "bit"], accepted=0))
+    assert [word.fate for word in words] == ["rejected"]
+    assert not any("survived" in line for line in explain(a_turn([" rab", "bit"], accepted=0)))
+
+
+def test_words_end_at_spaces_and_marks() -> None:
+    pieces = [" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"]
+    assert [word.text for word in words_of(a_round(pieces, 0))] == ["Tom's", "boat", ",", '"', "Hi", "!", "\n", "It"]
+
+
+def test_candidates_end_with_whole_words() -> None:
+    assert whole_words([" a", " big", " sand", " cast", "le", "."], 4) == 3
+    assert whole_words([" snow", "man"], 4) == 2
+    assert whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
+    assert whole_words([" one"], 4) == 1
+
+
+# ---- told
+
+
+def test_a_round_is_told_in_order() -> None:
+    told = explain(a_turn([" the", " dog", " ran"], accepted=1, cut=3))
+    assert told[1] == "✗ “dog” was rejected: there the target wanted “end” and gave yours 5 %."
+    assert told[2] == "⋯ 1 token was discarded, never judged: it follows a word that is not there any more."
+    assert told[3] == "↻ “end” is the correction: the target’s own token, in place of yours."
+    assert told[4] == "A draft holds 16 tokens: your last 3 were not sent, and cost nothing."
+    full = explain(a_turn([" the", " dog"], accepted=2))
+    assert full[-1] == "+ “end” is the bonus: the target’s extra token, since all of yours were right."
+    assert explain(a_turn([], accepted=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("pieces", "accepted", "said"),
+    [
+        ([" a", " b"], 2, "All 2 tokens accepted! This one target call wrote 3 tokens."),
+        ([" a"], 1, "Your token was accepted! This one target call wrote 2 tokens."),
+        ([" a", " b"], 1, "1 of your 2 tokens accepted. This one target call wrote 2 tokens."),
+        ([" a", " b"], 0, "None of your 2 tokens accepted this time. This one target call wrote 1 token."),
+        ([" a"], 0, "Not this time. This one target call wrote 1 token."),
+        ([], 0, "Skipped: the target wrote one token itself. Nobody scores."),
+    ],
+)
+def test_headlines(pieces: list[str], accepted: int, said: str) -> None:
+    assert headline(a_round(pieces, accepted)) == said
+
+
+def test_what_the_target_wanted_stands_with_the_visitors_token_beside_it() -> None:
+    assert wanted(a_round([" dog"], 0)) == [(" end", 0.6, False), (" other", 0.2, False), (" dog", 0.05, True)]
+    assert wanted(a_round([" dog"], 1)) == [(" end", 0.6, False), (" other", 0.2, False)]
+
+
+# ---- scores
+
+
+def test_scores_are_the_metrics_own_and_a_skipped_turn_counts_for_nobody() -> None:
+    turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
+    totals = score(turns)
+    assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
+    assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
+    assert totals[LOOKUP].tokens_per_target_call == 1
+    assert set(totals) == set(PLAYERS)
+
+
+def test_a_prompt_is_over_after_its_rounds_its_end_or_too_many_turns() -> None:
+    one, skipped = a_turn([" a"], 1), a_turn([], 0)
+    assert not is_over([])
+    assert not is_over([one] * (ROUNDS - 1) + [skipped])
+    assert is_over([one] * ROUNDS)
+    assert is_over([replace(one, ended=True)])
+    assert is_over([skipped] * MAX_TURNS)
+
+
+@pytest.mark.parametrize(
+    ("yours", "model", "lookup", "said"),
+    [
+        (3, 1, 0, "You were the better draft: 4.00 tokens per target call against 2.00 of wren-nano"),
+        (2, 2, 0, "You and wren-nano are about even"),
+        (1, 3, 0, "wren-nano was the better draft: 2.00 tokens per target call against 4.00 of wren-nano and 1.00"),
+        (0, 3, 0, "wren-nano was the better draft"),
+    ],
+)
+def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, lookup: int, said: str) -> None:
+    told = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
+    assert said in told
+    assert ("You did beat prompt lookup" in told) == (yours == 1)
+
+
+def test_no_round_no_verdict() -> None:
+    assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
+
+
+# ---- traces
+
+
+def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
+    first = a_turn([" a", " b"], 1)
+    turns = [first, a_turn([], 0, before=first.text), a_turn([" c"], 1, before=first.text + " end")]
+    run = run_of(turns)
+    assert run is not None
+    read = parse_trace(dump_trace(run))
+    assert read.drafter == DrafterInfo("person", "you")
+    assert [round.index for round in read.rounds] == [0, 1, 2]
+    assert read.output.text == " a end end c end"
+    assert run_of([]) is None
+    data = stage_data(read, run_id="r", source="live", running=False)
+    assert data["person"]
+    assert not data["lookup"]
+    said = [round["sentences"][0] for round in data["rounds"]]
+    assert said == ["You propose 2 tokens.", "You skip: nothing is drafted.", "You propose 1 token."]
+    assert fill_in_trace(read) is None, "no draft of the controls is a person"
+
+
+def test_a_turn_survives_the_wire() -> None:
+    turn = a_turn([" a", " b"], 1)
+    assert load_turn(dump_turn(turn)) == turn
+    with pytest.raises(InputError, match="turn is not valid"):
+        load_turn({"text": 3})
+
+
+def test_the_recorded_example_is_a_real_turn_with_a_word_in_part() -> None:
+    example = recorded_example()
+    assert example is not None
+    assert isinstance(example.turn.trace, Trace)
+    parse_trace(dump_trace(example.turn.trace))
+    assert example.turn.trace.prompt.text == example.prompt
+    data = example_data(example)
+    assert [word["fate"] for word in data["words"]] == ["part", "discarded", "discarded", "discarded"]
+    assert not any("yours" in line for line in data["lines"])
+
+
+def test_the_board_shows_the_end_of_a_long_text_and_marks_what_is_new() -> None:
+    turn = a_turn([" a"], 1, before="x" * 1000)
+    data = text_data(turn.text, turn, inside=False, focus="1")
+    assert data["fresh"] == " a end"
+    assert data["text"].startswith("…x")
+    assert len(data["text"]) < 400
+    drawn = turn_data(turn)
+    assert [chip["status"] for chip in drawn["chips"]] == ["accepted", "bonus"]
+    assert [rival["name"] for rival in drawn["rivals"]] == [MODEL, LOOKUP]
+
+
+def test_the_rivals_give_nothing_away_of_how_the_text_goes_on() -> None:
+    drawn = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))
+    model, lookup = drawn["rivals"]
+    assert [chip["text"] for chip in model["chips"]] == [" a", " b"], "as far as the visitor's text reaches"
+    assert model["more"] == "+ 2 hidden, 4 of 4 accepted"
+    assert lookup["more"] == "+ 2 hidden, 0 of 4 accepted"
+    short = turn_data(a_turn([" a"], 1, model=0))["rivals"][0]
+    assert [chip["status"] for chip in short["chips"]] == ["rejected", "correction"]
+    assert short["more"] == "0 of 1 accepted"
+
+
+def test_nothing_in_a_candidate_is_markup() -> None:
+    assert plain(" **b** $x$ :red[a] <b>") == r"\*\*b\*\* \$x\$ \:red\[a\] \<b\>"
+    assert plain('.\n"I') == r"\.↵\"I"
+
+
+# ---- links and the table
+
+
+def test_a_class_link_gives_everyone_the_same_prompts() -> None:
+    plan = Plan(seed=11, set="prose", mode="pick")
+    again, problems = plan_from_link(plan.link)
+    assert again == plan
+    assert problems == []
+    assert again.prompts == plan.prompts
+    assert len({preset.name for preset in plan.prompts}) == PROMPTS
+    orders = {tuple(preset.name for preset in Plan(seed=seed).prompts) for seed in range(20)}
+    assert len(orders) > 5
+    assert [preset.name for preset in Plan(seed=3).prompts] == ["story-1", "story-3", "story-2"], (
+        "links outlive versions"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("seed", "-1", "seed is no whole number"),
+        ("seed", "9" * 30, "seed is no whole number"),
+        ("seed", "1e3", "seed is no whole number"),
+        ("seed", "٣", "seed is no whole number"),
+        ("set", "<script>", "set of prompts is none of"),
+        ("set", "code", "set of prompts is none of"),
+        ("mode", "cheat", "mode is neither"),
+    ],
+)
+def test_what_a_link_says_wrongly_falls_back_with_a_line(name: str, value: str, said: str) -> None:
+    plan, problems = plan_from_link({name: value})
+    assert plan == Plan()
+    assert len(problems) == 1
+    assert said in problems[0]
+    assert value not in problems[0] or value == "-1"
+
+
+def test_every_set_has_prompts_enough_that_go_on_in_one_line() -> None:
+    for name in SETS:
+        assert len(Plan(set=name).prompts) == PROMPTS
+
+
+def test_the_table_has_a_row_for_each_scored_round() -> None:
+    games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
+    plan = Plan(seed=3)
+    rows = list(csv.DictReader(io.StringIO(game_csv(plan, games, "Ada"))))
+    assert [(row["prompt"], row["round"]) for row in rows] == [("story-1", "1"), ("story-1", "2"), ("story-2", "1")]
+    assert {row["name"] for row in rows} == {"Ada"}
+    assert rows[0]["you_accepted"] == "1"
+    assert rows[0]["you_emitted"] == "2"
+    assert rows[0]["model_accepted"] == "1"
+    assert rows[0]["lookup_discarded"] == "1"
+    assert rows[2]["draft"] == "'=1+1"
+    assert game_csv(plan, [[], [], []]).count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["=HYPERLINK(1)", "+1", "-1", "@sum", "  =1", "\t=1", "＝1", "=1\n=2", '=cmd|" /C calc"!A0'],
+)
+def test_no_cell_is_a_formula(name: str) -> None:
+    assert safe_cell(name).startswith("'")
+    rows = list(csv.reader(io.StringIO(game_csv(Plan(), [[a_turn([" a"], 1)]], name))))
+    assert len(rows) == 2
+    assert not rows[1][0].lstrip().startswith(("=", "+", "-", "@"))
+
+
+def test_an_ordinary_name_stays() -> None:
+    assert safe_cell("Zoë O’Neill") == "Zoë O’Neill"
+    assert safe_cell("a\x00b\u202ec") == "a b c"

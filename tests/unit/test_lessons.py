@@ -1,0 +1,188 @@
+"""The story as data: complete, in two voices, and every figure taken from the run it shows."""
+
+import re
+import string
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from specviz.core.metrics import count
+from specviz.data.lessons.faq import WHYS, answer_facts
+from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.recorded_runs import CASES, full_round, mixed_round, story_figures, story_trace
+from specviz.data.lessons.steps import STEPS
+from specviz.data.lessons.story import Facts, Question, Says, Step, facts_of, fill, request_of, round_at, watch_link
+from specviz.data.permalink import request_from_link
+from specviz.measure.proof.recorded import recorded_proof
+from specviz.models.pairs import known_names
+from specviz.ui.learn.faq import href
+
+ROOT = Path(__file__).parents[2]
+PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”-]*")  # no symbols, no Greek, no per cent
+TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
+
+
+def says_of(question: Question) -> list[Says]:
+    return [question.text, *(said for option in question.options for said in (option.text, option.meaning))]
+
+
+def says_in(step: Step) -> list[Says]:
+    return [step.title, step.text, *says_of(step.question)]
+
+
+def places(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_recorded_run_is_what_the_story_needs(name: str) -> None:
+    trace = story_trace(name)
+    assert CASES[name].fits(trace), f"story-{name}.json is not {CASES[name].wanted}: python -m scripts.record_story"
+
+
+def test_there_are_ten_steps_with_names_of_their_own() -> None:
+    assert len(STEPS) == 10
+    assert len({step.name for step in STEPS}) == 10
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+class TestStep:
+    def test_it_shows_a_place_that_its_run_has(self, step: Step) -> None:
+        last = 3 * len(step.run.rounds) - 1
+        assert 0 <= step.playhead(False) <= step.playhead(True) <= last
+        for place, _ in (step.asks_at, step.reveals_at):
+            found = round_at(step.run, place)
+            if place == "mixed":
+                assert found == mixed_round(step.run)
+            if place == "full":
+                assert found == full_round(step.run)
+
+    def test_it_is_complete_in_both_voices(self, step: Step) -> None:
+        for said in says_in(step):
+            assert said.technical
+            assert said.plain
+        assert 30 <= len(fill(step.text.technical, facts_of(step.trace)).split()) <= 90
+
+    def test_plain_words_hold_no_symbols_and_no_jargon(self, step: Step) -> None:
+        for said in says_in(step):
+            plain = fill(said.plain, facts_of(step.trace))
+            assert PLAIN.fullmatch(plain), plain
+            assert not TECHNICAL_WORDS.search(plain), plain
+
+    def test_every_figure_comes_from_the_run(self, step: Step) -> None:
+        for said in says_in(step):
+            for template in (said.technical, said.plain):
+                assert not re.search(r"\d", template), template  # digits come in by the facts only
+                assert places(template) <= set(facts_of(step.trace)), template
+
+    def test_its_options_differ_and_one_is_right(self, step: Step) -> None:
+        check_options(step.question, facts_of(step.trace))
+
+    def test_its_run_can_be_asked_for_live(self, step: Step) -> None:
+        request, preset = request_of(step.run)
+        linked = request_from_link(watch_link(step.run, 3), known_names())
+        assert linked.problems == []
+        assert (linked.request, linked.preset, linked.step) == (request, preset, 3)
+        assert preset is not None
+
+
+def check_options(question: Question, facts: Facts) -> None:
+    assert sum(option.right for option in question.options) == 1
+    assert len(question.options) >= 3
+    for voice in ("technical", "plain"):
+        texts = {fill(getattr(option.text, voice), facts) for option in question.options}
+        assert len(texts) == len(question.options), texts
+
+
+def test_facts_are_the_runs_own_figures() -> None:
+    trace, facts = story_trace("round"), facts_of("round")
+    counts = count(trace.rounds)
+    assert facts["accepted"] == str(counts.accepted)
+    assert facts["drafted"] == str(counts.drafted)
+    assert facts["per_call"] == f"{counts.emitted / counts.rounds:.1f}"
+    assert int(facts["drafted"]) == counts.accepted + counts.rejected + counts.discarded
+
+
+def test_the_figures_of_the_target_alone_add_up() -> None:
+    for name in CASES:
+        facts = facts_of(name)
+        tokens = len(story_trace(name).output.token_ids)
+        rounding = 0.05 * tokens + 0.5  # the mean is told to a tenth of a millisecond, the sum to a whole one
+        assert float(facts["mean_ms"]) * tokens == pytest.approx(float(facts["alone_ms"]), abs=rounding), name
+
+
+def test_a_check_cheaper_than_a_token_is_called_noise() -> None:
+    for name in CASES:
+        facts = facts_of(name)
+        assert ("noise" in facts["check_note"]) == (float(facts["check_ms"]) < float(facts["mean_ms"])), name
+
+
+def test_theatre_is_shown_where_every_guess_was_thrown_away() -> None:
+    step = next(step for step in STEPS if step.name == "theatre")
+    shown = step.run.rounds[step.playhead(False) // 3]
+    assert shown.drafted
+    assert shown.accepted == 0
+
+
+def test_the_near_tie_question_leads_to_the_example_that_is_shown() -> None:
+    proof = recorded_proof()
+    assert proof is not None
+    address = urlsplit(href(next(why for why in WHYS if why.name == "rounding")))
+    linked = request_from_link(parse_qs(address.query), known_names())
+    assert (linked.preset, linked.request.prompt) == (proof.near_tie.preset, proof.near_tie.prompt)
+    assert linked.request.settings.draft_length == proof.near_tie.draft_length
+
+
+def test_the_story_knows_no_screens() -> None:
+    files = list((ROOT / "specviz/data/lessons").glob("*.py"))
+    assert len(files) > 5
+    assert all("specviz.ui" not in file.read_text(encoding="utf-8") for file in files)
+
+
+def test_the_right_options_do_not_always_stand_in_one_place() -> None:
+    for questions in ([step.question for step in STEPS], QUIZ):
+        rights = [question.right for question in questions]
+        assert all(rights.count(place) <= len(rights) // 2 + 1 for place in set(rights))
+        assert len(set(rights)) == 3
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_each_of_the_ten_quiz_questions_is_complete(number: int) -> None:
+    question = QUIZ[number]
+    check_options(question, {})
+    for said in says_of(question):
+        assert said.technical
+        assert places(said.technical) == places(said.plain) == set()
+        assert PLAIN.fullmatch(said.plain), said.plain
+        assert not TECHNICAL_WORDS.search(said.plain), said.plain
+
+
+def test_the_quiz_asks_what_a_stranger_must_know() -> None:
+    asked = " ".join(question.text.technical for question in QUIZ)
+    for topic in ("draft model do", "verification pass yield", "output the same", "γ trade", "slower"):
+        assert topic in asked, topic
+
+
+@pytest.mark.parametrize("why", WHYS, ids=lambda why: why.name)
+def test_every_why_is_answered_with_figures_of_its_source_and_a_link_that_runs_it(why) -> None:  # type: ignore[no-untyped-def]
+    assert places(why.answer) <= set(answer_facts(why))
+    assert not re.search(r"\d", why.answer.replace("bfloat16", "").replace("float32", ""))
+    assert bool(places(why.answer)) == (why.source != "general")
+    address = urlsplit(why.href)
+    assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
+    linked = request_from_link(parse_qs(address.query), known_names())
+    assert linked.problems == []
+
+
+def test_the_answers_that_claim_a_direction_are_borne_out_by_their_figures() -> None:
+    figures = story_figures()
+    best = max(figures.draft_lengths, key=lambda row: row.speedup)
+    assert best is not figures.draft_lengths[-1]
+    assert figures.draft_lengths[-1].speedup < best.speedup
+    small, *_, big = figures.drafts
+    assert big.accepted / big.drafted > small.accepted / small.drafted
+    assert big.speedup < max(row.speedup for row in figures.drafts)
+    assert figures.overlap.product < figures.overlap.minimum
+    facts = answer_facts(next(why for why in WHYS if why.name == "busy"))
+    assert float(facts["busy_speedup"]) < float(facts["idle_speedup"])

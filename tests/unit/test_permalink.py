@@ -1,0 +1,163 @@
+import random
+import string
+
+import pytest
+
+from specviz.core.request import PROMPT_LOOKUP, RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.permalink import LinkedRun, link_of, request_from_link
+from specviz.data.workloads import DEFAULT_PRESET, find_preset
+
+MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
+KEYS = [
+    *(
+        "prompt",
+        "preset",
+        "target",
+        "draft",
+        "gamma",
+        "schedule",
+        "temperature",
+        "top_k",
+        "top_p",
+        "tokens",
+        "seed",
+        "dtype",
+    ),
+    "step",
+]
+DEFAULT = RunRequest(DEFAULT_PRESET.text)
+
+UNUSUAL = RunRequest(
+    prompt='two lines\n& a "quote", 50 % é',
+    target="wren-small",
+    draft=PROMPT_LOOKUP,
+    precision="fast",
+    settings=DecodeSettings(
+        max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345, seed=2**53 - 1
+    ),
+)
+
+
+def read(**params: str) -> LinkedRun:
+    return request_from_link(params, MODELS)
+
+
+@pytest.mark.parametrize("request_", [DEFAULT, UNUSUAL])
+@pytest.mark.parametrize("step", [None, 0, 17])
+def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: int | None) -> None:
+    linked = request_from_link(link_of(request_, step), MODELS)
+    assert linked.request == request_
+    assert linked.step == step
+    assert linked.problems == []
+
+
+def test_every_setting_is_written_though_it_is_the_default() -> None:
+    assert link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name) == {
+        "preset": DEFAULT_PRESET.name,
+        "target": "wren-base",
+        "draft": "wren-nano",
+        "gamma": "4",
+        "schedule": "fixed",
+        "temperature": "0",
+        "top_k": "0",
+        "top_p": "1",
+        "tokens": "64",
+        "seed": "0",
+        "dtype": "exact",
+        "step": "3",
+    }
+
+
+def test_a_preset_stands_for_the_prompt_only_while_the_prompt_is_its_own() -> None:
+    preset = find_preset("code-1")
+    assert preset is not None
+    link = link_of(RunRequest(preset.text), preset="code-1")
+    assert "prompt" not in link
+    linked = request_from_link(link, MODELS)
+    assert (linked.request.prompt, linked.preset) == (preset.text, "code-1")
+
+    edited = link_of(RunRequest(preset.text + " edited"), preset="code-1")
+    assert "preset" not in edited
+    assert edited["prompt"] == preset.text + " edited"
+    assert request_from_link(edited, MODELS).preset is None
+    assert link_of(DEFAULT, preset="gone-1")["prompt"] == DEFAULT.prompt
+
+
+def test_an_empty_link_is_the_default_run_without_a_word() -> None:
+    assert read() == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    assert read(embed="true", utm_source="<script>") == (DEFAULT, None, DEFAULT_PRESET.name, [])
+
+
+@pytest.mark.parametrize(
+    ("params", "line"),
+    [
+        ({"gamma": "99"}, "gamma=99 is not a draft length from 1 to 16: using 4."),
+        ({"gamma": "0"}, "gamma=0 is not a draft length from 1 to 16: using 4."),
+        ({"gamma": "4.5"}, "gamma=4.5 is not a draft length from 1 to 16: using 4."),
+        ({"gamma": "1_0"}, "gamma=1_0 is not a draft length from 1 to 16: using 4."),
+        ({"gamma": "٣"}, "gamma=? is not a draft length from 1 to 16: using 4."),
+        ({"gamma": ""}, "gamma=(nothing) is not a draft length from 1 to 16: using 4."),
+        ({"tokens": "1000000"}, "tokens=1000000 is not a number of tokens from 1 to 256: using 64."),
+        ({"tokens": "-5"}, "tokens=-5 is not a number of tokens from 1 to 256: using 64."),
+        ({"temperature": "nan"}, "temperature=nan is not a temperature from 0 to 2: using 0."),
+        ({"temperature": "1e999"}, "temperature=1e999 is not a temperature from 0 to 2: using 0."),
+        ({"temperature": "."}, "temperature=. is not a temperature from 0 to 2: using 0."),
+        ({"top_p": "0"}, "top_p=0 is not a top-p above 0 and at most 1: using 1."),
+        ({"top_k": "1e3"}, "top_k=1e3 is not a top-k from 0 (keep all) to 1000: using 0."),
+        ({"seed": "9" * 5000}, f"seed={'9' * 40}… is not a whole number from 0 to 9007199254740991: using 0."),
+        ({"target": "gpt-9"}, "target=gpt-9 is not a model known here: using wren-base."),
+        ({"target": "lookup"}, "target=lookup is not a model known here: using wren-base."),
+        ({"draft": "../../etc"}, "draft=../../etc is not a draft known here: using wren-nano."),
+        ({"dtype": "int4"}, "dtype=int4 is not exact or fast: using exact."),
+        ({"preset": "story-99"}, "preset=story-99 is not a preset known here: using story-2."),
+        ({"step": "x"}, "step=x is not a step from 0 to 100000: starting at the first."),
+        (
+            {"prompt": " "},
+            "The prompt is empty: write a few words for the models to continue. Using the preset story-2.",
+        ),
+        (
+            {"prompt": "a" * 2**20},
+            "The prompt is too long: 1,048,576 characters, and at most 20,000 are taken. Using the preset story-2.",
+        ),
+    ],
+)
+def test_what_cannot_be_used_falls_back_with_one_line(params: dict[str, str], line: str) -> None:
+    assert read(**params) == (DEFAULT, None, DEFAULT_PRESET.name, [line])
+
+
+def test_one_bad_part_leaves_the_others_as_they_are() -> None:
+    linked = request_from_link({**link_of(UNUSUAL, 5), "gamma": "many"}, MODELS)
+    assert linked.request.settings.draft_length == 4
+    assert linked.request.settings.seed == UNUSUAL.settings.seed
+    assert (linked.request.prompt, linked.request.draft, linked.step) == (UNUSUAL.prompt, "lookup", 5)
+    assert len(linked.problems) == 1
+
+
+def test_a_stranger_writes_nothing_that_a_page_could_interpret() -> None:
+    linked = read(target="[win](http://x) <b>:red[*`", draft="a\x00\u202eb\nc")
+    assert linked.problems[0].startswith("target=?win??http?//x???b??red???")
+    assert linked.problems[1].startswith("draft=a??b?c is not")
+
+
+def test_a_prompt_goes_before_a_preset() -> None:
+    linked = read(prompt="Hello there", preset="code-1")
+    assert (linked.request.prompt, linked.preset) == ("Hello there", None)
+    assert linked.problems == ["The link holds a prompt and a preset: using the prompt."]
+    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name) == (DEFAULT, None, DEFAULT_PRESET.name, [])
+
+
+def test_of_a_repeated_parameter_the_last_counts() -> None:
+    linked = request_from_link({"gamma": ["2", "7"], "seed": ["5"], "step": []}, MODELS)
+    assert (linked.request.settings.draft_length, linked.request.settings.seed, linked.step) == (7, 5, None)
+    assert linked.problems == ["gamma is in the link 2 times: using the last."]
+
+
+def test_rubbish_never_raises_and_each_part_gets_at_most_one_line() -> None:
+    rng = random.Random(7)
+    alphabet = string.digits * 3 + "eE.-+_ \x00\n<[é٣\ud800" + string.ascii_lowercase
+    for _ in range(3000):
+        params = {key: "".join(rng.choices(alphabet, k=rng.randrange(6))) for key in KEYS if rng.random() < 0.6}
+        linked = request_from_link(params, MODELS)
+        assert len(linked.problems) <= len(params)
+        assert request_from_link(link_of(linked.request, linked.step, linked.preset), MODELS)[:3] == linked[:3]

@@ -1,0 +1,93 @@
+"""Prompts from a visitor's file: what is taken, and one sentence for everything that is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompt_file, read_prompts
+
+
+def taken(content: bytes) -> list[tuple[str, str, str]]:
+    return [(prompt.workload, prompt.name, prompt.text) for prompt in read_prompts(content).prompts]
+
+
+def test_every_line_is_a_prompt_whatever_ends_it() -> None:
+    expected = [("own", "line-1", "Once upon a time"), ("own", "line-3", "  def f(x):")]
+    for ending in (b"\n", b"\r\n", b"\r"):
+        for mark in (b"", b"\xef\xbb\xbf"):
+            assert taken(mark + ending.join([b"Once upon a time", b" \t", b"  def f(x):", b"", b""])) == expected
+
+
+def test_json_lines_may_name_their_prompt_and_its_workload() -> None:
+    lines = [
+        {"prompt": "two\nlines \u2028 of {text}", "name": "mine", "workload": "mail"},
+        {"prompt": "another"},
+    ]
+    content = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
+    assert taken(content) == [("mail", "mine", "two\nlines \u2028 of {text}"), ("own", "line-2", "another")]
+
+
+def test_a_line_that_only_begins_like_json_is_a_prompt() -> None:
+    assert taken(b'{"name": "Lily", "age":\nfoo') == [
+        ("own", "line-1", '{"name": "Lily", "age":'), ("own", "line-2", "foo"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b'{"prompt": ', "it is not JSON"),
+        (b"[" * 20_000, "it is not JSON"),
+        (b"[1]", 'it has no "prompt"'),
+        (b'{"prompt": 7}', 'it has no "prompt"'),
+        (b'{"prompt": "a", "grammar": "x"}', "'grammar', which is none of"),
+        (b'{"prompt": "a", "name": 7}', '"name" is not a text'),
+        (b'{"prompt": "a", "name": "a\\u0007b"}', '"name" is not a text'),
+        (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', '"workload" is not a text'),
+        (b'{"prompt": " "}', "the prompt is empty"),
+        (b'{"prompt": "a \\ud800"}', "half a character"),
+        (b'{"prompt": "good"}', "'line-2' is taken" ),
+        (b'{"prompt": "' + b"a" * 20_001 + b'"}', "too long"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named_and_the_others_are_kept(line: bytes, says: str) -> None:
+    first = b'{"prompt": "good", "name": "line-2"}'
+    found = read_prompts(first + b"\n" + line + b'\n{"prompt": "last"}')
+    assert [prompt.name for prompt in found.prompts] == ["line-2", "line-3"]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("Line 2 is left out: ")
+    assert says in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "holds no prompt"),
+        (b"\n \r\n\t", "holds no prompt"),
+        (b"\xff\xfeh\x00i\x00", "not UTF-8 text"),
+        (bytes(range(256)), "not UTF-8 text"),
+        (b"a" * 10_000_000, "larger than 1 MB"),
+        (b"\x00\x01\x02", "Line 1 is left out: the prompt holds only control characters"),
+    ],
+    ids=["nothing", "blank", "utf-16", "binary", "10 MB", "controls"],
+)
+def test_a_file_without_a_prompt_is_one_sentence(content: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_prompts(content)
+
+
+def test_only_so_many_are_taken() -> None:
+    found = read_prompts(b"\n".join(b"prompt %d" % number for number in range(MAX_PROMPTS + 50)))
+    assert len(found.prompts) == MAX_PROMPTS
+    assert found.problems == (
+        f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are taken.",
+    )
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_prompt_file(tmp_path)
+    (tmp_path / "some.txt").write_text("hello")
+    assert read_prompt_file(tmp_path / "some.txt").prompts[0].text == "hello"

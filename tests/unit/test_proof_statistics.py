@@ -1,0 +1,162 @@
+"""The proof's statistics: worked by hand, against scipy, and by simulation with fixed seeds. No model."""
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from scipy import stats
+
+from specviz.measure.proof.rows import BATCHES, DrawBatch
+from specviz.measure.proof.statistics import (
+    FALSE_ALARM,
+    Look,
+    chance_distance,
+    finding,
+    look,
+    looks,
+    odds,
+    pool,
+    smallest_seen,
+    survival,
+)
+
+
+def draws_of(random: Random, shares: Sequence[float], number: int) -> list[int]:
+    counts = [0] * len(shares)
+    for token in random.choices(range(len(shares)), shares, k=number):
+        counts[token] += 1
+    return counts
+
+
+def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float]) -> DrawBatch:
+    draws = sum(speculative)
+    names = [f"t{i}" for i in range(len(shares))]
+    return DrawBatch(names, speculative, plain, [draws * p for p in shares], 1, draws, draws, draws // 2, 0.2, 0.5)
+
+
+def test_a_look_worked_by_hand() -> None:
+    found = look([60, 40], [50.0, 50.0])
+    assert found.distance == pytest.approx(0.1)  # half of (10 + 10) / 100
+    assert found.statistic == pytest.approx(4.0)  # 100/50 + 100/50
+    assert (found.draws, found.degrees) == (100, 1)
+    assert found.p_value == pytest.approx(0.0455, abs=1e-4)  # two standard deviations
+    same = look([50, 50], [50.0, 50.0])
+    assert (same.distance, same.statistic, same.p_value) == (0, 0, 1)
+
+
+def test_the_p_value_is_scipys() -> None:
+    for degrees in (1, 2, 3, 7, 30, 31, 60):
+        for statistic in (0.01, 1.0, float(degrees), 3.0 * degrees, 200.0):
+            assert survival(statistic, degrees) == pytest.approx(stats.chi2.sf(statistic, degrees), rel=1e-9)
+    assert survival(1e6, 30) == 0.0
+
+
+def test_bins_are_pooled_by_what_is_expected_until_five_are() -> None:
+    assert pool([1, 50, 3, 4], [2.0, 50.0, 4.0, 2.0]) == ([50, 8], [50.0, 8.0])
+    assert pool([0, 50, 9], [1.0, 55.0, 3.0]) == ([59], [59.0])  # the rest alone is too little: it joins the smallest
+    assert pool([50, 1, 3], [50.0, 4.0, 4.0]) == ([50, 4], [50.0, 8.0])
+    alone = look([100], [100.0])
+    assert (alone.degrees, alone.p_value) == (0, 1.0)
+
+
+@pytest.mark.slow
+def test_chance_alone_stays_below_its_limit_nineteen_times_in_twenty() -> None:
+    """Real multinomial draws against the limit, which is simulated with normal ones: 0.95, give or take 0.03."""
+    shares, number, random = (0.5, 0.2, 0.1, 0.1, 0.05, 0.05), 300, Random(1)
+    limit = chance_distance(shares, number)
+    below = 0
+    for _ in range(1000):
+        counts = draws_of(random, shares, number)
+        below += sum(abs(c / number - p) for c, p in zip(counts, shares, strict=True)) / 2 <= limit
+    assert 0.92 <= below / 1000 <= 0.98
+
+
+def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], draws: int) -> list[DrawBatch]:
+    each = draws // BATCHES
+    ways = [(draws_of(random, drawn, each), draws_of(random, target, each)) for _ in range(BATCHES)]
+    return [batch_of(ours, plain, target) for ours, plain in ways]
+
+
+TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
+
+
+@pytest.mark.slow
+def test_ten_looks_together_keep_the_odds_of_a_false_alarm() -> None:
+    """500 proofs of a right rule: at 1 % five alarms are the most to be expected, and 13 or more come once in 500."""
+    random = Random(2)
+    alarms = sum(finding(looks(proof_of(random, TARGET, TARGET, 500))).state == "fails" for _ in range(500))
+    assert alarms <= 12
+
+
+@pytest.mark.slow
+def test_looking_as_often_without_that_care_would_not_keep_them() -> None:
+    """The same proofs judged at 1 % at every look: the care is not for nothing."""
+    random, careless = Random(2), 0
+    for _ in range(500):
+        made = looks(proof_of(random, TARGET, TARGET, 500))
+        careless += any(one.p_value < FALSE_ALARM for one in made)
+    assert careless > 12
+
+
+@pytest.mark.slow
+def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
+    """Counts of draws from two very unlike distributions, against the sum of both: the test errs on the safe side."""
+    one, other = [0.7, 0.1, 0.1, 0.05, 0.05], [0.05, 0.05, 0.1, 0.1, 0.7]
+    random, low = Random(3), 0
+    for _ in range(1000):
+        counts = [a + b for a, b in zip(draws_of(random, one, 100), draws_of(random, other, 100), strict=True)]
+        low += look(counts, [100 * (a + b) for a, b in zip(one, other, strict=True)]).p_value < 0.05
+    assert low <= 65  # 50 are to be expected of an exact test; 66 or more come once in a hundred
+
+
+@pytest.mark.slow
+def test_the_difference_it_says_it_would_have_seen_is_seen() -> None:
+    """The hardest difference of that size, spread over half of the probability: at least 90 of 100 proofs see it."""
+    shares, draws = [0.125] * 8, 2000
+    seen = smallest_seen(draws, 7, FALSE_ALARM / BATCHES)
+    assert 0.02 < seen < 0.1
+    off = [p + seen / 4 if i < 4 else p - seen / 4 for i, p in enumerate(shares)]
+    random = Random(4)
+    found = [finding(looks(proof_of(random, off, shares, draws))).state for _ in range(100)]
+    assert found.count("fails") >= 90
+    assert smallest_seen(4 * draws, 7, FALSE_ALARM / BATCHES) == pytest.approx(seen / 2, rel=0.01)
+
+
+def some_look(p_value: float, draws: int = 100, degrees: int = 5) -> Look:
+    return Look(draws, 0.1, 0.05, 20.0, degrees, p_value)
+
+
+def test_a_failed_look_stays_failed_and_the_sentence_speaks_of_evidence() -> None:
+    failed = finding([some_look(0.5), some_look(1e-9, 200), some_look(0.5, 300)])
+    assert (failed.state, failed.failed_at) == ("fails", 200)
+    assert "about 1 in 10⁹" in failed.sentence
+    passed = finding([some_look(0.2, 100 * (i + 1)) for i in range(BATCHES)])
+    assert passed.state == "passes"
+    assert "evidence, not certainty" in passed.sentence
+    assert "1,000 draws nothing distinguishes" in passed.sentence
+    unusual = finding([some_look(0.005)] * BATCHES)
+    assert unusual.state == "passes"  # below 1 %, but not below 0.1 %
+    assert (
+        "further apart than chance usually leaves them (p = 0.005), but not beyond the bar of 0.001" in unusual.sentence
+    )
+    assert finding([some_look(0.5)] * (BATCHES - 1)).state == "open"
+    assert finding([]).state == "open"
+    assert finding([some_look(1.0, degrees=0)] * BATCHES).state == "nothing"
+
+
+def test_odds_are_said_so_that_a_person_can_read_them() -> None:
+    assert [odds(p) for p in (0.5, 1e-4, 1e-9, 0.0)] == [
+        "0.500",
+        "1 in 10,000",
+        "about 1 in 10⁹",
+        "less than 1 in 10¹⁵",
+    ]
+
+
+def test_looks_add_up_the_batches_both_ways() -> None:
+    batches = [batch_of([6, 4], [5, 5], [0.5, 0.5]), batch_of([7, 13], [10, 10], [0.5, 0.5])]
+    ours, plain = looks(batches), looks(batches, "plain")
+    assert [one.draws for one in ours] == [10, 30]
+    assert ours[1].distance == pytest.approx(2 / 30)
+    assert [one.distance for one in plain] == [0, 0]
+    assert looks([]) == []

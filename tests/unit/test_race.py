@@ -1,0 +1,312 @@
+"""A race's figures by hand, its lanes, its files and its links."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from specviz import DecodeSettings, InputError
+from specviz.core.request import RunRequest
+from specviz.core.trace import (
+    Autoregressive,
+    DraftedToken,
+    DrafterInfo,
+    EmittedToken,
+    Machine,
+    ModelInfo,
+    Output,
+    PrefillSeconds,
+    Prompt,
+    Round,
+    Trace,
+)
+from specviz.measure.race import (
+    GreedyQuality,
+    LogProbability,
+    RaceLap,
+    SampledQuality,
+    burst_clock,
+    burst_texts,
+    dump_lap,
+    dump_race,
+    load_lap,
+    median_index,
+    overall_verdict,
+    parse_race,
+    pooled_terms,
+    race_csv,
+)
+from specviz.ui.race.controls import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
+from specviz.ui.race.lanes import lanes_data, slow_motion
+from specviz.ui.race.page import recorded_race
+from specviz.ui.race.results import quality_cell, quality_sentence, rows
+
+SETTINGS = DecodeSettings(max_new_tokens=5, draft_length=3)
+
+
+def drafted(*statuses: Any) -> list[DraftedToken]:
+    return [DraftedToken(i, f" d{i}", status) for i, status in enumerate(statuses)]
+
+
+# 5 tokens in two rounds: 2 accepted and a correction, then 1 accepted and a bonus; 0.3 + 0.2 seconds
+ROUNDS = [
+    Round(0, 0.06, 0.2, 0.04, drafted("accepted", "accepted", "rejected"), EmittedToken("correction", 9, " c")),
+    Round(1, 0.02, 0.16, 0.02, drafted("accepted"), EmittedToken("bonus", 8, " b")),
+]
+IDS = [0, 1, 9, 0, 8]
+
+
+def trace(rounds: list[Round], plain: Autoregressive | None, ids: list[int], settings: DecodeSettings) -> Trace:
+    model = ModelInfo("T", 1, "float32", "0")
+    return Trace(
+        schema=1,
+        created="2026-01-01T00:00:00+00:00",
+        recorded_on=Machine("a machine", "0", "0", 1),
+        target=model,
+        drafter=None if plain else DrafterInfo("model", "D", 1, "float32", "0"),
+        settings=settings,
+        prompt=Prompt("one two", [1, 2], ["one", " two"]),
+        prefill_seconds=PrefillSeconds(0.1, 0.0 if plain else 0.05),
+        rounds=rounds,
+        autoregressive=plain,
+        output=Output(ids, "text", "length" if len(ids) == settings.max_new_tokens else "eos"),
+    )
+
+
+def lap(**changes: Any) -> RaceLap:
+    """Three repeats; the middle ones are 1.0 s alone and 0.5 s speculative."""
+    settings = changes.pop("settings", SETTINGS)
+    plain_ids = changes.pop("plain_ids", IDS)
+    rounds = changes.pop("rounds", ROUNDS)
+    ids = [token for round in rounds for token in round.emitted_ids]
+    plain = Autoregressive([0.2] * len(plain_ids), plain_ids)
+    made = RaceLap(
+        speculative=trace(rounds, None, ids, settings),
+        plain=trace([], plain, plain_ids, settings),
+        speculative_seconds=[0.4, 0.5, 0.8],
+        plain_seconds=[1.2, 1.0, 0.8],
+        name="story-1",
+        speculative_prefill=[0.15, 0.15, 0.25],
+        plain_prefill=[0.1, 0.1, 0.2],
+        plain_tokens=[f" p{i}" for i in plain_ids],
+        quality=GreedyQuality(None, None),
+    )
+    return replace(made, **changes)
+
+
+def test_the_figures_of_a_prompt_by_hand() -> None:
+    found = lap()
+    assert found.ratios == pytest.approx([3.0, 2.0, 1.0])
+    assert found.verdict.speedup == pytest.approx(6 ** (1 / 3)), "the geometric mean"
+    assert found.speedup == pytest.approx(2.0), "the ratio of medians"
+    counts = found.counts
+    assert (counts.accepted, counts.rejected, counts.discarded, counts.rounds) == (3, 1, 0, 2)
+    assert found.speculative_latency == pytest.approx([0.55, 0.65, 1.05])
+    assert found.plain_latency == pytest.approx([1.3, 1.1, 1.0])
+    assert found.terms is not None
+    assert found.terms.alpha == 0.75
+    row = rows([found])[0]
+    assert row["target alone, s"] == "1.10 (1.00–1.30)"
+    assert row["speculative, s"] == "0.65 (0.55–1.05)"
+    assert (row["target alone, tokens/s"], row["speculative, tokens/s"]) == (5.0, 10.0)
+    assert row["quality"] == "identical"
+
+
+def test_outputs_of_different_length_are_compared_by_the_token() -> None:
+    found = lap(plain_ids=IDS[:4], settings=replace(SETTINGS, temperature=1.0))
+    assert found.plain.output.stopped_by == "eos"
+    assert found.ratios == pytest.approx([3.0 * 5 / 4, 2.0 * 5 / 4, 5 / 4])
+    assert found.identical is None
+
+
+def test_a_race_in_which_nothing_was_drafted_has_a_verdict_without_terms() -> None:
+    rounds = [Round(i, 0.0, 0.1, 0.0, [], EmittedToken("bonus", i, f" {i}")) for i in range(5)]
+    found = lap(rounds=rounds)
+    assert found.counts.acceptance_rate is None
+    assert found.terms is None
+    assert "Nothing was drafted" in found.verdict.reason
+    assert pooled_terms([found]) is None
+    verdict = overall_verdict([found, found])
+    assert verdict is not None
+    assert verdict.binding is None
+    assert rows([found, found])[-1]["accepted"] == 0
+
+
+def test_one_repeat_looks_like_and_has_no_interval() -> None:
+    one = {name: [getattr(lap(), name)[0]] for name in ("speculative_seconds", "plain_seconds")}
+    found = lap(**one, speculative_prefill=[0.1], plain_prefill=[0.1])
+    assert not found.verdict.certain
+    assert found.verdict.interval is None
+    assert rows([found])[0]["speedup"] == "3.00×"
+    assert len(list(csv.DictReader(io.StringIO(race_csv([found]))))) == 1
+    assert (
+        lanes_data([found], run_id="r", badge="b", place=None)["laps"][0]["result"] == "speculative looks faster: 3.00×"
+    )
+
+
+def test_the_overall_verdict_is_the_geometric_mean_over_prompts() -> None:
+    even = {"speculative_seconds": [1.0, 1.0], "speculative_prefill": [0.0, 0.0], "plain_prefill": [0.0, 0.0]}
+    laps = [lap(**even, plain_seconds=[2.0, 2.0]), lap(**even, plain_seconds=[0.5, 0.5])]
+    verdict = overall_verdict(laps)
+    assert verdict is not None
+    assert verdict.speedup == pytest.approx(1.0), "2× and ½× cancel"
+    assert verdict.label == "neutral"
+    assert verdict.interval is not None
+    logs = [math.log(2), -math.log(2)]
+    half = 12.706 * math.sqrt(sum(log**2 for log in logs)) / math.sqrt(2)
+    assert verdict.interval == pytest.approx((math.exp(-half), math.exp(half)))
+    assert overall_verdict(laps[:1]) == laps[0].verdict
+    assert overall_verdict([]) is None
+
+
+def test_pooled_terms_weigh_every_judgement_alike() -> None:
+    terms = pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])])
+    assert terms is not None
+    assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "index"), [([3.0, 1.0, 2.0], 2), ([4.0, 1.0, 3.0, 2.0], 3), ([5.0], 0), ([1.0, 1.0], 0)]
+)
+def test_the_median_repeat(seconds: list[float], index: int) -> None:
+    assert median_index(seconds) == index
+
+
+def test_no_repeats_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="at least one repeat"):
+        median_index([])
+
+
+def test_speculative_tokens_come_in_bursts_at_the_end_of_their_round() -> None:
+    found = lap()
+    assert burst_clock(found.speculative) == pytest.approx([0.3, 0.5])
+    assert burst_texts(found.speculative) == [
+        [(" d0", "accepted"), (" d1", "accepted"), (" c", "correction")],
+        [(" d0", "accepted"), (" b", "bonus")],
+    ]
+    data = lanes_data([found], run_id="r", badge="b", place=None)
+    plain, speculative = data["laps"][0]["lanes"]
+    assert [at for at, _ in plain["steps"]] == pytest.approx([200, 400, 600, 800, 1000])
+    assert [(at, len(burst)) for at, burst in speculative["steps"]] == [(300, 3), (500, 2)]
+    assert (plain["end"], speculative["end"], data["end"]) == (1000, 500, 1000)
+    assert json.loads(json.dumps(data)) == data
+    assert len(found.speculative_tokens) == 5
+
+
+def test_the_end_of_the_text_inside_a_draft_ends_the_lane() -> None:
+    rounds = [replace(ROUNDS[0], drafted=drafted("accepted", "discarded"), emitted=EmittedToken("none"))]
+    assert burst_texts(lap(rounds=rounds).speculative) == [[(" d0", "accepted")]]
+
+
+def test_a_losing_race_flags_the_target_alone() -> None:
+    slow = lap(speculative_seconds=[2.0, 2.0, 2.0], plain_seconds=[1.0, 1.0, 1.0])
+    shown = lanes_data([slow], run_id="r", badge="b", place=None)["laps"][0]
+    assert shown["wins"] == "plain"
+    assert [lane["flag"] for lane in shown["lanes"]] == ["speculative slower: 0.50×", ""]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "factor"), [(0.01, 20), (0.5, 20), (0.9, 10), (2.5, 4), (4.0, 2), (9.0, 1), (99, 1)]
+)
+def test_slow_motion_makes_a_race_last_about_eight_seconds(seconds: float, factor: int) -> None:
+    assert slow_motion(seconds) == factor
+
+
+def test_a_greedy_difference_shows_both_tokens_and_the_gap() -> None:
+    parted = lap(plain_ids=[0, 1, 7, 0, 8], quality=GreedyQuality(2, 0.0003))
+    assert quality_cell(parted) == "parts at token 3, gap 0.0003"
+    sentence = quality_sentence(parted)
+    assert "part at token 3 after “ p0” “ p1”" in sentence
+    assert "speculative decoding wrote “ c”, the target alone “ p7”" in sentence
+    assert "near-tie" in sentence
+    assert "near-tie" not in quality_sentence(replace(parted, quality=GreedyQuality(2, 3.0)))
+
+
+def test_sampled_texts_are_judged_by_likelihood_only() -> None:
+    draws = SampledQuality(LogProbability(-1.2, -1.5, -0.9), LogProbability(-1.3, None, None))
+    sampled = lap(settings=replace(SETTINGS, temperature=1.0), quality=draws)
+    sentence = quality_sentence(sampled)
+    assert "-1.20 (95 % interval -1.50 to -0.90) for the speculative text, -1.30 for its own" in sentence
+    assert "not comparable word for word" in sentence
+    assert "dentical" not in sentence
+
+
+def test_the_csv_holds_every_second() -> None:
+    found = list(csv.DictReader(io.StringIO(race_csv([lap()]))))
+    assert [float(row["speculative_seconds"]) for row in found] == [0.4, 0.5, 0.8]
+    assert [float(row["ratio"]) for row in found] == pytest.approx([3.0, 2.0, 1.0])
+    assert {row["accepted"] for row in found} == {"3"}
+    assert race_csv([]) == ""
+
+
+def test_the_json_reads_back_as_the_same_laps() -> None:
+    sampled = lap(quality=SampledQuality(LogProbability(-1.0, None, None), LogProbability(-1.0, None, None)))
+    assert parse_race(dump_race([lap(), sampled])) == [lap(), sampled]
+    assert load_lap(json.loads(json.dumps(dump_lap(lap())))) == lap()
+    content = json.loads(dump_race([lap()]))
+    assert content["overall"]["speedup"] == content["laps"][0]["figures"]["speedup"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "no JSON"),
+        ("[]", "schema 1"),
+        ('{"schema": 2}', "schema 1"),
+        ('{"schema": 1, "laps": []}', "no laps"),
+        ('{"schema": 1, "laps": [{"name": 3}]}', "not valid at"),
+    ],
+)
+def test_what_is_no_race_is_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        parse_race(text)
+
+
+def test_the_recorded_race_is_there_and_says_where_it_was_measured() -> None:
+    laps = recorded_race()
+    assert [found.name for found in laps] == list(DEFAULT_PRESETS)
+    assert laps[0].speculative.recorded_on.machine
+    assert all(len(found.ratios) == 5 for found in laps)
+
+
+# ---- links
+
+
+def test_a_link_says_everything_and_comes_back() -> None:
+    settings = DecodeSettings(8, 6, 0.7, 5, 0.9, 3, stop_at_eos=True, draft_schedule="heuristic")
+    entry = Entry(RunRequest("", "wren-small", "lookup", "fast", settings), ("code-1", "story-2"), "a\nb", 2)
+    link = link_of_entry(entry)
+    params = {key: value if isinstance(value, list) else [value] for key, value in link.items()}
+    assert entry_from_link(params) == (entry, [])
+    assert entry_from_link({}) == (Entry(), [])
+
+
+def test_a_broken_link_falls_back_with_a_line_each() -> None:
+    entry, problems = entry_from_link({"preset": ["nope"], "gamma": ["99"], "repeats": ["0"], "same_length": ["maybe"]})
+    assert entry == Entry()
+    assert len(problems) == 4
+
+
+@pytest.mark.parametrize(
+    ("presets", "own", "sentence"),
+    [
+        ((), " \n ", "No prompt is chosen"),
+        ((), "a" * 1_000_000, "too long"),
+        ((), "\n".join("abcdefghi"), "at most 8 prompts, not 9"),
+        (("story-1",), "fine\n\u200b", "own-2: The prompt holds only control characters"),
+    ],
+)
+def test_prompts_that_cannot_be_raced_get_one_sentence(presets: tuple[str, ...], own: str, sentence: str) -> None:
+    problem = Entry(presets=presets, own=own).problem
+    assert problem is not None
+    assert sentence in problem
+
+
+def test_blank_lines_are_no_prompts() -> None:
+    entry = Entry(presets=("story-1",), own="\n first \n\nsecond\n")
+    assert [prompt.name for prompt in entry.prompts] == ["story-1", "own-1", "own-2"]
+    assert entry.problem is None

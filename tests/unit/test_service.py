@@ -1,0 +1,447 @@
+"""The engine service, against an engine without models (`fake_engine.py`): queue, cancelling, restarts, leaving."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+
+import pytest
+
+from specviz.core.request import RunRequest
+from specviz.core.trace import Output
+from specviz.service import EngineService, JobView, Limits
+from specviz.service.fair_queue import FairQueue
+from specviz.service.job import Job, Kind, advance
+from specviz.service.protocol import Finished, Results, Rounds, Run, dump_command, parse_command, parse_event
+from specviz.service.restarts import Restarts
+
+FAKE = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_engine.py"))
+PATIENCE = 30.0  # seconds; far more than anything here takes, so that a busy machine fails no test
+
+Start = Callable[..., EngineService]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Makes services that are closed afterwards, each leaving no process behind."""
+    services = []
+    before = children()
+
+    def make(*arguments: str, **limits: float) -> EngineService:
+        service = EngineService([*FAKE, *arguments], Limits(**{"absence": 3600, **limits}))  # type: ignore[arg-type]
+        services.append(service)
+        service.start()
+        return service
+
+    yield make
+    for service in services:
+        service.close()
+    assert children() <= before
+
+
+def children() -> set[int]:
+    """This process's child processes, those that ended and were not reaped among them."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread that has just ended
+            found.update(int(child) for child in (task / "children").read_text().split())
+    return found
+
+
+def until(service: EngineService, holds: Callable[[], bool]) -> None:
+    deadline = monotonic() + PATIENCE
+    with service._changed:
+        while not holds():
+            assert monotonic() < deadline
+            service._changed.wait(0.05)  # most of what is waited for is notified, some only comes with time
+
+
+def until_state(service: EngineService, job: int, state: str) -> JobView:
+    until(service, lambda: service.view(job).state == state)
+    return service.view(job)
+
+
+def run(service: EngineService, session: str, prompt: str) -> int:
+    return service.submit(session, RunRequest(prompt))
+
+
+# ---- a run
+
+
+def test_a_run_arrives_round_by_round_and_ends_with_the_plain_run(start: Start) -> None:
+    service = start()
+    job = run(service, "ada", "rounds 3")
+    view = service.wait(job, rounds=2, timeout=PATIENCE)
+    assert view.rounds >= 2
+    view = until_state(service, job, "done")
+    assert view.trace
+    assert [round.index for round in view.trace.rounds] == [0, 1, 2]
+    assert view.trace.output.token_ids == [0, 1, 2]
+    assert view.trace.autoregressive
+    assert (view.plain_tokens, view.plain_text, view.message) == (1, "plain", "")
+
+
+def test_an_earlier_view_never_changes(start: Start) -> None:
+    service = start()
+    job = run(service, "ada", "rounds 50")
+    early = service.wait(job, rounds=1, timeout=PATIENCE)
+    seen = early.rounds
+    until_state(service, job, "done")
+    assert early.rounds == seen
+
+
+def test_a_refusal_is_the_jobs_message(start: Start) -> None:
+    service = start()
+    assert (
+        until_state(service, run(service, "ada", "fail"), "failed").message
+        == "The prompt is not to the engine's taste."
+    )
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+
+
+def test_a_model_that_does_not_ship_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = start()
+    request = RunRequest("rounds 1", target="/etc")
+    view = service.view(service.submit("ada", request))
+    assert view.state == "failed"
+    assert view.message.startswith("There is no model named '/etc' here: use wren-base")
+    assert view.message.endswith("or one of the catalogue.")
+    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    until_state(service, service.submit("ada", request), "done")
+
+
+@pytest.mark.parametrize("name", ["EleutherAI/pythia-70m", "wren-mini"])
+def test_bundled_and_catalogued_models_are_open_to_all(start: Start, name: str) -> None:
+    service = start()
+    until_state(service, service.submit("ada", RunRequest("rounds 1", target=name)), "done")
+
+
+@pytest.mark.parametrize("name", ["eleutherai/pythia-70m", "EleutherAI/pythia-1b", "meta-llama/Llama-2-70b", "."])
+def test_whatever_a_link_says_other_hub_models_are_not(start: Start, name: str) -> None:
+    service = start()
+    assert "There is no model named" in service.view(service.submit("ada", RunRequest("rounds 1", draft=name))).message
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        ("\ud800", "The prompt holds characters that are not text."),
+        ("x" * 10**6, "The prompt has 1,000,000 characters; at most 100,000 are taken."),
+    ],
+)
+def test_a_prompt_the_engine_need_not_see_is_refused_at_once(prompt: str, message: str) -> None:
+    service = EngineService(FAKE)
+    assert service.view(run(service, "ada", prompt)).message == message
+
+
+def test_noise_from_the_engine_is_ignored(start: Start) -> None:
+    service = start()
+    assert until_state(service, run(service, "ada", "noise"), "done").rounds == 1
+
+
+def test_waiting_gives_up_after_its_timeout(start: Start) -> None:
+    service = start()
+    held = run(service, "ada", "hold")
+    until_state(service, held, "running")
+    assert service.wait(held, rounds=5, timeout=0.01).state == "running"
+
+
+# ---- the queue
+
+
+def test_first_come_first_served_and_places_are_told(start: Start) -> None:
+    service = start()
+    held = run(service, "ada", "hold")
+    until_state(service, held, "running")
+    second, third = run(service, "bob", "hold"), run(service, "cleo", "hold")
+    assert [service.view(job).place for job in (held, second, third)] == [None, 1, 2]
+    service.cancel("ada")
+    until_state(service, second, "running")
+    assert service.view(third).place == 1
+    assert service.view(held).state == "cancelled"
+
+
+def test_a_new_request_keeps_its_sessions_place_while_waiting(start: Start) -> None:
+    service = start()
+    until_state(service, run(service, "ada", "hold"), "running")
+    old, other = run(service, "bob", "rounds 1"), run(service, "cleo", "hold")
+    new = run(service, "bob", "hold")
+    assert [service.view(job).place for job in (new, other)] == [1, 2]
+    assert service.view(old).state == "cancelled"
+    service.cancel("ada")
+    until_state(service, new, "running")
+
+
+def test_a_new_request_of_the_running_session_goes_to_the_end(start: Start) -> None:
+    service = start()
+    until_state(service, run(service, "ada", "hold"), "running")
+    other = run(service, "bob", "hold")
+    again = run(service, "ada", "hold")
+    until_state(service, other, "running")
+    assert service.view(again).place == 1
+
+
+def test_background_work_waits_for_watched_runs_and_gives_way_to_new_ones(start: Start) -> None:
+    service = start()
+    measuring = service.submit_background("ada", RunRequest("hold"))
+    until_state(service, measuring, "running")
+    watched = run(service, "bob", "hold")
+    until_state(service, watched, "running")
+    assert service.view(measuring).place == 1
+    service.cancel("bob")
+    until_state(service, measuring, "running")
+    service.cancel("ada", "background")
+    until(service, lambda: service._running is None)
+    assert service.view(measuring).state == "cancelled"
+
+
+def test_a_run_does_not_replace_the_sessions_background_work(start: Start) -> None:
+    service = start()
+    measuring = service.submit_background("ada", RunRequest("quick"))
+    watched = run(service, "ada", "rounds 1")
+    until_state(service, watched, "done")
+    view = until_state(service, measuring, "done")
+    assert view.costs
+    assert view.costs.verification == {1: 1.0, 5: 1.5}
+
+
+def make_job(number: int, session: str, kind: Kind = "interactive") -> Job:
+    return Job(session, JobView(number, kind), Run(number, RunRequest("wait")))
+
+
+def test_queue_puts_watched_runs_before_background_work() -> None:
+    queue = FairQueue()
+    background, first, second = make_job(1, "ada", "background"), make_job(2, "ada"), make_job(3, "bob")
+    for job in (background, first, second):
+        queue.put(job)
+    assert queue.jobs() == [first, second, background]
+    assert queue.place(background) == 3
+    gave_way = make_job(4, "cleo", "background")
+    queue.put_back(gave_way)
+    assert [queue.take() for _ in range(5)] == [first, second, gave_way, background, None]
+
+
+def test_a_tasks_results_add_up() -> None:
+    view = JobView(1, "background")
+    for items, note in (([{"a": 1}], "second"), ([{"a": 2}, {"a": 3}], "")):
+        view = advance(view, Results(1, items, total=3, note=note))
+    assert (view.state, view.results, view.total) == ("running", ({"a": 1}, {"a": 2}, {"a": 3}), 3)
+    assert advance(view, Finished(1)).state == "done"
+
+
+def test_busy_until_the_job_is_over(start: Start) -> None:
+    service = start()
+    held = service.submit_background("ada", RunRequest("hold"))
+    until_state(service, held, "running")
+    assert service.busy("ada", "background")
+    assert not service.busy("ada", "interactive")
+    assert not service.busy("bob", "background")
+    service.cancel("ada", "background")
+    assert not service.busy("ada", "background")
+
+
+# ---- cancelling and leaving
+
+
+def test_cancelling_keeps_the_rounds_so_far_and_frees_the_engine(start: Start) -> None:
+    service = start()
+    job = run(service, "ada", "hold")
+    service.wait(job, rounds=1, timeout=PATIENCE)
+    service.cancel("ada")
+    view = service.view(job)
+    assert (view.state, view.rounds) == ("cancelled", 1)
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+
+
+def test_an_engine_that_does_not_stop_is_replaced(start: Start) -> None:
+    service = start(stop=0.2)
+    job = run(service, "ada", "deaf")
+    service.wait(job, rounds=1, timeout=PATIENCE)
+    first = service.engine_pid
+    service.cancel("ada")
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+    assert service.engine_pid != first
+    assert not service._restarts._deaths  # its end says nothing of the next one
+
+
+def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:
+    service = start(silence=0.2)
+    view = until_state(service, run(service, "ada", "deaf"), "failed")
+    assert view.message.startswith("The engine stopped while decoding and was restarted")
+
+
+def hours_pass(service: EngineService, session: str) -> None:
+    with service._changed:
+        service._heard[session] -= 7200
+        service._changed.notify_all()
+
+
+def test_a_session_not_heard_of_has_left(start: Start) -> None:
+    service = start()
+    gone, other = run(service, "ada", "hold"), run(service, "bob", "rounds 1")
+    until_state(service, gone, "running")
+    hours_pass(service, "ada")
+    until_state(service, other, "done")
+    assert service.view(gone).message == "This run is no longer kept."
+    hours_pass(service, "bob")
+    until(service, lambda: not service._jobs)
+
+
+def test_one_who_waits_is_there_until_then(start: Start) -> None:
+    service = start()
+    job = run(service, "ada", "hold")
+    began = service._heard["ada"]
+    waiting = Thread(target=service.wait, args=(job, 99, 7200))
+    waiting.start()
+    until(service, lambda: service._heard["ada"] >= began + 7200)
+    service.cancel("ada")
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
+
+
+@pytest.mark.parametrize("sign", ["heartbeat", "view", "wait", "submit"])
+def test_a_sign_of_life_is_enough_to_stay(start: Start, sign: str) -> None:
+    service = start()
+    job, other = run(service, "ada", "hold"), run(service, "bob", "hold")
+    with service._changed:
+        hours_pass(service, "ada")
+        if sign == "heartbeat":
+            service.heartbeat("ada")
+        elif sign == "view":
+            service.view(job)
+        elif sign == "wait":
+            service.wait(job, rounds=99, timeout=0)
+        else:
+            job = run(service, "ada", "hold")
+    hours_pass(service, "bob")
+    until(service, lambda: "bob" not in service._heard)
+    assert service.view(other).state == "cancelled"
+    assert not service.view(job).finished
+
+
+def test_leaving_ends_and_forgets_a_sessions_jobs(start: Start) -> None:
+    service = start()
+    held, other = run(service, "ada", "hold"), run(service, "bob", "rounds 1")
+    service.leave("ada")
+    until_state(service, other, "done")
+    assert service.view(held).state == "cancelled"
+    assert list(service._jobs) == [other]
+
+
+# ---- an engine that dies
+
+
+def test_an_engine_that_dies_is_restarted_and_the_visitor_told(start: Start) -> None:
+    service = start()
+    until_state(service, run(service, "cleo", "rounds 1"), "done")
+    first = service.engine_pid
+    fatal, waiting = run(service, "ada", "die"), run(service, "bob", "rounds 1")
+    view = until_state(service, fatal, "failed")
+    assert view.message == "The engine stopped while decoding and was restarted; run again."
+    assert view.rounds == 1  # what the visitor had stays
+    until_state(service, waiting, "done")
+    assert service.engine_pid != first
+
+
+def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start) -> None:
+    service = start()
+    for _ in range(3):
+        view = until_state(service, run(service, "ada", "die"), "failed")
+    assert view.message.startswith("The engine keeps stopping")
+    assert (service.state, service.engine_pid) == ("resting", None)
+    assert service.view(run(service, "ada", "rounds 1")).message == view.message
+    service._restarts._rest_until = 0.0  # long ago
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+    assert service.state == "ready"
+
+
+def test_jobs_that_wait_for_an_engine_that_never_starts_are_told(start: Start) -> None:
+    service = start("stillborn")
+    job = run(service, "ada", "rounds 1")
+    assert until_state(service, job, "failed").message.startswith("The engine keeps stopping")
+
+
+def test_an_engine_that_cannot_be_started_is_told_too(tmp_path: Path) -> None:
+    service = EngineService([str(tmp_path / "missing")])
+    service.start()
+    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
+    service.close()
+
+
+@pytest.mark.parametrize("end", ["exit", "kill"])
+def test_the_engine_goes_with_its_server(end: str) -> None:
+    script = f"""
+import sys
+from specviz.service import EngineService
+service = EngineService({FAKE!r})
+service.start()
+with service._changed:
+    service._changed.wait_for(lambda: service._ready, {PATIENCE})
+print("ready", flush=True)
+sys.stdin.read()
+"""
+    server = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert server.stdout
+    assert server.stdout.readline() == b"ready\n"
+    if end == "kill":
+        server.send_signal(signal.SIGKILL)
+    # the engine holds the server's stderr: it reaches its end only when both are gone
+    _, errors = server.communicate(timeout=PATIENCE)
+    assert errors == b""
+
+
+# ---- what it is made of
+
+
+@pytest.mark.parametrize(
+    ("imports", "absent"),
+    [
+        ("specviz.service", {"torch", "transformers", "streamlit"}),
+        (
+            "specviz.service, specviz.core.metrics, specviz.ui.watch.page, specviz.models.catalogue",
+            {"torch", "transformers"},
+        ),
+    ],
+)
+def test_the_server_side_stays_light(imports: str, absent: set[str]) -> None:
+    script = f"import sys, {imports}; print([name for name in {sorted(absent)} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_an_engine_that_breaks_the_protocol_fails_the_job() -> None:
+    view = advance(JobView(1, "interactive"), Rounds(1, [], Output([], "", None)))
+    assert (view.state, view.message) == ("failed", "The engine sent what it should not have; run again.")
+
+
+def test_deaths_long_apart_begin_no_rest() -> None:
+    restarts = Restarts(Limits(deaths=3, deaths_window=60, rest=60))
+    for now in (0, 40, 80, 120):
+        restarts.died(now)
+    assert not restarts.resting
+    restarts.died(125)
+    restarts.died(130)
+    assert restarts.resting
+    assert not restarts.ask(189)
+    assert restarts.ask(190)
+    restarts.died(191)
+    assert not restarts.resting  # it starts with a clean slate
+
+
+def test_commands_survive_the_pipe() -> None:
+    command = Run(7, RunRequest("two\nlines \u2028 and ✓", settings=replace(RunRequest("").settings, seed=2**63 - 1)))
+    line = dump_command(command)
+    assert line.count(b"\n") == 1
+    assert parse_command(line) == command
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type": "done"}', b'{"type": "unheard"}', b"\xff\n"])
+def test_what_is_no_event_is_none(line: bytes) -> None:
+    assert parse_event(line) is None

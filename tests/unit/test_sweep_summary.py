@@ -1,0 +1,303 @@
+"""What "When it helps" computes: choices, links, estimates, what rows say, and the figures made of them."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.theory import break_even_acceptance
+from specviz.measure.sweep.plan import SweepPair, SweepPrompt
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.summary import (
+    adaptive_rows,
+    adaptive_sentence,
+    best_points,
+    break_even_line,
+    clock_sentence,
+    costs_of,
+    fair_points,
+    held_pairs,
+    held_sentence,
+    length_sentence,
+    map_sentence,
+    points,
+    series_of,
+    workload_sentence,
+)
+from specviz.ui.helps.choice import MAX_CELLS, Choice, Pace, choice_from_link, estimated_seconds, in_minutes, pace_of
+from specviz.ui.helps.figures import (
+    acceptance_figure,
+    adaptive_figure,
+    break_even_figure,
+    grid_figure,
+    held_figure,
+    length_figure,
+    workload_figure,
+)
+from tests.support.fake_rows import a_row, row_at
+
+NAMES = ["wren-base", "wren-nano"]
+SPEEDUPS = {"story": (1.2, 1.9), "code": (1.5, 1.3), "random": (0.8, 0.5)}
+ROWS = [
+    row_at(workload, length, speedup, rate=0.8 if speedup > 1 else 0.12)
+    for workload, speedups in SPEEDUPS.items()
+    for length, speedup in zip((2, 6), speedups, strict=True)
+]
+
+
+# ---- choices
+
+
+def test_a_choice_survives_its_link() -> None:
+    choice = Choice(
+        workloads=("prose", "copy"), drafts=("wren-nano", PROMPT_LOOKUP), draft_lengths=(3, 16),
+        temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, prompts=5, constrain=True,
+        precision="fast", seed=7, top_k=40, top_p=0.9,
+    )  # fmt: skip
+    link: dict[str, list[str]] = {}
+    for name, value in choice.link():
+        link.setdefault(name, []).append(value)
+    assert choice_from_link(link, NAMES) == (choice, [])
+    assert choice_from_link({}, NAMES) == (Choice(), [])
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"workload": ["nonsense"]}, {"target": ["<b>"]}, {"draft": ["../x"]}, {"gamma": ["0"]}, {"gamma": ["17"]},
+        {"gamma": ["9" * 5000]}, {"gamma": ["٣"]}, {"temperature": ["nan"]}, {"temperature": ["0.123"]},
+        {"tokens": ["257"]}, {"prompts": ["-1"]}, {"constrain": ["yes"]}, {"dtype": ["int8"]}, {"schedule": [""]},
+        {"seed": ["-1"]}, {"seed": [str(2**53)]}, {"top_k": ["1001"]}, {"top_p": ["0"]}, {"top_p": ["1.01"]},
+    ],
+)  # fmt: skip
+def test_what_a_link_cannot_say_falls_back_with_a_line(part: dict[str, list[str]]) -> None:
+    choice, problems = choice_from_link(part, NAMES)
+    assert choice == Choice()
+    assert len(problems) == 1
+
+
+def test_a_link_keeps_what_it_can() -> None:
+    choice, problems = choice_from_link({"workload": ["story", "nonsense", "story"], "gamma": ["5", "x"]}, NAMES)
+    assert (choice.workloads, choice.draft_lengths, len(problems)) == (("story",), (5,), 2)
+
+
+def test_a_choice_is_a_plan_with_ones_own_prompts_last() -> None:
+    own = (SweepPrompt("own", "line-1", "hello"),)
+    plan = Choice(workloads=("story", "code"), prompts=2).plan(own)
+    assert [prompt.name for prompt in plan.prompts] == ["story-1", "code-1", "story-2", "code-2", "line-1"]
+    assert len(plan.cells()) == 5 * 4
+
+
+@pytest.mark.parametrize("empty", ["workloads", "drafts", "draft_lengths", "temperatures", "schedules"])
+def test_nothing_chosen_is_said_before_it_is_started(empty: str) -> None:
+    changes: dict[str, Any] = {empty: ()}
+    choice = replace(Choice(), **changes)
+    assert "Nothing to measure yet: choose" in str(choice.problem())
+    assert Choice().problem() is None
+
+
+def test_too_much_is_said_before_it_is_started() -> None:
+    choice = Choice(draft_lengths=tuple(range(1, 17)), temperatures=(0.0, 0.3, 0.5, 0.7, 1.0, 1.5), prompts=5)
+    assert f"at most {MAX_CELLS:,}" in str(choice.problem())
+    lonely = Choice(drafts=(PROMPT_LOOKUP,), schedules=("confidence",))
+    assert "no confidence" in str(lonely.problem())
+
+
+def test_the_estimate_counts_both_decoders() -> None:
+    pair = SweepPair("wren-base", "wren-nano")
+    cells = Choice(workloads=("story",), prompts=1, draft_lengths=(1, 2), tokens=100).plan().cells()
+    assert estimated_seconds(cells, {pair: Pace(0.01, 0.02)}) == pytest.approx(2 * 100 * 0.01 + 106 * 0.02)
+    assert estimated_seconds(cells, {}) is None
+    pace = pace_of([a_row(), a_row(draft="lookup", draft_dtype=None)], "wren-base", "wren-nano")
+    assert pace == Pace(0.4 / 64, 0.01)
+    assert pace_of([a_row()], "wren-base", PROMPT_LOOKUP) is None
+    assert [in_minutes(seconds) for seconds in (1, 72, 200, 6000)] == [
+        "about 5 s", "about 70 s", "about 3 min", "about 1.7 h",
+    ]  # fmt: skip
+
+
+# ---- what rows say
+
+
+def test_points_pool_their_rows() -> None:
+    pair = [row_at("story", 4, 4.0, 1.0), row_at("story", 4, 1.0, 0.5, number=2)]
+    (point,) = points(pair)
+    assert point.speedup == pytest.approx(2.0)  # the geometric mean
+    assert point.acceptance_rate == pytest.approx(150 / 200)
+    assert points([a_row(constrained=True), a_row(draft_schedule="heuristic")]) == []
+
+
+def test_the_reading_by_workload_is_computed_from_the_rows() -> None:
+    fair = fair_points(points(ROWS))
+    assert [(point.workload, point.lengths) for point in fair] == [("story", [6]), ("code", [2]), ("random", [2])]
+    assert workload_sentence(fair) == (
+        "Looks like it pays on 2 of 3 workloads, most on story (1.9×); loses on random words (12 % accepted)."
+    )
+    slow = [replace(row, speedup=0.5) for row in ROWS]
+    assert workload_sentence(fair_points(points(slow))).startswith("Pays on none of these workloads; loses on")
+    assert workload_sentence([]) == length_sentence([]) == "Nothing is measured yet."
+
+
+def test_what_a_person_would_overlook_does_not_pay() -> None:
+    even = [row_at("copy", 1, 1.01), row_at("prose", 1, 0.97), row_at("story", 1, 1.06)]
+    assert workload_sentence(fair_points(points(even))) == (
+        "Looks like it pays on 1 of 3 workloads, most on story (1.1×); about even on 2."
+    )
+
+
+def test_only_prompts_that_agree_make_it_sure() -> None:
+    agreed = [row_at("story", 4, speedup, number=n) for n, speedup in enumerate((1.5, 1.55, 1.52))]
+    uneven = [row_at("code", 4, speedup, number=n) for n, speedup in enumerate((0.9, 3.0, 1.1))]
+    assert "Pays on 2 of 2 workloads, 1 of them for sure, most on story" in workload_sentence(
+        fair_points(points([*agreed, *uneven]))
+    )
+
+
+def test_a_prompts_own_luck_does_not_choose_its_draft_length() -> None:
+    lucky = [
+        row_at("story", 1, 3.2, number=1), row_at("story", 1, 1.0, number=2),  # best on average, by one lucky prompt
+        row_at("story", 4, 1.1, number=1), row_at("story", 4, 1.3, number=2),
+    ]  # fmt: skip
+    (best,), (fair,) = best_points(points(lucky)), fair_points(points(lucky))
+    assert (best.draft_length, fair.lengths) == (1, [1, 4])
+    assert best.speedup == pytest.approx((3.2 * 1.0) ** 0.5)
+    assert fair.speedup == pytest.approx((1.1 * 1.0) ** 0.5)  # each at the length best on the other
+    ahead = [*lucky, row_at("story", 8, 9.0, number=3)]  # a sweep under way: nothing else has this length yet
+    assert sorted(row.speedup for row in fair_points(points(ahead))[0].rows) == [1.0, 1.1, 9.0]
+
+
+def test_a_clock_that_cannot_be_right_is_told() -> None:
+    possible = row_at("story", 4, 3.2)  # 64 tokens in 20 rounds
+    assert clock_sentence([possible]) == ""
+    assert clock_sentence([possible, replace(possible, speedup=3.5)]).startswith("1 of these 2 pairs is quicker than")
+    drawn = replace(possible, speedup=3.5, temperature=0.7, plain_tokens=40)  # other texts: no such bound
+    assert clock_sentence([drawn]) == ""
+
+
+def test_the_reading_by_length() -> None:
+    assert "γ = 2 on code (80 % accepted) and γ = 6 on story" in length_sentence(points(ROWS))
+    assert length_sentence(points(ROWS[:2])).startswith("γ = 6 is within 5 % of the best on every workload")
+    near = [row_at("story", 2, 1.5), row_at("story", 6, 1.52), row_at("code", 2, 1.5), row_at("code", 6, 0.9)]
+    assert length_sentence(points(near)).startswith("γ = 2 is within 5 %")
+
+
+def test_costs_are_those_of_the_rows_and_lead_to_the_break_even_line() -> None:
+    row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s besides, 10 ms a plain token
+    costs = costs_of([row, replace(row, constrained=True, draft_seconds=9.0)])
+    assert costs is not None
+    assert costs.cost_ratio == pytest.approx(0.1 / 76 / 0.01)
+    assert costs.verification == {5: pytest.approx(1.4)}
+    assert costs.overhead == pytest.approx(0.1)
+    expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
+    assert break_even_line(costs, [4]) == [pytest.approx(expected)]
+    assert map_sentence(points([row]), costs).startswith("1 of 1 measured points")
+    assert map_sentence(points([replace(row, speedup=0.9)]), costs).startswith("0 of 1")
+    assert costs_of([replace(row, draft_schedule="heuristic")]) is None
+
+
+def test_with_and_without_the_grammar_compares_like_with_like() -> None:
+    free = [row_at("constrained", length, 1.0, 0.3) for length in (2, 4)]
+    held = [row_at("constrained", length, 1.5, 0.9, constrained=True) for length in (4, 8)]
+    (pair,) = held_pairs([*free, *held])
+    assert [row.draft_length for row in (*pair.free.rows, *pair.held.rows)] == [4, 4]
+    assert "higher on 1 of 1 prompts: 90 % of the drafted tokens are accepted, 30 % without it" in held_sentence([pair])
+    assert held_pairs(free) == []
+    assert "No prompt" in held_sentence([])
+
+
+def test_schedules_are_held_against_the_best_fixed_length() -> None:
+    near = row_at("story", 4, 1.85, draft_schedule="heuristic")
+    far = row_at("code", 4, 1.0, draft_schedule="heuristic")
+    stop = row_at("story", 6, 2.5, draft_schedule="confidence")
+    found = adaptive_rows([*ROWS, near, far, stop])
+    assert [(each.workload, sorted(each.schedules)) for each in found] == [
+        ("story", ["confidence", "heuristic"]), ("code", ["heuristic"]),
+    ]  # fmt: skip
+    assert found[0].fixed.speedup == 1.9
+    assert "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads" in adaptive_sentence(found)
+    assert adaptive_rows([near]) == []
+    assert "No schedule" in adaptive_sentence([])
+
+
+def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
+    rows = [
+        a_row(), a_row(draft="wren-mini"), a_row(draft="lookup", draft_dtype=None), a_row(temperature=0.7),
+        a_row(target_dtype="bfloat16"), a_row(machine="another"), a_row(top_k=40), a_row(top_p=0.9),
+    ]  # fmt: skip
+    assert len({series_of(row) for row in rows}) == len(rows)
+    assert series_of(rows[2]).label == "prompt lookup → wren-base, temperature 0"
+    assert "(bfloat16)" in series_of(rows[4]).label
+    assert [series_of(row).label.rpartition(", ")[2] for row in rows[-2:]] == ["top-k 40", "top-p 0.9"]
+    assert series_of(a_row(seed=7)) == series_of(a_row())  # another draw of the same
+
+
+def test_what_is_drawn_is_set_too() -> None:
+    settings = Choice(seed=7, top_k=40, top_p=0.9).plan().settings
+    assert (settings.seed, settings.top_k, settings.top_p) == (7, 40, 0.9)
+    assert (Choice().plan().settings.top_k, Choice().plan().settings.top_p) == (None, None)
+
+
+# ---- figures
+
+
+def data(figure: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = figure.to_dict()["data"]
+    return found
+
+
+def test_bars_below_1_are_told_by_more_than_colour_and_every_prompt_is_a_dot() -> None:
+    rows = [*ROWS, row_at("story", 6, 1.7, number=2), row_at("copy", 6, 1.01)]
+    quicker, even, slower, dots = data(workload_figure(fair_points(points(rows))))
+    assert list(even["x"]) == ["Copy"]
+    assert even["marker"]["color"] != quicker["marker"]["color"]
+    assert quicker["text"][0].endswith("γ = 6")
+    assert (list(quicker["x"]), list(slower["x"])) == (["Story", "Code"], ["Random words"])
+    assert slower["marker"]["pattern"]["shape"]
+    assert not quicker["marker"].get("pattern")
+    assert sorted(dots["y"]) == [0.8, 1.01, 1.5, 1.7, 1.9]
+    one, other = data(acceptance_figure(fair_points(points(rows))))
+    assert one["name"] != other["name"]
+    assert other["marker"]["pattern"]["shape"] == "/"
+
+
+def test_lines_have_a_symbol_each_and_their_best_point_ringed() -> None:
+    *lines, best = data(length_figure(points(ROWS)))
+    assert len({line["marker"]["symbol"] for line in lines}) == len(lines) == 3
+    assert sorted(zip(best["x"], best["y"], strict=True)) == [(2, 0.8), (2, 1.5), (6, 1.9)]
+
+
+def test_the_map_writes_each_figure_and_the_break_even_line() -> None:
+    quicker, even, slower = data(grid_figure(points([*ROWS, row_at("copy", 2, 1.04)])))
+    assert (len(quicker["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
+    assert len({kind["marker"]["symbol"] for kind in (quicker, even, slower)}) == 3
+    assert list(slower["text"]) == ["0.8×", "0.5×"]
+    costs = costs_of(ROWS)
+    assert costs is not None
+    line, above, below = data(break_even_figure(points(ROWS), costs))
+    assert "modelled" in line["name"]
+    assert (len(above["x"]), len(below["x"])) == (4, 2)
+
+
+def test_a_name_from_a_file_is_text_in_a_figure() -> None:
+    hostile = [row_at("<b>x</b>%{x}", 2, 1.5), row_at("<b>x</b>%{x}", 4, 1.2)]
+    for figure in (workload_figure(fair_points(points(hostile))), length_figure(points(hostile))):
+        assert "&lt;b&gt;" in str(figure.to_dict())
+        assert "<b>" not in str(figure.to_dict())
+
+
+@pytest.mark.parametrize("rows", [ROWS[:1], [a_row(drafted=0, accepted=0, rejected=0, discarded=0, acceptance_rate=None,
+    per_judgement_rate=None)], [row_at(f"w{n}", g, 1.0) for n, g in product(range(12), (1, 16))]])  # fmt: skip
+def test_figures_of_little_and_of_much_are_drawn(rows: list[SweepRow]) -> None:
+    every = points(rows)
+    for figure in (
+        workload_figure(fair_points(every)), acceptance_figure(fair_points(every)), length_figure(every),
+        grid_figure(every),
+    ):  # fmt: skip
+        assert figure.to_dict()["data"]
+    extra = [replace(row, draft_schedule="heuristic") for row in rows] + [
+        replace(row, constrained=True) for row in rows
+    ]
+    assert data(adaptive_figure(adaptive_rows([*rows, *extra])))
+    assert data(held_figure(held_pairs([*rows, *extra])))

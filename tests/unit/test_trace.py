@@ -1,0 +1,404 @@
+"""A trace file is trusted in nothing: what is right reads back the same, what is wrong is named in one sentence."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specviz import InputError, read_trace
+from specviz.core.trace import MAX_FILE_BYTES, Trace, dump_round, dump_trace, parse_round, parse_trace
+from tests.support.fake_traces import fake_trace, translated
+
+Json = dict[str, Any]
+
+ROUND_FULL: Json = {
+    "index": 0,
+    "draft_seconds": 0.001,
+    "verify_seconds": 0.004,
+    "overhead_seconds": 0.0001,
+    "drafted": [
+        {"id": 5, "text": " a", "status": "accepted", "target_prob": 0.5, "draft_prob": 0.4, "accept_prob": 1.0,
+         "u": 0.3, "candidates": [[5, " a", 0.5, 0.4], [6, " b", 0.2, 0.6]]},
+        {"id": 6, "text": " b", "status": "accepted", "target_prob": 0.2, "draft_prob": 0.4, "accept_prob": 0.5,
+         "u": 0.1, "candidates": [[6, " b", 0.2, 0.4]]},
+    ],
+    "emitted": {"id": 7, "text": "⟨E2⟩", "kind": "bonus", "target_prob": 0.9, "candidates": [[7, "⟨E2⟩", 0.9, None]],
+                "residual_top": []},
+}  # fmt: skip
+ROUND_REJECTED: Json = {
+    "index": 1,
+    "draft_seconds": 0.001,
+    "verify_seconds": 0.004,
+    "overhead_seconds": 0.0001,
+    "drafted": [
+        {"id": 5, "text": " a", "status": "accepted"},
+        {"id": 6, "text": " b", "status": "rejected", "target_prob": 0.1, "draft_prob": 0.4, "accept_prob": 0.25,
+         "u": 0.7, "candidates": [[5, " a", 0.6, 0.1], [6, " b", 0.1, 0.4]]},
+        {"id": 8, "text": " c", "status": "discarded", "target_prob": 0.1, "draft_prob": 0.4, "accept_prob": None,
+         "u": None, "candidates": []},
+    ],
+    "emitted": {"id": 5, "text": " a", "kind": "correction", "target_prob": 0.6, "candidates": [[5, " a", 0.6, 0.1]],
+                "residual_top": [[5, " a", 1.0]]},
+}  # fmt: skip
+ROUND_ENDED: Json = {
+    "index": 2,
+    "draft_seconds": 0.001,
+    "verify_seconds": 0.004,
+    "overhead_seconds": 0.0001,
+    "drafted": [
+        {"id": 0, "text": "<end>", "status": "accepted"},
+        {"id": 6, "text": " b", "status": "discarded"},
+    ],
+    "emitted": {"id": None, "kind": "none"},
+}
+VALID: Json = {
+    "schema": 1,
+    "created": "2026-01-01T00:00:00Z",
+    "recorded_on": {"machine": "a machine", "torch": "2.13.0", "transformers": "5.23.0", "threads": 1},
+    "target": {"name": "big", "parameters": 100, "dtype": "float32", "weights_hash": "00"},
+    "drafter": {"kind": "model", "name": "small", "parameters": 10, "dtype": "float32", "weights_hash": "11"},
+    "settings": {"max_new_tokens": 8, "draft_length": 3, "temperature": 1.0, "top_k": None, "top_p": 0.9, "seed": 1,
+                 "stop_at_eos": True},
+    "prompt": {"text": "x y", "token_ids": [1, 2], "tokens": ["x", " y"]},
+    "prefill_seconds": {"target": 0.01, "draft": 0.001},
+    "rounds": [ROUND_FULL, ROUND_REJECTED, ROUND_ENDED],
+    "autoregressive": {"seconds_per_token": [0.004, 0.005], "token_ids": [5, 6]},
+    "output": {"token_ids": [5, 6, 7, 5, 5, 0], "text": " a b…", "stopped_by": "eos"},
+}  # fmt: skip
+PLAIN: Json = VALID | {
+    "drafter": None,
+    "rounds": [],
+    "settings": {"max_new_tokens": 2},
+    "output": {"token_ids": [5, 6], "text": " a b", "stopped_by": "length"},
+}
+
+
+def changed(where: str, value: object, base: Json = VALID) -> str:
+    """The valid trace with one value replaced; `where` is a path like rounds.0.index."""
+    trace = deepcopy(base)
+    *way, last = (int(step) if step.isdigit() else step for step in where.split("."))
+    holder: Any = trace
+    for step in way:
+        holder = holder[step]
+    holder[last] = value
+    return json.dumps(trace)
+
+
+def refusal(content: str | bytes) -> str:
+    """The one sentence this content is refused with."""
+    with pytest.raises(InputError) as caught:
+        parse_trace(content)
+    sentence = str(caught.value)
+    assert sentence.endswith(".")
+    assert not sentence.endswith("..")
+    assert "\n" not in sentence
+    assert len(sentence) < 400
+    return sentence
+
+
+@pytest.mark.parametrize("trace", [VALID, PLAIN], ids=["speculative", "plain"])
+def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
+    read = parse_trace(json.dumps(trace))
+    assert parse_trace(dump_trace(read)) == read
+    written = json.loads(dump_trace(read))
+    assert written["rounds"][:1] == trace["rounds"][:1]  # the full one: the others leave defaults out
+    assert written["output"] == trace["output"]
+    assert set(written) == set(VALID)
+
+
+def test_the_tokens_of_a_draft_with_another_tokenizer_read_back() -> None:
+    trace = translated(fake_trace(tokens=24, greedy=True))
+    assert any(round.draft_tokens for round in trace.rounds)
+    assert parse_trace(dump_trace(trace)) == trace
+    assert parse_round(dump_round(trace.rounds[0])) == trace.rounds[0]
+
+
+def test_a_run_without_such_tokens_says_nothing_of_them() -> None:
+    """Its file is what it was before there were any; and a file from then reads."""
+    assert "draft_tokens" not in dump_trace(fake_trace(tokens=24))
+    assert parse_trace(json.dumps(VALID)).rounds[0].draft_tokens == []
+
+
+@pytest.mark.parametrize("tokens", [[1], ["a"] * 65, "abc", None, ["a" * 2_001]])
+def test_tokens_of_the_draft_are_checked(tokens: object) -> None:
+    assert "rounds.0.draft_tokens" in refusal(changed("rounds.0.draft_tokens", tokens))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"greedy": True}, {"lookup": True}, {"eos": True}, {"record": False}, {"plain": False}]
+)
+def test_every_kind_of_run_reads_back(options: dict[str, bool]) -> None:
+    trace = fake_trace(tokens=24, **options)  # type: ignore[arg-type]
+    assert parse_trace(dump_trace(trace)) == trace
+
+
+def test_the_counts_of_a_round_are_those_of_its_statuses() -> None:
+    full, rejected, ended = parse_trace(json.dumps(VALID)).rounds
+    assert [(r.accepted, r.rejected, r.discarded) for r in (full, rejected, ended)] == [(2, 0, 0), (1, 1, 1), (1, 0, 1)]
+    assert [r.emitted_ids for r in (full, rejected, ended)] == [[5, 6, 7], [5, 5], [0]]
+    assert full.seconds == pytest.approx(0.0051)
+
+
+def test_a_round_travels_alone() -> None:
+    first = parse_trace(json.dumps(VALID)).rounds[0]
+    assert parse_round(dump_round(first)) == first
+
+
+def test_a_file_is_read_from_disk(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(VALID), encoding="utf-8")
+    assert read_trace(file) == read_trace(str(file)) == parse_trace(json.dumps(VALID))
+
+
+def test_hostile_text_stays_the_text_it_is() -> None:
+    hostile = "<script>alert(1)</script>\x1b[31m\u202e&lt;\x00"
+    content = changed("rounds.0.drafted.0.text", hostile)
+    trace = parse_trace(content)
+    assert trace.rounds[0].drafted[0].text == hostile
+    assert parse_trace(dump_trace(trace)).rounds[0].drafted[0].text == hostile
+    assert dump_trace(trace).count("\n") == 0  # one line to send, whatever the tokens hold
+
+
+def test_fields_of_a_later_version_are_tolerated() -> None:
+    trace = deepcopy(VALID)
+    trace["colour"] = {"deep": [1]}
+    trace["rounds"][0]["mood"] = "good"
+    trace["rounds"][0]["drafted"][0]["rank"] = 3
+    assert parse_trace(json.dumps(trace)) == parse_trace(json.dumps(VALID))
+
+
+STATUSES = "rounds.1.drafted.{}.status"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (changed("prompt.tokens", ["x"]), r"prompt\.tokens and prompt\.token_ids differ in length"),
+        (changed("rounds.1.index", 4), r"rounds\.1 has index 4"),
+        (changed("settings.draft_length", 2), r"rounds\.1 drafts 3 tokens, more than draft_length"),
+        (changed("rounds.1.drafted.0.status", "discarded"), r"rounds\.1 has statuses out of order"),
+        (changed("rounds.1.drafted.2.status", "accepted"), r"rounds\.1 has statuses out of order"),
+        (changed("rounds.1.drafted.2.status", "rejected"), r"rounds\.1 has statuses out of order"),  # two rejected
+        (changed("rounds.0.emitted.kind", "none"), r"rounds\.0 emits kind 'none' with id 7"),
+        (changed("rounds.2.emitted.id", 3), r"rounds\.2 emits kind 'none' with id 3"),
+        (changed("rounds.0.emitted.id", None), r"rounds\.0 emits kind 'bonus' with id None"),
+        (changed("rounds.0.emitted.kind", "correction"), r"rounds\.0 emits kind 'correction' with 0 rejected"),
+        (changed("rounds.1.emitted.kind", "bonus"), r"rounds\.1 emits kind 'bonus' with 1 rejected"),
+        (changed("rounds.0.drafted.1.status", "discarded"), r"rounds\.0 discards tokens without a rejection or an end"),
+        (changed("rounds.2.drafted", []), r"rounds\.2 emits nothing"),
+        (changed("autoregressive.seconds_per_token", [0.1]), r"autoregressive\.seconds_per_token and .* differ"),
+        (changed("output.token_ids", [5, 6, 7, 5, 5, 1]), r"output\.token_ids is not what the rounds emit"),
+        (changed("output.token_ids", [5, 6, 7, 5, 5]), r"output\.token_ids is not what the rounds emit"),
+        (changed("rounds.0.emitted.id", 9), r"output\.token_ids is not what the rounds emit"),
+        (changed("settings.max_new_tokens", 5), r"output\.token_ids holds 6 tokens, with max_new_tokens 5"),
+        (changed("output.stopped_by", None), r"output\.stopped_by is missing"),
+        (changed("output.stopped_by", "length"), r"output\.stopped_by is 'length' before max_new_tokens"),
+        (changed("autoregressive", None, PLAIN), "a run without a drafter has no rounds"),
+        (changed("drafter", None), "a run without a drafter has no rounds"),
+        (changed("output.token_ids", [5, 7], PLAIN), r"its output is autoregressive\.token_ids"),
+    ],
+)  # fmt: skip
+def test_a_trace_that_contradicts_itself_is_refused_by_what_and_where(content: str, says: str) -> None:
+    sentence = refusal(content)
+    assert sentence.startswith("The trace contradicts itself: ")
+    assert re.search(says, sentence), sentence
+
+
+def test_an_output_of_no_tokens_is_refused() -> None:
+    empty = VALID | {"rounds": [], "output": {"token_ids": [], "text": "", "stopped_by": "eos"}}
+    assert "output.token_ids holds 0 tokens" in refusal(json.dumps(empty))
+
+
+@pytest.mark.parametrize("version", [2, 0, "1", None, [1], {"a": 1}, "x" * 10_000])
+def test_another_schema_is_named(version: object) -> None:
+    sentence = refusal(changed("schema", version))
+    assert sentence.startswith("The trace's schema is ")
+    assert sentence.endswith("this version reads schema 1.")
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("rounds.0.draft_seconds", float("nan")),
+        ("rounds.0.verify_seconds", float("inf")),
+        ("rounds.0.overhead_seconds", -1e-9),
+        ("rounds.0.draft_seconds", 1e300),
+        ("rounds.0.draft_seconds", "0.1"),
+        ("rounds.0.draft_seconds", None),
+        ("prefill_seconds.target", float("-inf")),
+        ("autoregressive.seconds_per_token.0", -0.1),
+        ("rounds.0.drafted.0.target_prob", 1.2),
+        ("rounds.0.drafted.0.draft_prob", -0.1),
+        ("rounds.0.drafted.0.accept_prob", float("nan")),
+        ("rounds.0.drafted.0.u", 2),
+        ("rounds.0.drafted.0.status", "maybe"),
+        ("rounds.0.drafted.0.id", "5"),
+        ("rounds.0.drafted.0.id", 5.0),
+        ("rounds.0.drafted.0.id", True),
+        ("rounds.0.drafted.0.id", -1),
+        ("rounds.0.drafted.0.id", 2**31),
+        ("rounds.0.drafted.0.id", 10**400),
+        ("rounds.0.drafted.0.text", 5),
+        ("rounds.0.drafted.0.text", None),
+        ("rounds.0.drafted.0.text", "x" * 2_001),
+        ("rounds.0.drafted.0.candidates", [[5, "a", 0.5, 0.1]] * 65),
+        ("rounds.0.drafted.0.candidates.0", [5, "a", 0.5]),
+        ("rounds.0.drafted.0.candidates.0", [5, "a", 1.5, 0.1]),
+        ("rounds.0.drafted.0.candidates.0", "5a51"),
+        ("rounds.1.emitted.residual_top.0", [5, "a", 7]),
+        ("rounds.0.emitted.kind", "gift"),
+        ("rounds.0.emitted", []),
+        ("rounds.0.drafted", [ROUND_FULL["drafted"][0]] * 65),
+        ("rounds.0", None),
+        ("rounds", {}),
+        ("prompt.token_ids", []),
+        ("prompt.text", 7),
+        ("output.stopped_by", "boredom"),
+        ("output.text", ["a"]),
+        ("target.parameters", -1),
+        ("target.name", "x" * 301),
+        ("recorded_on.threads", 0),
+        ("settings.draft_length", 17),
+        ("settings.seed", -1),
+        ("settings.temperature", float("nan")),
+        ("settings.top_p", 0),
+        ("settings.stop_at_eos", "yes"),
+        ("created", 5),
+    ],
+)
+def test_a_wrong_type_or_range_is_refused_by_where(where: str, value: object) -> None:
+    sentence = refusal(changed(where, value))
+    named = re.fullmatch(r"The trace is not valid at (\S+): .+", sentence)
+    assert named, sentence
+    assert where.startswith(named[1]) or named[1].startswith(where)
+
+
+@pytest.mark.parametrize("field", list(VALID))
+def test_a_missing_field_is_named(field: str) -> None:
+    trace = {key: value for key, value in VALID.items() if key != field}
+    assert field in refusal(json.dumps(trace))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        " ",
+        "not JSON",
+        "[]",
+        "null",
+        "7",
+        '"text"',
+        "{",
+        json.dumps(VALID)[:-1],
+        json.dumps(VALID) + "}",
+        b"\x00\xff\xfe\x80",
+        b"\x93NUMPY\x01\x00v\x00",
+        b"PK\x03\x04" * 100,
+        "[" * 200_000,
+        '{"a":' * 200_000,
+        '{"schema": 1' + "0" * 10_000 + "}",
+        "1e999",
+        '"\\ud800"',  # half a character, escaped
+        '"\ud800"',  # and raw
+        json.dumps(VALID).replace("x y", "\ud800"),
+        json.dumps(VALID).replace("x y", "\\ud800"),
+        json.dumps(VALID).encode("utf-16"),
+    ],
+    ids=lambda content: repr(content[:12]),
+)
+def test_what_is_no_trace_is_refused(content: str | bytes) -> None:
+    assert refusal(content).startswith("The trace is not valid at ")
+
+
+def test_a_trace_too_large_is_refused_unread(tmp_path: Path) -> None:
+    assert "larger than 32 MB" in refusal(b" " * (MAX_FILE_BYTES + 1))
+    file = tmp_path / "huge.json"
+    with file.open("wb") as sparse:
+        sparse.truncate(MAX_FILE_BYTES + 1)
+    with pytest.raises(InputError, match="larger than 32 MB"):
+        read_trace(file)
+    file.write_text(json.dumps(VALID) + " " * (MAX_FILE_BYTES - len(json.dumps(VALID))))
+    assert read_trace(file) == parse_trace(json.dumps(VALID))
+
+
+@pytest.mark.parametrize("name", ["nowhere.json", ".", "x" * 300])
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"cannot be read: .+\.$"):
+        read_trace(tmp_path / name)
+
+
+JUNK: list[object] = [
+    None,
+    True,
+    -1,
+    0,
+    1,
+    1.5,
+    2**31,
+    10**30,
+    float("nan"),
+    float("inf"),
+    "",
+    "accepted",
+    "bonus",
+    [],
+    {},
+]
+
+
+def mutate(node: Any, rng: random.Random) -> None:
+    """Replace, drop, copy or swap something somewhere below `node`."""
+    places = list(node) if isinstance(node, dict) else list(range(len(node)))
+    if not places:
+        return
+    place = rng.choice(places)
+    if isinstance(node[place], (dict, list)) and rng.random() < 0.85:
+        return mutate(node[place], rng)
+    changes: list[Callable[[], object]] = [
+        lambda: node.__setitem__(place, deepcopy(rng.choice(JUNK))),
+        lambda: node.__setitem__(place, deepcopy(node[rng.choice(places)])),
+        lambda: node.pop(place),
+        lambda: node.append(deepcopy(node[place])) if isinstance(node, list) else None,
+    ]
+    rng.choice(changes)()
+    return None
+
+
+def trace_or_sentence(content: str | bytes) -> Trace | str:
+    try:
+        return parse_trace(content)
+    except InputError as error:
+        return str(error)
+
+
+def test_no_mutation_of_a_valid_trace_raises_anything_but_a_sentence() -> None:
+    rng, refused = random.Random(0), 0
+    for _ in range(1_500):
+        trace = deepcopy(VALID)
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            mutate(trace, rng)
+        answer = trace_or_sentence(json.dumps(trace))
+        if isinstance(answer, str):
+            refused += 1
+            assert answer.startswith("The trace")
+        else:  # what is accepted is whole: it can be written and read
+            assert parse_trace(dump_trace(answer)) == answer
+    assert 500 < refused < 1_500
+
+
+def test_no_flipped_byte_raises_anything_but_a_sentence() -> None:
+    rng, content = random.Random(1), json.dumps(VALID).encode()
+    for _ in range(1_500):
+        broken = bytearray(content)
+        for _ in range(rng.choice([1, 3])):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
+        if rng.random() < 0.2:
+            del broken[rng.randrange(len(broken)) :]
+        answer = trace_or_sentence(bytes(broken))
+        assert isinstance(answer, Trace) or "\n" not in answer

@@ -1,0 +1,256 @@
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import (
+    Autoregressive,
+    Candidate,
+    DraftedToken,
+    DrafterInfo,
+    EmittedToken,
+    Machine,
+    ModelInfo,
+    Output,
+    PrefillSeconds,
+    Prompt,
+    Round,
+    Trace,
+)
+from specviz.core.verdict import (
+    Terms,
+    compare_texts,
+    interval_of_ratios,
+    student_t,
+    terms_of,
+    verdict_of_ratios,
+    verdict_of_run,
+)
+
+STEP = 0.010  # one target step, in seconds
+
+
+def a_round(index: int, accepted: int, drafted: int = 4, overhead: float = 0.001) -> Round:
+    """Costs c = 0.1 and v(k) = 1 + 0.05 k; tokens are numbered so that every id is 1."""
+    rejected = accepted < drafted
+    statuses = ["accepted"] * accepted + ["rejected"] * rejected + ["discarded"] * (drafted - accepted - rejected)
+    candidates = [Candidate(1, "a", 0.412, 0.3), Candidate(2, "b", 0.402, 0.5), Candidate(3, "c", 0.1, 0.1)]
+    return Round(
+        index=index,
+        draft_seconds=0.1 * STEP * drafted,
+        verify_seconds=(1 + 0.05 * (drafted + 1)) * STEP if drafted else STEP,
+        overhead_seconds=overhead,
+        drafted=[DraftedToken(1, "a", status, candidates=candidates) for status in statuses],  # type: ignore[arg-type]
+        emitted=EmittedToken("correction" if rejected else "bonus", 1, "a", candidates=candidates),
+    )
+
+
+def a_trace(rounds: list[Round], temperature: float = 0.0, plain_step: float = STEP) -> Trace:
+    ids = [token for round in rounds for token in round.emitted_ids]
+    return Trace(
+        schema=1,
+        created="2026-01-01T00:00:00Z",
+        recorded_on=Machine("a machine", "2.13.0", "5.23.0", 1),
+        target=ModelInfo("target", 2, "float32", ""),
+        drafter=DrafterInfo("model", "draft", 1, "float32", ""),
+        settings=DecodeSettings(max_new_tokens=len(ids), temperature=temperature),
+        prompt=Prompt("a", [1], ["a"]),
+        prefill_seconds=PrefillSeconds(0.01, 0.01),
+        rounds=rounds,
+        autoregressive=Autoregressive([plain_step] * len(ids), ids),
+        output=Output(ids, "a" * len(ids), "length"),
+    )
+
+
+GOOD = a_trace([a_round(0, 4), a_round(1, 3), a_round(2, 4), a_round(3, 2)])
+NO_DRAFT = a_trace([a_round(i, 0, drafted=0) for i in range(5)])
+
+
+def test_terms_are_what_the_trace_measured() -> None:
+    terms = terms_of(GOOD)
+    assert terms is not None
+    assert terms.alpha == 13 / 15  # 13 accepted, 2 rejected, 1 never judged
+    assert terms.draft_length == 4
+    assert terms.cost_ratio == pytest.approx(0.1)
+    assert terms.verification == pytest.approx(1.25)
+    assert terms.overhead == pytest.approx(0.1)
+
+
+def test_the_draft_length_is_what_the_rounds_held_and_not_what_they_might_have() -> None:
+    scarce = [a_round(i, 2, drafted=2) if i % 3 == 0 else a_round(i, 0, drafted=0) for i in range(6)]
+    terms = terms_of(a_trace(scarce))
+    assert terms is not None
+    assert terms.draft_length == 2
+
+
+@pytest.mark.parametrize(
+    ("terms", "binding"),
+    [
+        (Terms(0.5, 4, 0.1, 1.1, 0.1), "acceptance"),
+        (Terms(0.95, 8, 0.5, 1.1, 0.1), "draft cost"),
+        (Terms(0.95, 4, 0.05, 3.0, 0.1), "verification"),
+        (Terms(0.95, 4, 0.05, 1.1, 2.0), "overhead"),
+    ],
+)
+def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str) -> None:
+    assert terms.binding == binding
+    verdict = verdict_of_ratios([2.0], terms)
+    assert verdict is not None
+    assert verdict.binding == binding
+    named = {
+        "acceptance": "acceptance",
+        "draft cost": "draft's cost",
+        "verification": "checking",
+        "overhead": "overhead",
+    }
+    assert verdict.reason.startswith(("What limits it most is ", "What limits it most is the "))
+    assert named[binding] in verdict.reason.split(":")[0]
+
+
+def test_one_pair_of_runs_is_never_certain() -> None:
+    verdict = verdict_of_run(GOOD)
+    assert verdict is not None
+    assert (verdict.label, verdict.certain, verdict.binding, verdict.interval) == ("helps", False, "acceptance", None)
+    assert verdict.speedup == pytest.approx(170 / 70)  # 17 tokens of 10 ms, 4 rounds of 4 + 12.5 + 1 ms
+    assert verdict.break_even == pytest.approx(0.4378, abs=1e-4)  # 1 + .4378 + .1917 + .0839 + .0367 = 1.75
+    assert verdict.reason == (
+        "What limits it most is acceptance: of the judged drafts 87 % survive, "
+        "and at these costs it pays above 44 % of them."
+    )
+    assert verdict.headline == "Looks like it helps, 2.43×"
+
+
+@pytest.mark.parametrize(("plain_step", "label"), [(0.0031, "hurts"), (0.0041, "neutral"), (0.0044, "helps")])
+def test_within_five_percent_one_run_is_neutral(plain_step: float, label: str) -> None:
+    verdict = verdict_of_run(a_trace(GOOD.rounds, plain_step=plain_step))
+    assert verdict is not None
+    assert verdict.speedup == pytest.approx(plain_step * 17 / 0.07)
+    assert verdict.label == label
+
+
+def test_a_run_that_drafted_nothing() -> None:
+    verdict = verdict_of_run(NO_DRAFT)
+    assert verdict is not None
+    assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
+    assert verdict.reason == "Nothing was drafted, so every round was one plain target step and the loop's own time."
+
+
+@pytest.mark.parametrize("trace", [replace(GOOD, autoregressive=None), replace(GOOD, rounds=[])])
+def test_no_verdict_before_both_runs_are_there(trace: Trace) -> None:
+    assert verdict_of_run(trace) is None
+
+
+def test_no_rate_pays_and_any_rate_pays() -> None:
+    dear = verdict_of_ratios([0.4], Terms(0.9, 2, 1.5, 1.5, 0.0))
+    assert dear is not None
+    assert dear.break_even is None
+    assert dear.reason.endswith("and at these costs no rate would pay.")
+    free = verdict_of_ratios([1.4], Terms(0.1, 2, 0.0, 1.0, 0.0))
+    assert free is not None
+    assert free.reason.endswith("and at these costs any rate pays.")
+
+
+def test_a_reason_admits_what_the_formula_does_not_explain() -> None:
+    terms = Terms(0.8, 4, 0.1, 1.4, 0.1)
+    hurts, helps = verdict_of_ratios([0.9], terms), verdict_of_ratios([1.5], terms)
+    assert hurts is not None
+    assert helps is not None
+    assert "these averages predict 1.77×" in hurts.reason
+    assert "predict" not in helps.reason
+
+
+@pytest.mark.parametrize(
+    ("ratios", "label", "certain"),
+    [
+        ([1.8, 1.9, 2.0], "helps", True),
+        ([0.7, 0.72, 0.69], "hurts", True),
+        ([1.00, 1.01, 0.99, 1.00], "neutral", True),
+        ([0.6, 1.9, 1.3], "neutral", False),  # too uneven to say
+        ([1.9], "helps", False),
+        ([1.01], "neutral", False),
+    ],
+)
+def test_repeats(ratios: list[float], label: str, certain: bool) -> None:
+    verdict = verdict_of_ratios(ratios, None)
+    assert verdict is not None
+    assert (verdict.label, verdict.certain) == (label, certain)
+    assert verdict.speedup == pytest.approx(math.prod(ratios) ** (1 / len(ratios)))
+
+
+def test_repeats_that_are_none_or_no_ratios() -> None:
+    assert verdict_of_ratios([], None) is None
+    for ratio in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(InputError, match=r"^ratios "):
+            verdict_of_ratios([1.0, ratio], None)
+
+
+def test_the_interval_by_hand() -> None:
+    # logs 0 and ln 4: mean ln 2, deviation ln 4 / √2, half width 12.706 · ln 4 / 2
+    low, high = interval_of_ratios([1.0, 4.0])
+    assert math.log(low) == pytest.approx(math.log(2) - 12.706 * math.log(2))
+    assert math.log(high) == pytest.approx(math.log(2) + 12.706 * math.log(2))
+
+
+@pytest.mark.parametrize(("freedom", "point"), [(1, 12.706), (2, 4.303), (9, 2.262), (10, 2.228), (30, 2.042)])
+def test_students_t_as_in_the_tables(freedom: int, point: float) -> None:
+    assert student_t(freedom) == pytest.approx(point, abs=5e-4)
+
+
+def test_the_interval_holds_the_truth_95_times_in_100() -> None:
+    """4000 draws: the share's standard error is 0.34 %, so ±1.7 points would fail by chance once in 1.7 million."""
+    rng = random.Random(11)
+    held = 0
+    for _ in range(4000):
+        low, high = interval_of_ratios([math.exp(rng.gauss(math.log(1.3), 0.1)) for _ in range(5)])
+        held += low <= 1.3 <= high
+    assert held / 4000 == pytest.approx(0.95, abs=0.017)
+
+
+def test_greedy_texts_are_compared_id_for_id() -> None:
+    assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
+
+
+def test_a_greedy_difference_is_shown_with_the_gap_that_explains_it() -> None:
+    plain = GOOD.autoregressive
+    assert plain is not None
+    other = replace(plain, token_ids=[1] * 6 + [2] * 11)  # token 7 is the second drafted token of round 2
+    assert compare_texts(replace(GOOD, autoregressive=other)) == (
+        "The texts differ first at token 7: the target's two likeliest tokens there have probabilities 0.4120 and "
+        "0.4020 (a gap of 0.01), and one pass over several tokens rounds differently from a pass over one."
+    )
+
+
+def test_a_greedy_difference_without_recorded_candidates() -> None:
+    bare = [replace(a_round(0, 4), drafted=[DraftedToken(1, "a", "accepted")] * 4, emitted=EmittedToken("bonus", 1))]
+    trace = replace(a_trace(bare), autoregressive=Autoregressive([STEP] * 5, [2] * 5))
+    sentence = (
+        "The texts differ first at token 1: one pass over several tokens rounds differently from a pass over one."
+    )
+    assert compare_texts(trace) == sentence
+
+
+def test_sampled_texts_are_not_compared_word_for_word() -> None:
+    sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
+    assert sentence == (
+        "At temperature 0.8 these are two different draws from the same distribution: not comparable word for word."
+    )
+
+
+def test_a_missing_run_and_a_shorter_one() -> None:
+    assert compare_texts(replace(GOOD, autoregressive=None)).startswith("Only one of the two runs")
+    plain = GOOD.autoregressive
+    assert plain is not None
+    assert compare_texts(replace(GOOD, autoregressive=replace(plain, token_ids=[1] * 9))).startswith(
+        "The same for 9 tokens"
+    )
+
+
+def test_an_interval_wide_enough_for_anything_is_not_called_even() -> None:
+    wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
+    assert wide is not None
+    assert even is not None
+    assert wide.headline == "Too close to call, 0.65×"
+    assert even.headline == "Neutral, 1.00×"

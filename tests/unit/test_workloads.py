@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer
+
+from specviz.core.prompts import prompt_problem
+from specviz.data import workloads
+from specviz.data.workloads import WORKLOADS, Preset
+
+ROOT = Path(__file__).parents[2]
+PRESETS = [preset for workload in WORKLOADS for preset in workload.prompts]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(ROOT / "assets/models/wren-base/tokenizer.json"))
+
+
+def test_the_kinds_are_the_designs() -> None:
+    kinds = ["story", "code", "structured", "boilerplate", "constrained", "copy", "prose", "random"]
+    assert [workload.name for workload in WORKLOADS] == kinds
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_a_workload_says_what_it_is_in_one_sentence_and_has_prompts(workload: workloads.Workload) -> None:
+    assert len(workload.prompts) >= 4
+    assert workload.about.endswith(".")
+    assert ". " not in workload.about
+    assert [preset.name for preset in workload.prompts] == [
+        f"{workload.name}-{number}" for number in range(1, len(workload.prompts) + 1)
+    ]
+
+
+def test_no_prompt_is_there_twice() -> None:
+    assert len({preset.text for preset in PRESETS}) == len(PRESETS)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_a_prompt_leaves_room_to_continue(preset: Preset, tokenizer: Tokenizer) -> None:
+    assert prompt_problem(preset.text) is None
+    assert preset.text == preset.text.rstrip(), "a space or newline at the end would split the next token"
+    assert 10 <= len(tokenizer.encode(preset.text).ids) <= 120
+
+
+def test_random_words_are_the_same_everywhere() -> None:
+    assert workloads.RANDOM.prompts[0].text.startswith("cinder of walnut ferry nettle")
+
+
+def test_lookup() -> None:
+    preset = workloads.find_preset("code-2")
+    assert preset is workloads.CODE.prompts[1]
+    assert workloads.workload_of("code-2") is workloads.CODE
+    assert workloads.find_workload("code") is workloads.CODE
+    assert workloads.find_preset("code-99") is None
+    assert workloads.find_workload("poetry") is None
+    assert workloads.workload_of("poetry-1") is None

@@ -1,0 +1,165 @@
+"""Reading vLLM's and SGLang's counters from pasted text. Lines are as the engines write them."""
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, read_counters
+
+METRICS = """\
+# HELP vllm:spec_decode_num_drafts_total Number of spec decoding drafts.
+# TYPE vllm:spec_decode_num_drafts_total counter
+vllm:num_requests_running{engine="0",model_name="m"} 6.0
+vllm:spec_decode_num_drafts_total{engine="0",model_name="m"} 1000.0
+vllm:spec_decode_num_draft_tokens_total{engine="0",model_name="m"} 3000.0
+vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="m"} 1660.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="0"} 710.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 530.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="2"} 420.0
+"""
+LOG = (
+    "(APIServer pid=1) INFO 05-03 18:50:55 [loggers.py:271] Engine 000: Avg generation throughput: 4.0 tokens/s, "
+    "Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 2.1%\n"
+    "(APIServer pid=1) INFO 05-03 18:50:55 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.79, "
+    "Accepted throughput: 0.05 tokens/s, Drafted throughput: 0.05 tokens/s, Accepted: 25 tokens, Drafted: 28 tokens, "
+    "Per-position acceptance rate: 0.929, 0.857, Avg Draft acceptance rate: 89.3%\n"
+)
+SGLANG = (
+    "[2026-09-30 08:30:35] Decode batch, #running-req: 9, #token: 11584, token usage: 0.01, accept len: {length}, "
+    "accept rate: {rate}, cuda graph: True, gen throughput (token/s): 22.40, #queue-req: 1"
+)
+
+
+def test_vllm_metrics_with_positions() -> None:
+    counters = read_counters(METRICS)
+    assert counters.engine == "vLLM"
+    assert counters.tokens_per_target_call == pytest.approx(2.66)
+    assert counters.draft_length == 3
+    assert counters.acceptance_rate == pytest.approx(1660 / 3000)
+    assert counters.survival == pytest.approx((0.71, 0.53, 0.42))
+    assert counters.position_rates == pytest.approx((0.71, 530 / 710, 420 / 530))
+    assert counters.running == 6
+    # of 1000 rounds 420 accepted everything, so 580 had a rejection
+    assert counters.alpha(3) == pytest.approx(1660 / (1660 + 580))
+
+
+def test_several_engines_are_summed() -> None:
+    text = METRICS + METRICS.replace('engine="0"', 'engine="1"').replace(" 1660.0", " 1340.0")
+    assert read_counters(text).tokens_per_target_call == pytest.approx(1 + 3000 / 2000)
+
+
+def test_of_two_scrapes_the_difference_counts() -> None:
+    later = METRICS.replace(" 1000.0", " 1100.0").replace(" 3000.0", " 3300.0").replace(" 1660.0", " 1960.0")
+    later = later.replace(" 710.0", " 810.0").replace(" 530.0", " 630.0").replace(" 420.0", " 520.0")
+    counters = read_counters(METRICS + later)
+    assert counters.tokens_per_target_call == 4
+    assert counters.survival == (1, 1, 1)
+    assert counters.alpha(3) == 1
+
+
+def test_short_drafts_make_no_false_count_of_rejections() -> None:
+    counters = read_counters(METRICS.replace(" 3000.0", " 2000.0"))  # prompt lookup often finds less
+    assert not counters.counts_judgements
+    # every judgement alike, α + α² of 2 drafted has to give 1.66
+    assert counters.alpha(2) + counters.alpha(2) ** 2 == pytest.approx(1.66)
+
+
+def test_vllm_log_line() -> None:
+    counters = read_counters(LOG)
+    assert (counters.engine, counters.draft_length, counters.running) == ("vLLM", 2, 3)
+    assert counters.tokens_per_target_call == pytest.approx(2.786)
+    assert counters.survival == (0.929, 0.857)
+
+
+def test_the_last_of_several_log_lines_counts() -> None:
+    later = LOG.replace("2.79", "2.95").replace("0.929, 0.857", "0.986, 0.964")
+    assert read_counters(LOG + later).survival == (0.986, 0.964)
+
+
+def test_a_vllm_log_line_without_positions() -> None:
+    line = LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", "")
+    counters = read_counters(line)
+    assert counters.tokens_per_target_call == 2.79
+    assert counters.draft_length == pytest.approx(28 / (25 / 1.79))
+
+
+@pytest.mark.parametrize(
+    ("length", "rate", "drafted"),
+    [
+        ("3.04", "0.68", 3),  # newer: (3.04 − 1) / 3
+        ("3.82", "0.56", 5),
+        ("2.47", "0.82", 2),  # older: 2.47 / (2 + 1), the target's own token on both sides
+    ],
+)
+def test_sglang_log_line_in_both_meanings_of_its_rate(length: str, rate: str, drafted: int) -> None:
+    counters = read_counters(SGLANG.format(length=length, rate=rate))
+    assert counters.engine == "SGLang"
+    assert (counters.draft_length, counters.running) == (drafted, 9)
+    assert counters.acceptance_rate == pytest.approx((float(length) - 1) / drafted)
+
+
+def test_sglang_gauges_leave_out_the_drafts_own_worker() -> None:
+    text = """\
+sglang:spec_accept_length{engine_type="draft",tp_rank="0"} 9.7
+sglang:spec_accept_length{engine_type="unified",tp_rank="0"} 2.2
+sglang:spec_accept_length{engine_type="unified",tp_rank="1"} 2.4
+sglang:spec_num_draft_tokens{engine_type="unified"} 4
+sglang:spec_accept_rate{engine_type="unified"} 0.43
+"""
+    counters = read_counters(text)
+    assert counters.tokens_per_target_call == pytest.approx(2.3)
+    assert counters.draft_length == 3
+
+
+def test_an_unknown_draft_length_is_left_open() -> None:
+    counters = read_counters("Decode batch. #running-req: 1, accept len: 2.80, cuda graph: True")
+    assert counters.draft_length is None
+    assert counters.acceptance_rate is None
+    assert 0 < counters.alpha(4) < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", NOTHING_FOUND),
+        ("\x00\x07<script>alert(1)</script> {{{ ]]] 💥", NOTHING_FOUND),
+        ("vllm:num_requests_running 3", NOTHING_FOUND),
+        ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
+        (
+            "vllm:spec_decode_num_drafts_total 0\nvllm:spec_decode_num_accepted_tokens_total 0",
+            "nothing has been drafted",
+        ),
+        ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts_total is missing"),
+        ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens_total is missing"),
+        ("vllm:spec_decode_num_drafts_total many", "is “many”, which is no number"),
+        ("vllm:spec_decode_num_drafts_total NaN", "is “NaN”, which is no number"),
+        ("vllm:spec_decode_num_drafts_total -3", "is “-3”, which is no number"),
+        (METRICS.replace(" 1660.0", " 9999.0"), "More tokens are accepted than drafted"),
+        (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
+        (METRICS.replace('position="1"', 'position="7"'), "without a gap"),
+        (METRICS.replace('position="1"', 'position="x"'), "position “x”"),
+        (METRICS.replace('position="1"', 'position="99999999999"'), "0, 1, 2"),
+        ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is no number"),
+        (METRICS.replace(" 3000.0", " 1e300"), "more than 64 drafted tokens a round"),
+        ("SpecDecoding metrics: nonsense", "no “Mean acceptance length”"),
+        ("SpecDecoding metrics: Mean acceptance length: 0.20", "cannot be"),
+        ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "no number"),
+        ("Decode batch, accept len: , accept rate: 0.5", "no number after “accept len”"),
+        ("Decode batch, accept len: 0.4, accept rate: 0.1", "cannot be"),
+    ],
+)
+def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_counters(text)
+    said = str(caught.value)
+    assert sentence in said
+    assert "\n" not in said
+
+
+HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "accept len:" * 50_000]
+HOSTILE += ["SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length: " + " " * 500_000, "\t" * 500_000]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_is_read_in_no_time(hostile: str) -> None:
+    with pytest.raises(InputError):
+        read_counters(hostile)
