@@ -1,65 +1,66 @@
-"""What production says of speculation: vLLM's and SGLang's counters, read from pasted text.
+"""Speculation counters of vLLM and SGLang, read from pasted text.
 
-Two things bite. vLLM's rate of a position is accepted there / drafts, so it falls along the draft even where every
-judgement is alike: it is the product of the per-judgement rates up to there. And SGLang's `accept len` counts the
-target's own token, while its `accept rate` did too in older versions and does not in newer ones.
+Two things are easy to get wrong. vLLM's rate of a position is (accepted at this position) / (number of drafts). So it
+falls along the draft even when every token is equally easy to guess: it is the product of the per-judgement rates up to
+this position. SGLang's `accept len` counts the target's own token. Its `accept rate` counts that token too in older
+versions, and does not in newer ones.
 """
 
 import math
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from specviz.core.errors import InputError
 from specviz.core.theory import alpha_from_acceptance_rate
 
 MAX_CHARACTERS = 1_000_000
 MAX_POSITIONS = 64
+MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
+ENGINES = ("vllm:", "sglang:")
 NOTHING_FOUND = (
     "No speculative decoding counters were found in this text: paste the /metrics page of vLLM or SGLang, or a log "
     "line with “SpecDecoding metrics” or “accept len”."
 )
 
-_SERIES = re.compile(
-    r'^[ \t]*(?P<name>(?:vllm|sglang):\w+)(?:\{(?P<labels>(?:[^"}\n]|"[^"\n]*")*)\})?[ \t]+(?P<value>\S+)', re.MULTILINE
-)
-_LABEL = re.compile(r'(\w+)="([^"]*)"')
-
 
 @dataclass(frozen=True, slots=True)
 class ServingCounters:
-    """Speculation as a serving engine counts it, checked."""
+    """The speculation figures that a serving engine reports, checked."""
 
     engine: Literal["vLLM", "SGLang"]
-    tokens_per_target_call: float  # with the target's own token
-    draft_length: float | None = None  # mean tokens drafted a round; None where the text does not say
+    tokens_per_target_call: float  # includes the target's own token
+    draft_length: float | None = None  # mean drafted tokens per round; None if the text does not say
     survival: tuple[float, ...] = ()  # share of rounds in which position 1, 2, ... was accepted
-    running: float | None = None  # requests decoded together
+    running: float | None = None  # requests that are decoded together
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted / drafted; None where the draft length is unknown."""
+        """Accepted / drafted; None if the draft length is unknown."""
         return (self.tokens_per_target_call - 1) / self.draft_length if self.draft_length else None
 
     @property
     def position_rates(self) -> tuple[float, ...]:
-        """Per judgement, h_j: of the rounds that came to position j, the share that accepted it."""
+        """Per judgement, h_j: of the rounds that reached position j, the share that accepted it."""
         before = (1.0, *self.survival)
-        return tuple(here / came for here, came in zip(self.survival, before, strict=False) if came)
+        return tuple(here / reached for here, reached in zip(self.survival, before, strict=False) if reached)
 
     @property
     def counts_judgements(self) -> bool:
-        """Whether rejections can be counted: every round drafted to the last position."""
+        """Whether rejections can be counted. They can if every round drafted up to the last position."""
         full = self.draft_length is None or abs(self.draft_length - len(self.survival)) < 0.01
         return bool(self.survival) and full
 
     def alpha(self, draft_length: int) -> float:
-        """Per judgement: accepted / (accepted + rejected) where that is counted, else the alpha that leads to it.
+        """The per-judgement rate: accepted / (accepted + rejected).
 
-        A round has a rejection unless it accepted its last position. Without counts by position every judgement is
-        taken to be alike, with `draft_length` tokens drafted.
+        A round has one rejection unless it accepted its last position. If rejections cannot be counted, this is the
+        alpha that gives the same number of accepted tokens when `draft_length` tokens are drafted every round.
         """
         accepted = self.tokens_per_target_call - 1
         if self.counts_judgements and self.survival[-1] < 1:
@@ -68,10 +69,12 @@ class ServingCounters:
 
 
 def read_counters(text: str) -> ServingCounters:
-    """Read pasted metrics or log lines; of several log lines the last counts, of two scrapes the difference.
+    """Read pasted metrics or log lines.
+
+    Of several log lines, the last one is used. If a counter is pasted twice, the difference is used.
 
     Raises:
-        InputError: one sentence about what is missing or cannot be.
+        InputError: one sentence about what is missing or impossible.
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
@@ -93,27 +96,52 @@ Series = dict[str, dict[Labels, list[float]]]
 
 
 def _series(text: str) -> Series:
-    """Name → labels → the values in the order pasted."""
+    """Name → labels → the values in the order pasted. Only whole lines of the two engines are read."""
     found: Series = defaultdict(lambda: defaultdict(list))
-    for match in _SERIES.finditer(text):
-        name = match["name"].removesuffix("_total")
-        labels = tuple(sorted(_LABEL.findall(match["labels"] or "")))
-        found[name][labels].append(_number(match["value"], match["name"]))
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith(ENGINES) and len(line) <= MAX_LINE and (written := _written_value(line)):
+            name, labels, value = _sample(line, written)
+            found[name][labels].append(value)
     return found
 
 
+def _written_value(line: str) -> str:
+    """What follows the name and its labels; empty if the line was cut off before it."""
+    if "{" not in line:
+        return " ".join(line.split()[1:])
+    _, brace, rest = line.rpartition("}")
+    return rest.strip() if brace else ""
+
+
+def _sample(line: str, written: str) -> tuple[str, Labels, float]:
+    """The counter's name without `_total`, its labels and its value."""
+    try:
+        [family] = text_string_to_metric_families(line)
+        [sample] = family.samples
+    except ValueError:  # the parser's own messages repeat the whole line
+        raise InputError(f"{_name(line)} is {_shown(written)}, which is not a number from 0 up.") from None
+    if not 0 <= sample.value <= sys.float_info.max:
+        raise InputError(f"{_name(line)} is {_shown(written)}, which is not a number from 0 up.")
+    return sample.name.removesuffix("_total"), tuple(sorted(sample.labels.items())), float(sample.value)
+
+
+def _name(line: str) -> str:
+    """The counter's name as written, short enough for a sentence."""
+    return re.split(r"[\s{]", line)[0][:60]
+
+
 def _counted(values: list[float]) -> float:
-    """A counter's value; of two scrapes, what was counted between them."""
+    """A counter's value. If it was pasted twice, what was counted between the two."""
     return values[-1] - values[0] if len(values) > 1 else values[0]
 
 
 def _sum(series: Series, name: str) -> float | None:
-    """A counter over all its engines."""
+    """A counter, summed over all engines."""
     return sum(map(_counted, series[name].values())) if name in series else None
 
 
 def _mean(series: Series, name: str) -> float | None:
-    """A gauge over all its ranks, the draft model's own worker left out."""
+    """The mean of a gauge over all ranks, without the draft model's own worker."""
     if name not in series:
         return None
     values = [each[-1] for labels, each in series[name].items() if ("engine_type", "draft") not in labels]
@@ -128,11 +156,11 @@ def _vllm_metrics(series: Series) -> ServingCounters | None:
     if drafts is None and drafted is None and accepted is None and not by_position:
         return None
     if drafts is None:
-        raise InputError("vllm:spec_decode_num_drafts_total is missing: without it tokens a round are unknown.")
+        raise InputError("vllm:spec_decode_num_drafts_total is missing: without it the tokens per round are unknown.")
     if accepted is None and not by_position:
         raise InputError("vllm:spec_decode_num_accepted_tokens_total is missing.")
     if drafts <= 0:
-        raise InputError("vllm:spec_decode_num_drafts_total says that nothing has been drafted.")
+        raise InputError("vllm:spec_decode_num_drafts_total says that nothing was drafted.")
     accepted = sum(by_position) if accepted is None else accepted
     return ServingCounters(
         "vLLM",
@@ -151,7 +179,7 @@ def _by_position(series: Series) -> list[float]:
             raise InputError(f"A per-position counter has position {_shown(position)}; 0, 1, 2, … were expected.")
         counts[int(position)] += _counted(values)
     if sorted(counts) != list(range(len(counts))):
-        raise InputError("The per-position counters are not those of positions 0, 1, 2, … without a gap.")
+        raise InputError("The per-position counters must be those of positions 0, 1, 2, … without a gap.")
     return [counts[position] for position in range(len(counts))]
 
 
@@ -193,9 +221,10 @@ def _sglang_log(text: str) -> ServingCounters | None:
 
 
 def _drafted(length: float, rate: float | None) -> float | None:
-    """Tokens drafted a round, from SGLang's two figures, whichever meaning of the rate gives a whole number.
+    """Drafted tokens per round, from SGLang's two figures.
 
-    Newer: (length − 1) / drafted. Older: length / (drafted + 1), the target's own token counted on both sides.
+    The rate has two meanings. Newer versions: (length − 1) / drafted. Older versions: length / (drafted + 1), with the
+    target's own token on both sides. The meaning that gives a whole number is used.
     """
     if not rate or length <= 1:
         return None
@@ -220,24 +249,24 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise InputError(f"{name[:60]} is {_shown(text)}, which is no number from 0 up.")
+        raise InputError(f"{name[:60]} is {_shown(text)}, which is not a number from 0 up.")
     return value
 
 
 def _shown(text: str) -> str:
-    """A short piece of what was pasted, without what a page could take for markup."""
+    """A short piece of what was pasted, without characters that a page could read as markup."""
     return "“" + re.sub(r"[^\w.+-]", "?", text[:20]) + "”"
 
 
 def _checked(counters: ServingCounters) -> ServingCounters:
-    """What the figures say of each other."""
+    """Refuse figures that contradict each other."""
     tokens, rate = counters.tokens_per_target_call, counters.acceptance_rate
     if tokens < 1:
-        raise InputError(f"{tokens:.2f} tokens a target call cannot be: every call writes at least one.")
+        raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
     if rate is not None and rate > 1.001:
         raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
     if max(len(counters.survival), counters.draft_length or 0) > MAX_POSITIONS:
-        raise InputError(f"These counters speak of more than {MAX_POSITIONS} drafted tokens a round.")
+        raise InputError(f"These counters report more than {MAX_POSITIONS} drafted tokens per round.")
     if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
-        raise InputError("A later position is accepted more often than the one before it, which cannot be.")
+        raise InputError("A later position is accepted more often than the one before it, which is impossible.")
     return counters

@@ -38,8 +38,21 @@ def test_vllm_metrics_with_positions() -> None:
     assert counters.survival == pytest.approx((0.71, 0.53, 0.42))
     assert counters.position_rates == pytest.approx((0.71, 530 / 710, 420 / 530))
     assert counters.running == 6
-    # of 1000 rounds 420 accepted everything, so 580 had a rejection
+    # 420 of 1000 rounds accepted everything, so 580 had a rejection
     assert counters.alpha(3) == pytest.approx(1660 / (1660 + 580))
+
+
+def test_the_prometheus_format_is_read_in_full() -> None:
+    timestamps = "".join(f"{line} 1764000000000\n" for line in METRICS.splitlines() if not line.startswith("#"))
+    quoted = METRICS.replace('model_name="m"', 'model_name="a \\"b\\" {c}, d"')
+    for text in (timestamps, quoted, METRICS.replace("\n", "\r\n"), METRICS.replace(" ", "\t")):
+        assert read_counters(text) == read_counters(METRICS)
+
+
+def test_a_line_that_was_cut_off_is_ignored() -> None:
+    whole = METRICS.splitlines()
+    for cut in ('vllm:spec_decode_num_drafts_total{engine="0",mod', "vllm:spec_decode_num_dr", 'vllm:x{engine="0"}'):
+        assert read_counters("\n".join([*whole, cut])) == read_counters(METRICS)
 
 
 def test_several_engines_are_summed() -> None:
@@ -47,7 +60,7 @@ def test_several_engines_are_summed() -> None:
     assert read_counters(text).tokens_per_target_call == pytest.approx(1 + 3000 / 2000)
 
 
-def test_of_two_scrapes_the_difference_counts() -> None:
+def test_two_scrapes_give_their_difference() -> None:
     later = METRICS.replace(" 1000.0", " 1100.0").replace(" 3000.0", " 3300.0").replace(" 1660.0", " 1960.0")
     later = later.replace(" 710.0", " 810.0").replace(" 530.0", " 630.0").replace(" 420.0", " 520.0")
     counters = read_counters(METRICS + later)
@@ -56,10 +69,10 @@ def test_of_two_scrapes_the_difference_counts() -> None:
     assert counters.alpha(3) == 1
 
 
-def test_short_drafts_make_no_false_count_of_rejections() -> None:
+def test_rejections_are_not_counted_if_drafts_are_often_short() -> None:
     counters = read_counters(METRICS.replace(" 3000.0", " 2000.0"))  # prompt lookup often finds less
     assert not counters.counts_judgements
-    # every judgement alike, α + α² of 2 drafted has to give 1.66
+    # with one alpha for both positions, α + α² must give 1.66
     assert counters.alpha(2) + counters.alpha(2) ** 2 == pytest.approx(1.66)
 
 
@@ -70,7 +83,7 @@ def test_vllm_log_line() -> None:
     assert counters.survival == (0.929, 0.857)
 
 
-def test_the_last_of_several_log_lines_counts() -> None:
+def test_the_last_of_several_log_lines_is_used() -> None:
     later = LOG.replace("2.79", "2.95").replace("0.929, 0.857", "0.986, 0.964")
     assert read_counters(LOG + later).survival == (0.986, 0.964)
 
@@ -90,14 +103,14 @@ def test_a_vllm_log_line_without_positions() -> None:
         ("2.47", "0.82", 2),  # older: 2.47 / (2 + 1), the target's own token on both sides
     ],
 )
-def test_sglang_log_line_in_both_meanings_of_its_rate(length: str, rate: str, drafted: int) -> None:
+def test_sglang_log_line_with_both_meanings_of_its_rate(length: str, rate: str, drafted: int) -> None:
     counters = read_counters(SGLANG.format(length=length, rate=rate))
     assert counters.engine == "SGLang"
     assert (counters.draft_length, counters.running) == (drafted, 9)
     assert counters.acceptance_rate == pytest.approx((float(length) - 1) / drafted)
 
 
-def test_sglang_gauges_leave_out_the_drafts_own_worker() -> None:
+def test_sglang_gauges_leave_out_the_draft_models_worker() -> None:
     text = """\
 sglang:spec_accept_length{engine_type="draft",tp_rank="0"} 9.7
 sglang:spec_accept_length{engine_type="unified",tp_rank="0"} 2.2
@@ -110,7 +123,7 @@ sglang:spec_accept_rate{engine_type="unified"} 0.43
     assert counters.draft_length == 3
 
 
-def test_an_unknown_draft_length_is_left_open() -> None:
+def test_the_draft_length_may_be_unknown() -> None:
     counters = read_counters("Decode batch. #running-req: 1, accept len: 2.80, cuda graph: True")
     assert counters.draft_length is None
     assert counters.acceptance_rate is None
@@ -126,25 +139,27 @@ def test_an_unknown_draft_length_is_left_open() -> None:
         ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
         (
             "vllm:spec_decode_num_drafts_total 0\nvllm:spec_decode_num_accepted_tokens_total 0",
-            "nothing has been drafted",
+            "nothing was drafted",
         ),
         ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts_total is missing"),
         ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens_total is missing"),
-        ("vllm:spec_decode_num_drafts_total many", "is “many”, which is no number"),
-        ("vllm:spec_decode_num_drafts_total NaN", "is “NaN”, which is no number"),
-        ("vllm:spec_decode_num_drafts_total -3", "is “-3”, which is no number"),
+        ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
+        ("vllm:spec_decode_num_drafts_total NaN", "is “NaN”, which is not a number"),
+        ("vllm:spec_decode_num_drafts_total 9" + "0" * 400, "which is not a number"),
+        ("vllm:spec_decode_num_drafts_total 5 yesterday", "is “5?yesterday”, which is not a number"),
+        ("vllm:spec_decode_num_drafts_total -3", "is “-3”, which is not a number"),
         (METRICS.replace(" 1660.0", " 9999.0"), "More tokens are accepted than drafted"),
         (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
         (METRICS.replace('position="1"', 'position="7"'), "without a gap"),
         (METRICS.replace('position="1"', 'position="x"'), "position “x”"),
         (METRICS.replace('position="1"', 'position="99999999999"'), "0, 1, 2"),
-        ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is no number"),
-        (METRICS.replace(" 3000.0", " 1e300"), "more than 64 drafted tokens a round"),
+        ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
+        (METRICS.replace(" 3000.0", " 1e300"), "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics: nonsense", "no “Mean acceptance length”"),
-        ("SpecDecoding metrics: Mean acceptance length: 0.20", "cannot be"),
-        ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "no number"),
+        ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
+        ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),
         ("Decode batch, accept len: , accept rate: 0.5", "no number after “accept len”"),
-        ("Decode batch, accept len: 0.4, accept rate: 0.1", "cannot be"),
+        ("Decode batch, accept len: 0.4, accept rate: 0.1", "is impossible"),
     ],
 )
 def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
@@ -157,9 +172,10 @@ def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
 
 HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "accept len:" * 50_000]
 HOSTILE += ["SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length: " + " " * 500_000, "\t" * 500_000]
+HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "\nvllm:x" * 100_000]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_text_is_read_in_no_time(hostile: str) -> None:
+def test_hostile_text_is_refused_without_delay(hostile: str) -> None:
     with pytest.raises(InputError):
         read_counters(hostile)
