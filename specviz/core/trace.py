@@ -4,114 +4,68 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 `read_trace` trusts nothing and checks types, ranges, size, schema version and the bookkeeping.
 """
 
-import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
+from specviz.core.rounds import (
+    Candidate,
+    DraftedToken,
+    EmittedKind,
+    EmittedToken,
+    Piece,
+    Probability,
+    ResidualCandidate,
+    Round,
+    Seconds,
+    Status,
+    TokenId,
+    dump_round,
+    parse_round,
+)
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [  # a round's parts are named here too: readers of a trace need both
+    "Autoregressive",
+    "Candidate",
+    "DraftedToken",
+    "DrafterInfo",
+    "EmittedKind",
+    "EmittedToken",
+    "Machine",
+    "ModelInfo",
+    "Output",
+    "Piece",
+    "PrefillSeconds",
+    "Probability",
+    "Prompt",
+    "ResidualCandidate",
+    "Round",
+    "Seconds",
+    "Status",
+    "TokenId",
+    "Trace",
+    "dump_round",
+    "dump_trace",
+    "parse_round",
+    "parse_trace",
+    "read_trace",
+]
+
 SCHEMA: Literal[1] = 1
-Status = Literal["accepted", "rejected", "discarded"]
-EmittedKind = Literal["correction", "bonus", "none"]
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_TOKENS = 65_536  # in a prompt or an output
-MAX_CANDIDATES = 64
 
-TokenId = Annotated[int, Field(ge=0, lt=2**31)]
-Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
-Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(max_length=300)]
-Piece = Annotated[str, Field(max_length=2_000)]  # one token's text; bytes that are no whole character stand as ⟨E2⟩
 Text = Annotated[str, Field(max_length=2_000_000)]
-
-
-class Candidate(NamedTuple):
-    """One alternative at a position, with what each model thought of it."""
-
-    id: TokenId
-    text: Piece
-    p: Probability  # target
-    q: Probability | None  # draft; None where it is unknown: at a bonus, and from a draft with another tokenizer
-
-
-class ResidualCandidate(NamedTuple):
-    """One of the likeliest tokens of the residual a correction was drawn from."""
-
-    id: TokenId
-    text: Piece
-    r: Probability
-
-
-@dataclass(frozen=True, slots=True)
-class DraftedToken:
-    """One token the draft proposed, and what became of it."""
-
-    id: TokenId
-    text: Piece
-    status: Status
-    target_prob: Probability | None = None  # None where recording was off
-    draft_prob: Probability | None = None  # None too where the draft has another tokenizer: of this token it has none
-    accept_prob: Probability | None = None  # None for a discarded token: it was never judged
-    u: Probability | None = None  # the number drawn; None when greedy
-    candidates: Annotated[list[Candidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class EmittedToken:
-    """The token the target adds at the end of a round; none after an accepted end of text."""
-
-    kind: EmittedKind
-    id: TokenId | None = None
-    text: Piece = ""
-    target_prob: Probability | None = None
-    candidates: Annotated[list[Candidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
-    residual_top: Annotated[list[ResidualCandidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One draft phase and the target pass that judged it."""
-
-    index: Annotated[int, Field(ge=0)]
-    draft_seconds: Seconds
-    verify_seconds: Seconds
-    overhead_seconds: Seconds  # the rest of the round, without recording
-    drafted: Annotated[list[DraftedToken], Field(max_length=64)]
-    emitted: EmittedToken
-    # What a draft with another tokenizer wrote, in its own tokens; left out of a file where there is nothing to say.
-    draft_tokens: Annotated[list[Piece], Field(max_length=64, exclude_if=operator.not_)] = field(default_factory=list)
-
-    @property
-    def accepted(self) -> int:
-        """Number of drafted tokens that survived."""
-        return sum(token.status == "accepted" for token in self.drafted)
-
-    @property
-    def rejected(self) -> int:
-        """0 or 1: at most one drafted token a round is judged and fails."""
-        return sum(token.status == "rejected" for token in self.drafted)
-
-    @property
-    def discarded(self) -> int:
-        """Number of drafted tokens that were never judged."""
-        return sum(token.status == "discarded" for token in self.drafted)
-
-    @property
-    def seconds(self) -> float:
-        """The whole round, in seconds."""
-        return self.draft_seconds + self.verify_seconds + self.overhead_seconds
-
-    @property
-    def emitted_ids(self) -> list[int]:
-        """The token ids this round adds to the text."""
-        kept = [token.id for token in self.drafted if token.status == "accepted"]
-        return kept if self.emitted.id is None else [*kept, self.emitted.id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,24 +149,27 @@ class Trace:
     autoregressive: Autoregressive | None
     output: Output
 
+    # pandas is imported by the two methods that need it: it takes half a second, and most programs need no frame.
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The tokens of the rounds as a table, one row a token; see `specviz.core.frames.token_frame`."""
+        from specviz.core.frames import token_frame
+
+        return token_frame(self.rounds)
+
+    def rounds_frame(self) -> "pd.DataFrame":
+        """The rounds as a table, one row a round; see `specviz.core.frames.round_frame`."""
+        from specviz.core.frames import round_frame
+
+        return round_frame(self.rounds)
+
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
-_ROUND: TypeAdapter[Round] = TypeAdapter(Round)
 
 
 def dump_trace(trace: Trace) -> str:
     """The trace file's JSON text."""
     return _TRACE.dump_json(trace).decode()
-
-
-def dump_round(round: Round) -> str:
-    """One round as the trace file writes it."""
-    return _ROUND.dump_json(round).decode()
-
-
-def parse_round(text: str | bytes) -> Round:
-    """The round `dump_round` wrote; types and ranges are checked, its place in a trace is not."""
-    return _ROUND.validate_json(text)
 
 
 def read_trace(path: str | PathLike[str]) -> Trace:

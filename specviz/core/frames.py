@@ -1,0 +1,93 @@
+"""A run as pandas data frames, to group, plot or export: `Trace.to_frame` and `Trace.rounds_frame`."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from specviz.core.rounds import Round
+
+TOKEN_COLUMNS = {
+    "round": "int64",
+    "position": "int64",
+    "status": "str",
+    "id": "int64",
+    "text": "str",
+    "p": "float64",
+    "q": "float64",
+    "u": "float64",
+    "accept_prob": "float64",
+}
+ROUND_COLUMNS = {
+    "round": "int64",
+    "drafted": "int64",
+    "accepted": "int64",
+    "rejected": "int64",
+    "discarded": "int64",
+    "emitted": "str",
+    "draft_seconds": "float64",
+    "verify_seconds": "float64",
+    "overhead_seconds": "float64",
+    "tokens": "int64",
+}
+
+
+def token_frame(rounds: Iterable[Round]) -> pd.DataFrame:
+    """One row for each drafted token and for each token that the target added, in the order of the rounds.
+
+    Columns:
+        round: the round's index, from 0.
+        position: the token's place in the draft, from 1. A correction has the position of the token it replaces;
+            a bonus comes after the last drafted token.
+        status: accepted, rejected, discarded, correction or bonus.
+        id, text: the token; the text may be part of a character.
+        p, q: the probability that the target and the draft gave the token, from 0 to 1.
+        u: the random number that decided; a token is accepted where u < accept_prob.
+        accept_prob: the probability of accepting the token.
+
+    p, q, u and accept_prob are NaN where the run has none: recording was off, the run was greedy (u), the token was
+    discarded (u, accept_prob) or added by the target (q, u, accept_prob). A run of the target alone has no rows.
+    """
+    return _frame([row for round in rounds for row in _token_rows(round)], TOKEN_COLUMNS)
+
+
+def round_frame(rounds: Iterable[Round]) -> pd.DataFrame:
+    """One row for each round.
+
+    Columns:
+        round: its index, from 0.
+        drafted, accepted, rejected, discarded: how many of its drafted tokens.
+        emitted: correction, bonus or none: the token that the target added.
+        draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify.
+        tokens: how many tokens it added to the text.
+    """
+    return _frame([_round_row(round) for round in rounds], ROUND_COLUMNS)
+
+
+def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> pd.DataFrame:
+    """The types are set even where there are no rows, so that a frame of any run can be computed with."""
+    return pd.DataFrame.from_records(rows, columns=list(columns)).astype(columns)
+
+
+def _token_rows(round: Round) -> Iterator[tuple[Any, ...]]:
+    for position, token in enumerate(round.drafted, start=1):
+        probabilities = token.target_prob, token.draft_prob, token.u, token.accept_prob
+        yield round.index, position, token.status, token.id, token.text, *probabilities
+    added = round.emitted
+    if added.id is not None:
+        yield round.index, round.accepted + 1, added.kind, added.id, added.text, added.target_prob, None, None, None
+
+
+def _round_row(round: Round) -> tuple[Any, ...]:
+    return (
+        round.index,
+        len(round.drafted),
+        round.accepted,
+        round.rejected,
+        round.discarded,
+        round.emitted.kind,
+        round.draft_seconds,
+        round.verify_seconds,
+        round.overhead_seconds,
+        len(round.emitted_ids),
+    )
