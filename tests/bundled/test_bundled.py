@@ -48,7 +48,6 @@ def greedy_of_transformers(target: LoadedModel, token_ids: list[int], tokens: in
     return list(written[0, len(token_ids) :].tolist())
 
 
-@pytest.mark.slow
 def test_greedy_output_is_the_targets_own_over_workloads_draft_lengths_and_drafters(target: LoadedModel) -> None:
     """Twelve prompts, four draft lengths, three drafters; a difference is forgiven once, and only at a near-tie."""
     ties: list[tuple[str, int, str, float]] = []

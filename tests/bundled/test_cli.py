@@ -149,7 +149,6 @@ def checked_shape(text: str, repeats: int) -> dict[str, Any]:
     return result
 
 
-@pytest.mark.slow
 def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "compare.json"
     shown = ok("compare", *SHORT, *PROMPT, "--repeats", "3", "--json", file)
@@ -187,7 +186,6 @@ def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> 
 SWEEP = ["sweep", *SHORT, "--workload", "story", "copy", "--prompts", "1", "--draft-lengths", "1,3"]
 
 
-@pytest.mark.slow
 def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring_again(
     ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +211,6 @@ def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring
     assert len(lost.read_text().splitlines()) == 1 + len(measured)
 
 
-@pytest.mark.slow
 def test_sweep_varies_drafts_temperatures_schedules_and_prompts_of_ones_own(run: Cli, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "Once upon a time", "name": "mine", "workload": "tales"}\n{"prompt": 7}\n')
@@ -245,7 +242,6 @@ def test_sweep_prints_a_table(ok: Callable[..., str]) -> None:
     assert shown[1].split()[:2] == ["copy-1", "2"]
 
 
-@pytest.mark.slow
 def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "costs.json"
     shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)
@@ -332,7 +328,6 @@ def process(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "specviz", *arguments], env=environment, **pipes)
 
 
-@pytest.mark.slow
 def test_as_a_process_from_any_folder(tmp_path: Path) -> None:
     done = process("run", *SHORT, *PROMPT, "--json", "-", cwd=tmp_path)
     out, err = done.communicate()

@@ -227,7 +227,6 @@ def run(service: EngineService, request: RunRequest) -> JobView:
     return finish(service, service.submit("ada", request))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup"])
 def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
     view = run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24)))
@@ -238,7 +237,6 @@ def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
     assert view.plain_text == view.trace.output.text
 
 
-@pytest.mark.slow
 def test_only_what_the_plain_run_depends_on_repeats_it(service: EngineService) -> None:
     first = RunRequest(STORY, settings=DecodeSettings(max_new_tokens=16, draft_length=2))
     longer_draft = replace(first, settings=replace(first.settings, draft_length=6, seed=3, top_k=5))
@@ -253,7 +251,6 @@ def test_only_what_the_plain_run_depends_on_repeats_it(service: EngineService) -
     assert plain[0] != plain[2][:16]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_", "sentence"),
     [
@@ -267,7 +264,6 @@ def test_bad_input_comes_back_as_its_sentence(service: EngineService, request_: 
     assert sentence in view.message
 
 
-@pytest.mark.slow
 def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
     settings = DecodeSettings(max_new_tokens=450, draft_length=1, stop_at_eos=False)
     job = service.submit("ada", RunRequest(STORY, settings=settings))
@@ -282,7 +278,6 @@ def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
     assert service.engine_pid == engine
 
 
-@pytest.mark.slow
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:
     settings = DecodeSettings(max_new_tokens=4)
     fast = run(service, RunRequest(STORY, precision="fast", settings=settings)).trace
@@ -294,7 +289,6 @@ def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> N
     assert (exact.target.dtype, exact.drafter.dtype) == ("float32", "float32")
 
 
-@pytest.mark.slow
 def test_a_pairs_costs_are_measured_in_the_background(service: EngineService) -> None:
     view = finish(service, service.submit_background("ada", RunRequest("")))
     assert view.costs, view.message
@@ -304,7 +298,6 @@ def test_a_pairs_costs_are_measured_in_the_background(service: EngineService) ->
     assert again.costs == view.costs  # measured once
 
 
-@pytest.mark.slow
 def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
     script = (
         "import os, signal\n"
@@ -319,7 +312,6 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
     assert errors == b""
 
 
-@pytest.mark.slow
 def test_a_calibration_that_gave_way_is_measured_to_its_end(service: EngineService) -> None:
     """Found in the app: the engine remembered the Stop, and ended the same job at once when its turn came again."""
     other = RunRequest(STORY, draft="wren-mini", settings=DecodeSettings(max_new_tokens=8))

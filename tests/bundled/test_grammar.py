@@ -79,7 +79,6 @@ def follows(value: object, schema: dict[str, object]) -> bool:
     return schema["type"] == "string" and re.search(str(schema["pattern"]), str(value)) is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", CONSTRAINED.prompts, ids=lambda preset: preset.name)
 def test_what_the_target_writes_alone_is_what_the_grammar_says(preset: Preset) -> None:
     plain = plain_run(preset)
@@ -87,7 +86,6 @@ def test_what_the_target_writes_alone_is_what_the_grammar_says(preset: Preset) -
     assert matches(grammar_of(preset), plain.output.text)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", [LIST, TABLE], ids=lambda preset: preset.name)
 @pytest.mark.parametrize(
     ("drafter", "length"), [("model", 1), ("model", 4), ("model", 11), ("lookup", 3), ("lookup", 9)]
@@ -101,7 +99,6 @@ def test_greedy_output_is_the_targets_own(preset: Preset, drafter: str, length: 
         assert trace.output.token_ids == plain_run(preset).output.token_ids
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("drafter", ["model", "lookup"])
 def test_sampled_output_is_what_the_grammar_says(drafter: str) -> None:
     target = bundled("wren-base")
@@ -119,7 +116,6 @@ def test_sampled_output_is_what_the_grammar_says(drafter: str) -> None:
     assert ended >= 3
 
 
-@pytest.mark.slow
 def test_the_constraint_changes_acceptance(capsys: pytest.CaptureFixture[str]) -> None:
     target, drafter, settings = bundled("wren-base"), drafter_of("model"), DecodeSettings(TOKENS)
     constraint = make_constraint(target, drafter.loaded, grammar_of(TABLE), TABLE.text)
@@ -211,7 +207,6 @@ def exact_outputs(tokens: int) -> dict[tuple[int, ...], float]:
     return done | open_
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("drafter", [ModelDrafter(SMALLER), PromptLookupDrafter()], ids=["model", "lookup"])
 def test_sampling_under_a_grammar_is_lossless(drafter: Drafter) -> None:
     """chi-squared over whole outputs of up to four tokens, 800 seeds, at 1 in 10,000.
@@ -385,7 +380,6 @@ def test_the_command_line_refuses_in_one_line(
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_the_command_line_constrains(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = command_line(capsys)("run", *SHORT, *PROMPT, "--regex", " (yes|no)", "--json", "-")
     assert status == 0

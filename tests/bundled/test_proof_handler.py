@@ -62,7 +62,6 @@ def test_commands_travel_and_trust_nothing() -> None:
         parse_command(dump_command(prove).replace(b'"lossless"', b'"anything"'))
 
 
-@pytest.mark.slow
 def test_a_proof_that_gave_way_ends_as_it_would_have(target: LoadedModel, draft: LoadedModel) -> None:
     whole = proved(Prove(1, SAMPLING, "lossless", "first", 50), target, draft)
     rest = proved(Prove(1, SAMPLING, "lossless", "first", 50, done=8), target, draft)
@@ -71,7 +70,6 @@ def test_a_proof_that_gave_way_ends_as_it_would_have(target: LoadedModel, draft:
     assert [(b.speculative, b.plain) for b in rest] == [(b.speculative, b.plain) for b in whole[8:]]
 
 
-@pytest.mark.slow
 def test_greedy_rows_come_prompt_by_prompt_and_go_on_after_a_break(target: LoadedModel, draft: LoadedModel) -> None:
     request = RunRequest("The cat sat", settings=DecodeSettings(max_new_tokens=12))
     events = [e for e in greedy_steps(CompareGreedy(1, request, ["story-1", "copy-2"], done=1), target, draft) if e]
@@ -122,7 +120,6 @@ def test_the_recorded_near_tie_is_one() -> None:
     assert 2 <= tie.batch <= proof.near_tie.draft_length + 1
 
 
-@pytest.mark.slow
 def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(
     target: LoadedModel, draft: LoadedModel
 ) -> None:

@@ -79,7 +79,6 @@ def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
 # ---- against real decoding
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("draft", ["wren-nano", "wren-mini", "lookup"])
 @pytest.mark.parametrize("preset", ["story-2", "code-1", "structured-3", "copy-1"])
 def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str) -> None:

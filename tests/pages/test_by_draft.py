@@ -62,7 +62,6 @@ def test_a_prospect_survives_its_way_from_the_engine() -> None:
     assert load_prospect(dump_prospect(one)) == one
 
 
-@pytest.mark.slow
 def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
     page = AppTest.from_function(panel, default_timeout=SECONDS).run()
     assert not page.exception

@@ -122,7 +122,6 @@ def test_confidence_is_nothing_to_prompt_lookup() -> None:
     assert [r.drafted for r in runs[0]] == [r.drafted for r in runs[1]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("schedule", "temperature"), [("heuristic", 1.0), ("confidence", 1.0), ("confidence", 0.8)])
 def test_sampled_text_is_distributed_as_the_targets(schedule: DraftSchedule, temperature: float) -> None:
     """chi-squared over the joint distribution of three tokens, 800 seeds, at 1 in 10,000.

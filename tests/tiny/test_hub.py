@@ -377,7 +377,6 @@ def changed(folder: Path, **entries: object) -> Path:
 # On the command line
 
 
-@pytest.mark.slow
 def test_the_command_line_goes_through_the_client_as_a_user_has_it(hub: HubServer, tmp_path: Path) -> None:
     """In a process of its own, told where the Hub is as any user would tell it."""
     environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}

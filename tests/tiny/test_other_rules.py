@@ -39,27 +39,23 @@ def found(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLIN
 # ---- the proof tells right from wrong
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("position", ["first", "second", "third", "after"])
 @pytest.mark.parametrize("rule", ["lossless", "match"])
 def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Position) -> None:
     assert found(rule, position).state == "passes"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.lossless], ids=lambda rule: rule.name)
 def test_each_broken_rule_fails_where_it_is_said_to_show(rule: object) -> None:
     name, position = rule.name, rule.position  # type: ignore[attr-defined]
     assert found(name, position).state == "fails"
 
 
-@pytest.mark.slow
 def test_a_cache_that_is_not_cropped_shows_only_after_a_rejection() -> None:
     assert found("uncropped", "first").state == "passes"
     assert found("uncropped", "after").state == "fails"
 
 
-@pytest.mark.slow
 def test_the_proof_holds_under_other_settings_too() -> None:
     warped = DecodeSettings(temperature=0.7, top_k=6, top_p=0.9, draft_length=3)
     assert found("lossless", "second", warped).state == "passes"

@@ -59,7 +59,6 @@ def test_bins_are_pooled_by_what_is_expected_until_five_are() -> None:
     assert (alone.degrees, alone.p_value) == (0, 1.0)
 
 
-@pytest.mark.slow
 def test_chance_alone_stays_below_its_limit_nineteen_times_in_twenty() -> None:
     """Real multinomial draws against the limit, which is simulated with normal ones: 0.95, give or take 0.03."""
     shares, number, random = (0.5, 0.2, 0.1, 0.1, 0.05, 0.05), 300, Random(1)
@@ -80,7 +79,6 @@ def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], dr
 TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
 
 
-@pytest.mark.slow
 def test_ten_looks_together_keep_the_odds_of_a_false_alarm() -> None:
     """500 proofs of a right rule: at 1 % five alarms are the most to be expected, and 13 or more come once in 500."""
     random = Random(2)
@@ -88,7 +86,6 @@ def test_ten_looks_together_keep_the_odds_of_a_false_alarm() -> None:
     assert alarms <= 12
 
 
-@pytest.mark.slow
 def test_looking_as_often_without_that_care_would_not_keep_them() -> None:
     """The same proofs judged at 1 % at every look: the care is not for nothing."""
     random, careless = Random(2), 0
@@ -98,7 +95,6 @@ def test_looking_as_often_without_that_care_would_not_keep_them() -> None:
     assert careless > 12
 
 
-@pytest.mark.slow
 def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
     """Counts of draws from two very unlike distributions, against the sum of both: the test errs on the safe side."""
     one, other = [0.7, 0.1, 0.1, 0.05, 0.05], [0.05, 0.05, 0.1, 0.1, 0.7]
@@ -109,7 +105,6 @@ def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
     assert low <= 65  # 50 are to be expected of an exact test; 66 or more come once in a hundred
 
 
-@pytest.mark.slow
 def test_the_difference_it_says_it_would_have_seen_is_seen() -> None:
     """The hardest difference of that size, spread over half of the probability: at least 90 of 100 proofs see it."""
     shares, draws = [0.125] * 8, 2000
