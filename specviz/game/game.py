@@ -3,11 +3,10 @@
 Pure data and functions: no model, no Streamlit. `specviz.service.handlers.play` plays a turn; the page keeps the game.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -16,7 +15,8 @@ from specviz.core.metrics import Counts, count
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Output, Round, TokenId, Trace
-from specviz.data.permalink import MAX_SEED
+from specviz.data.page_link import PageLink, Params, one_of
+from specviz.data.permalink import MAX_SEED, Seed
 from specviz.data.workloads import Preset, Workload, find_workload
 
 PROMPTS = 3  # in a game
@@ -62,22 +62,20 @@ class Plan:
         return {"seed": str(self.seed), "set": self.set, "mode": self.mode}
 
 
-def plan_from_link(params: Mapping[str, str]) -> tuple[Plan, list[str]]:
+class PlanLink(PageLink):
+    """The address of a game."""
+
+    REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
+
+    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED
+    set: Annotated[str, one_of(SETS), Field(description=f"one of {', '.join(SETS)}")] = SETS[0]
+    mode: Annotated[Mode, Field(description="type or pick")] = "type"
+
+
+def plan_from_link(params: Params) -> tuple[Plan, list[str]]:
     """The game an address asks for, and a line for each part of it that fell back to the default."""
-    plan, problems = Plan(), []
-    if "seed" in params:
-        if re.fullmatch(r"[0-9]{1,16}", params["seed"]) and int(params["seed"]) <= MAX_SEED:
-            plan = replace(plan, seed=int(params["seed"]))
-        else:
-            problems.append(f"The link's seed is no whole number from 0 to {MAX_SEED}: using {DEFAULT_SEED}.")
-    if params.get("set") in SETS:
-        plan = replace(plan, set=params["set"])
-    elif "set" in params:
-        problems.append(f"The link's set of prompts is none of {', '.join(SETS)}: using {plan.set}.")
-    mode = next((mode for mode in MODES if mode == params.get("mode")), None)
-    if "mode" in params and mode is None:
-        problems.append("The link's mode is neither type nor pick: using type.")
-    return replace(plan, mode=mode or plan.mode), problems
+    link, problems = PlanLink.read(params)
+    return Plan(link.seed, link.set, link.mode), problems
 
 
 @dataclass(frozen=True, slots=True)

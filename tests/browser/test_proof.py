@@ -102,7 +102,7 @@ def test_it_works_by_keyboard(context: BrowserContext, app_server: AppServer) ->
 
 def test_a_link_with_nonsense_falls_back_with_a_line(context: BrowserContext, app_server: AppServer) -> None:
     page = open_proof(context, app_server, "?position=ninth&draws=7&rule=none&gamma=99")
-    expect(page.get_by_text("The link’s position is none of this page’s: using first.")).to_be_visible()
+    expect(page.get_by_text("position=ninth is not a position known here: using first.")).to_be_visible()
     expect(page.get_by_text("gamma=99 is not a draft length")).to_be_visible()
     expect(page.get_by_role("button", name="Draw 2,000 times", exact=True)).to_be_visible()
 

@@ -199,7 +199,7 @@ def test_the_easier_mode_picks_among_candidates() -> None:
 def test_a_link_gives_the_same_texts_and_says_what_it_could_not_use() -> None:
     page = open_page(seed="12", set="prose", mode="cheat")
     assert drawn(page, "play_text")["text"] == Plan(12, "prose").prompts[0].text
-    assert "mode is neither type nor pick" in page.warning[0].value
+    assert "mode is not type or pick" in page.warning[0].value
     assert game(page).job is None
 
 

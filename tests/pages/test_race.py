@@ -177,5 +177,5 @@ def test_a_link_fills_the_controls_and_starts_nothing() -> None:
     assert not page.exception
     assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
     assert page.slider(key="race_gamma").value == 6
-    assert "repeats is not from 1 to 20: using 5" in texts(page)
+    assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
     assert racing(page).job is None

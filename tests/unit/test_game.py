@@ -375,13 +375,13 @@ def test_a_class_link_gives_everyone_the_same_prompts() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("seed", "-1", "seed is no whole number"),
-        ("seed", "9" * 30, "seed is no whole number"),
-        ("seed", "1e3", "seed is no whole number"),
-        ("seed", "٣", "seed is no whole number"),
-        ("set", "<script>", "set of prompts is none of"),
-        ("set", "code", "set of prompts is none of"),
-        ("mode", "cheat", "mode is neither"),
+        ("seed", "-1", "seed is not a whole number"),
+        ("seed", "9" * 30, "seed is not a whole number"),
+        ("seed", "1e3", "seed is not a whole number"),
+        ("seed", "٣", "seed is not a whole number"),
+        ("set", "<script>", "set is not one of"),
+        ("set", "code", "set is not one of"),
+        ("mode", "cheat", "mode is not type or pick"),
     ],
 )
 def test_what_a_link_says_wrongly_falls_back_with_a_line(name: str, value: str, said: str) -> None:

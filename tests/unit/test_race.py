@@ -40,8 +40,9 @@ from specviz.measure.race import (
     pooled_terms,
     race_csv,
 )
-from specviz.ui.race.controls import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
+from specviz.models.pairs import known_names
 from specviz.ui.race.lanes import lanes_data, slow_motion
+from specviz.ui.race.link import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
 from specviz.ui.race.page import recorded_race
 from specviz.ui.race.results import quality_cell, quality_sentence, rows
 
@@ -281,12 +282,13 @@ def test_a_link_says_everything_and_comes_back() -> None:
     entry = Entry(RunRequest("", "wren-small", "lookup", "fast", settings), ("code-1", "story-2"), "a\nb", 2)
     link = link_of_entry(entry)
     params = {key: value if isinstance(value, list) else [value] for key, value in link.items()}
-    assert entry_from_link(params) == (entry, [])
-    assert entry_from_link({}) == (Entry(), [])
+    assert entry_from_link(params, known_names()) == (entry, [])
+    assert entry_from_link({}, known_names()) == (Entry(), [])
 
 
 def test_a_broken_link_falls_back_with_a_line_each() -> None:
-    entry, problems = entry_from_link({"preset": ["nope"], "gamma": ["99"], "repeats": ["0"], "same_length": ["maybe"]})
+    link = {"preset": ["nope"], "gamma": ["99"], "repeats": ["0"], "same_length": ["maybe"]}
+    entry, problems = entry_from_link(link, known_names())
     assert entry == Entry()
     assert len(problems) == 4
 

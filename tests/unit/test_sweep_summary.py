@@ -56,10 +56,7 @@ def test_a_choice_survives_its_link() -> None:
         temperatures=(0.0, 0.7), schedules=("fixed", "confidence"), tokens=32, prompts=5, constrain=True,
         precision="fast", seed=7, top_k=40, top_p=0.9,
     )  # fmt: skip
-    link: dict[str, list[str]] = {}
-    for name, value in choice.link():
-        link.setdefault(name, []).append(value)
-    assert choice_from_link(link, NAMES) == (choice, [])
+    assert choice_from_link(choice.parameters(), NAMES) == (choice, [])
     assert choice_from_link({}, NAMES) == (Choice(), [])
 
 
@@ -93,7 +90,7 @@ def test_a_choice_is_a_plan_with_ones_own_prompts_last() -> None:
 @pytest.mark.parametrize("empty", ["workloads", "drafts", "draft_lengths", "temperatures", "schedules"])
 def test_nothing_chosen_is_said_before_it_is_started(empty: str) -> None:
     changes: dict[str, Any] = {empty: ()}
-    choice = replace(Choice(), **changes)
+    choice = Choice(**changes)
     assert "Nothing to measure yet: choose" in str(choice.problem())
     assert Choice().problem() is None
 

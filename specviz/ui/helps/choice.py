@@ -1,13 +1,16 @@
 """What a visitor wants swept: as a plan, as a link and back, and how long it will take. Pure."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeVar
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
-from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, PRECISIONS, REAL, SCHEDULES
+from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
+from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, Draft, Seed, Target
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 from specviz.measure.sweep.rows import SweepRow
@@ -17,26 +20,39 @@ MAX_PROMPTS_EACH = 5
 MOST_DRAFTS = 4
 WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 
-Value = TypeVar("Value")
+TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
+
+WorkloadName = Annotated[str, one_of([workload.name for workload in WORKLOADS])]
+DraftLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
+Temperature = Annotated[float, REAL_NUMBER, one_of(TEMPERATURES)]
+IN_ORDER = AfterValidator(lambda values: tuple(sorted(values)))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the page's controls say."""
+class Choice(PageLink):
+    """What the page's controls say, and so what its link holds."""
 
-    workloads: tuple[str, ...] = ("story", "code", "structured", "copy", "prose", "random")
-    target: str = DEFAULT_TARGET
-    drafts: tuple[str, ...] = (DEFAULT_DRAFT,)
-    draft_lengths: tuple[int, ...] = (1, 2, 4, 8)
-    temperatures: tuple[float, ...] = (0.0,)
-    schedules: tuple[DraftSchedule, ...] = ("fixed",)
-    tokens: int = 64
-    prompts: int = 3  # of each workload
-    constrain: bool = False
-    precision: Precision = "exact"
-    seed: int = 0
-    top_k: int = 0  # 0 keeps every token
-    top_p: float = 1.0  # 1 keeps every token
+    REFUSED: ClassVar[str] = PageLink.LEFT_OUT
+
+    workloads: Annotated[tuple[WorkloadName, ...], unique(), Field(validation_alias="workload")] = (
+        "story", "code", "structured", "copy", "prose", "random",
+    )  # fmt: skip
+    target: Target = DEFAULT_TARGET
+    drafts: Annotated[tuple[Draft, ...], unique(MOST_DRAFTS), Field(validation_alias="draft")] = (DEFAULT_DRAFT,)
+    draft_lengths: Annotated[tuple[DraftLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma")] = (
+        1,
+        2,
+        4,
+        8,
+    )
+    temperatures: Annotated[tuple[Temperature, ...], unique(), Field(validation_alias="temperature")] = (0.0,)
+    schedules: Annotated[tuple[DraftSchedule, ...], unique(), Field(validation_alias="schedule")] = ("fixed",)
+    tokens: Annotated[int, DIGITS, Field(ge=1, le=MAX_NEW_TOKENS)] = 64
+    prompts: Annotated[int, DIGITS, Field(ge=1, le=MAX_PROMPTS_EACH)] = 3  # of each workload
+    constrain: Annotated[bool, ZERO_OR_ONE] = False
+    precision: Annotated[Precision, Field(validation_alias="dtype")] = "exact"
+    seed: Seed = 0
+    top_k: Annotated[int, DIGITS, Field(ge=0, le=MAX_TOP_K)] = 0  # 0 keeps every token
+    top_p: Annotated[float, real(decimals=2), Field(ge=0.01, le=1)] = 1.0  # 1 keeps every token
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
         """The sweep asked for, with the visitor's own prompts after the workloads'."""
@@ -74,81 +90,10 @@ class Choice:
             return f"That is {cells:,} runs, and at most {MAX_CELLS:,} are taken at once: choose fewer of something."
         return None if cells else "Nothing to measure yet: prompt lookup has no confidence to stop by."
 
-    def link(self) -> list[tuple[str, str]]:
-        """The page's address: every setting, those with several values repeated."""
-        return [
-            *(("workload", name) for name in self.workloads),
-            ("target", self.target),
-            *(("draft", draft) for draft in self.drafts),
-            *(("gamma", str(length)) for length in self.draft_lengths),
-            *(("temperature", f"{temperature:g}") for temperature in self.temperatures),
-            *(("schedule", schedule) for schedule in self.schedules),
-            ("tokens", str(self.tokens)),
-            ("prompts", str(self.prompts)),
-            ("constrain", str(int(self.constrain))),
-            ("dtype", self.precision),
-            ("seed", str(self.seed)),
-            ("top_k", str(self.top_k)),
-            ("top_p", f"{self.top_p:g}"),
-        ]
 
-
-def choice_from_link(params: Mapping[str, Sequence[str]], known_models: Collection[str]) -> tuple[Choice, list[str]]:
+def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Choice, list[str]]:
     """What an address asks for, and one line for each part of it that cannot be; those fall back to the default."""
-    default, problems = Choice(), list[str]()
-    models = {name: name for name in known_models}
-    drafts = models | {PROMPT_LOOKUP: PROMPT_LOOKUP}
-    names = {workload.name: workload.name for workload in WORKLOADS}
-
-    def several(
-        name: str, parse: Callable[[str], Value | None], usual: tuple[Value, ...], most: int = 16
-    ) -> tuple[Value, ...]:
-        given = list(params.get(name, ()))[:50]
-        found = list(dict.fromkeys(value for text in given if (value := parse(text)) is not None))[:most]
-        if any(parse(text) is None for text in given):
-            problems.append(f"A {name} in the link is not known here: left out.")
-        return tuple(found) if found else usual
-
-    def one(name: str, parse: Callable[[str], Value | None], usual: Value) -> Value:
-        return several(name, parse, (usual,))[-1]
-
-    choice = Choice(
-        workloads=several("workload", names.get, default.workloads),
-        target=one("target", models.get, default.target),
-        drafts=several("draft", drafts.get, default.drafts, MOST_DRAFTS),
-        draft_lengths=tuple(sorted(several("gamma", _whole(MAX_DRAFT_LENGTH), default.draft_lengths))),
-        temperatures=several("temperature", _temperature, default.temperatures),
-        schedules=several("schedule", SCHEDULES.get, default.schedules),
-        tokens=one("tokens", _whole(MAX_NEW_TOKENS), default.tokens),
-        prompts=one("prompts", _whole(MAX_PROMPTS_EACH), default.prompts),
-        constrain=one("constrain", {"0": False, "1": True}.get, default.constrain),
-        precision=one("dtype", PRECISIONS.get, default.precision),
-        seed=one("seed", _whole(MAX_SEED, 0), default.seed),
-        top_k=one("top_k", _whole(MAX_TOP_K, 0), default.top_k),
-        top_p=one("top_p", _share, default.top_p),
-    )
-    return choice, problems
-
-
-TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
-
-
-def _temperature(text: str) -> float | None:
-    number = float(text) if REAL.fullmatch(text) else -1.0
-    return number if number in TEMPERATURES and number <= MAX_TEMPERATURE else None
-
-
-def _share(text: str) -> float | None:
-    number = round(float(text), 2) if REAL.fullmatch(text) else 0.0
-    return number if 0.01 <= number <= 1 else None
-
-
-def _whole(most: int, least: int = 1) -> Callable[[str], int | None]:
-    def parse(text: str) -> int | None:
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 17 else least - 1
-        return number if least <= number <= most else None
-
-    return parse
+    return Choice.read(params, context=frozenset(known_models))
 
 
 @dataclass(frozen=True, slots=True)

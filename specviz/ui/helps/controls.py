@@ -26,6 +26,7 @@ from specviz.ui.helps.choice import (
     pace_of,
 )
 from specviz.ui.helps.state import HERE, Sweeps, cancel_sweep, recorded_sweep, start_sweep, sweeps
+from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.watch.controls import PRECISION_HELP, PRECISION_LABELS, SEED_HELP, TOP_K_HELP, TOP_P_HELP
@@ -46,7 +47,7 @@ def controls() -> None:
         kept.choice = chosen
         st.session_state.sweep_acted = True
     if st.session_state.get("sweep_acted"):
-        _write_link(chosen)
+        write_address(chosen.parameters())
 
 
 def start_bar() -> None:
@@ -225,8 +226,7 @@ def _restore(kept: Sweeps) -> None:
     state = st.session_state
     if "sweep_linked" not in state:
         state.sweep_linked = True
-        given = {key: st.query_params.get_all(key) for key in st.query_params}
-        if given:
+        if given := address():
             kept.choice, state.sweep_notes = choice_from_link(given, known_names())
     if "sweep_workloads" in state:
         return
@@ -246,14 +246,6 @@ def _restore(kept: Sweeps) -> None:
         sweep_top_k=choice.top_k,
         sweep_top_p=choice.top_p,
     )
-
-
-def _write_link(choice: Choice) -> None:
-    wanted: dict[str, list[str]] = {}
-    for name, value in choice.link():
-        wanted.setdefault(name, []).append(value)
-    if {name: st.query_params.get_all(name) for name in st.query_params} != wanted:
-        st.query_params.from_dict(wanted)
 
 
 PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is an anecdote; three begin to agree."

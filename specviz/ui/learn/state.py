@@ -1,18 +1,46 @@
-"""Where a visitor is in the story: kept in the session and in the address, so that it can be left and resumed."""
+"""Where a visitor is in the story: in the session and in the address, so that it can be left and resumed."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Annotated, Literal, Self, get_args
 
 import streamlit as st
+from pydantic import BeforeValidator
 
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Words
+from specviz.data.page_link import PageLink
 
 Part = Literal["story", "quiz", "words", "why"]
 PARTS: tuple[Part, ...] = get_args(Part)
 NAMES = {step.name: number for number, step in enumerate(STEPS)}
+
+
+def _step(lesson: str) -> int:
+    """A step's place in STEPS, from its name or its number."""
+    if lesson in NAMES:
+        return NAMES[lesson]
+    if re.fullmatch(r"[0-9]{1,3}", lesson) and 1 <= int(lesson) <= len(STEPS):
+        return int(lesson) - 1
+    raise ValueError("not a step")
+
+
+class LearnLink(PageLink):
+    """The address of a place on the page; what it leaves out stays as it is."""
+
+    lesson: Annotated[int | None, BeforeValidator(_step)] = None
+    part: Part | None = None
+    words: Words | None = None
+
+    @classmethod
+    def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
+        """One line for a part of the address that cannot be used."""
+        return {
+            "lesson": f"That link names no step of this story: the steps are 1 to {len(STEPS)}.",
+            "part": "That link names no part of this page: they are story, quiz, words and why.",
+            "words": "That link asks for words that are neither plain nor technical.",
+        }[field]
 
 
 @dataclass(slots=True)
@@ -49,22 +77,9 @@ def remember(state: Learning) -> None:
 
 
 def take(state: Learning, given: Mapping[str, str]) -> list[str]:
-    """Go where an address says. What it says wrongly is left as it was, with one line each."""
-    problems = []
-    lesson = given.get("lesson")
-    if lesson in NAMES:
-        state.lesson = NAMES[lesson]
-    elif lesson is not None and re.fullmatch(r"[0-9]{1,3}", lesson) and 1 <= int(lesson) <= len(STEPS):
-        state.lesson = int(lesson) - 1
-    elif lesson is not None:
-        problems.append(f"That link names no step of this story: the steps are 1 to {len(STEPS)}.")
-    part = next((part for part in PARTS if part == given.get("part")), None)
-    if "part" in given and part is None:
-        problems.append("That link names no part of this page: they are story, quiz, words and why.")
-    state.part = part or ("story" if "lesson" in given else state.part)
-    words = given.get("words", state.words)
-    if words not in get_args(Words):
-        problems.append("That link asks for words that are neither plain nor technical.")
-    else:
-        state.words = "plain" if words == "plain" else "technical"
+    """Go where an address says. What it cannot say stays as it was, with one line each."""
+    link, problems = LearnLink.read(given)
+    state.lesson = state.lesson if link.lesson is None else link.lesson
+    state.part = link.part or ("story" if "lesson" in given else state.part)
+    state.words = link.words or state.words
     return problems

@@ -1,6 +1,5 @@
 """What is to be proved, on which prompt and pair: widgets in, a request out; kept in the session and in the address."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -8,12 +7,13 @@ import streamlit as st
 from specviz.core.prompts import prompt_problem
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.data.permalink import MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, link_of, request_from_link
+from specviz.data.permalink import MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K
 from specviz.data.workloads import WORKLOADS, find_preset
-from specviz.measure.proof.rows import MOST_DRAWS
-from specviz.measure.proof.rule_names import POSITIONS, RULES, Position, RuleName
+from specviz.measure.proof.rule_names import POSITIONS
 from specviz.models.pairs import known_names
 from specviz.service.child import any_model_allowed
+from specviz.ui.proof.link import DRAWS, Wanted, wanted_from_link
+from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.watch.controls import (
@@ -29,25 +29,7 @@ from specviz.ui.watch.controls import (
     preset_label,
 )
 
-DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
 LEAST_TEMPERATURE = 0.1
-WRONG = [rule.name for rule in RULES if rule.name != "lossless"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the controls say."""
-
-    request: RunRequest
-    preset: str | None
-    position: Position
-    draws: int
-    problem: str | None  # why it cannot be run
-
-    def link(self, rule: RuleName | None = None) -> dict[str, str]:
-        """The address that brings this back."""
-        more = {"position": self.position, "draws": str(self.draws), **({"rule": rule} if rule else {})}
-        return link_of(self.request, preset=self.preset) | more
 
 
 def controls() -> Wanted:
@@ -128,36 +110,24 @@ def _restore() -> None:
 
 
 def _from_link() -> dict[str, Any]:
-    given = {key: st.query_params.get_all(key) for key in st.query_params}
-    asked = [*given.get("target", []), *given.get("draft", [])] if any_model_allowed() else []
-    linked = request_from_link(given, [*known_names(), *asked])
-    st.session_state.proof_notes = linked.problems
-    settings = linked.request.settings
-    last = {key: values[-1] for key, values in given.items()}
+    link = address()
+    wanted, st.session_state.proof_notes = wanted_from_link(link, models_in(link))
+    settings = wanted.request.settings
     return {
-        "proof_preset": linked.preset or OWN_TEXT,
-        "proof_prompt": linked.request.prompt,
-        "proof_target": linked.request.target,
-        "proof_draft": linked.request.draft,
+        "proof_preset": wanted.preset or OWN_TEXT,
+        "proof_prompt": wanted.request.prompt,
+        "proof_target": wanted.request.target,
+        "proof_draft": wanted.request.draft,
         "proof_gamma": settings.draft_length,
         "proof_temperature": max(LEAST_TEMPERATURE, round(settings.temperature, 1)) if settings.temperature else 1.0,
         "proof_top_k": settings.top_k or 0,
         "proof_top_p": settings.top_p or 1.0,
         "proof_seed": settings.seed,
-        "proof_precision": linked.request.precision,
-        "proof_position": _known("position", last, list(POSITIONS), "first"),
-        "proof_draws": int(_known("draws", last, [str(number) for number in DRAWS], "2000")),
-        "proof_rule": _known("rule", last, WRONG, WRONG[1]),
+        "proof_precision": wanted.request.precision,
+        "proof_position": wanted.position,
+        "proof_draws": wanted.draws,
+        "proof_rule": wanted.rule,
     }
-
-
-def _known(name: str, given: dict[str, str], choices: list[Any], default: str) -> str:
-    """A parameter that must be one of these; another is said to be none of them."""
-    value = given.get(name, default)
-    if value in choices:
-        return value
-    st.session_state.proof_notes.append(f"The link’s {name} is none of this page’s: using {default}.")
-    return default
 
 
 def _values() -> dict[str, Any]:
@@ -191,4 +161,6 @@ def _read() -> Wanted:
     )
     request = RunRequest(state.proof_prompt, state.proof_target, state.proof_draft, state.proof_precision, settings)
     preset = None if state.proof_preset == OWN_TEXT else state.proof_preset
-    return Wanted(request, preset, state.proof_position, state.proof_draws, prompt_problem(state.proof_prompt))
+    return Wanted(
+        request, preset, state.proof_position, state.proof_draws, state.proof_rule, prompt_problem(state.proof_prompt)
+    )

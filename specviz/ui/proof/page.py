@@ -7,8 +7,9 @@ from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.proof.rule_names import RULES, RuleName, RuleText, rule_text
 from specviz.measure.proof.statistics import FALSE_ALARM
-from specviz.ui.proof.controls import Wanted, keep, position_and_draws
+from specviz.ui.proof.controls import keep, position_and_draws
 from specviz.ui.proof.greedy import show_greedy
+from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import show_outcome
 from specviz.ui.proof.state import Outcome, Proving, draw, proving, refresh
 from specviz.ui.proof.status import show_status

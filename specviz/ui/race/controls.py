@@ -1,19 +1,18 @@
 """The controls of a race: widgets in, what to race on out. Nothing starts before the button is pressed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
-from specviz.core.prompts import prompt_problem
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, link_of, request_from_link
+from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K
 from specviz.data.workloads import WORKLOADS, find_preset
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS
 from specviz.models.pairs import known_names
 from specviz.service.child import any_model_allowed
+from specviz.ui.race.link import Entry
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.watch.controls import (
     DRAFT_HELP,
@@ -29,80 +28,7 @@ from specviz.ui.watch.controls import (
     TOP_P_HELP,
 )
 
-DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
-DEFAULT_REPEATS = 5
 SHOWN_CHARACTERS = 18  # of a preset in the menu
-NO_PROMPT = "No prompt is chosen: pick at least one, or write one."
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a visitor wants raced; the request's own prompt means nothing."""
-
-    request: RunRequest = field(default_factory=lambda: RunRequest("", settings=DecodeSettings(stop_at_eos=False)))
-    presets: tuple[str, ...] = DEFAULT_PRESETS
-    own: str = ""  # one prompt a line
-    repeats: int = DEFAULT_REPEATS
-
-    @property
-    def prompts(self) -> list[RacePrompt]:
-        """Presets first, then the visitor's own lines; blank lines are none."""
-        chosen = [RacePrompt(name, preset.text) for name in self.presets if (preset := find_preset(name))]
-        lines = [line for line in self.own.splitlines() if line.strip()]
-        return chosen + [RacePrompt(f"own-{number}", line) for number, line in enumerate(lines, start=1)]
-
-    @property
-    def problem(self) -> str | None:
-        """One sentence that says why this cannot be raced; None when it can."""
-        too_long = prompt_problem(self.own) if self.own.strip() else None
-        if too_long:
-            return too_long
-        prompts = self.prompts
-        if not prompts:
-            return NO_PROMPT
-        if len(prompts) > MAX_PROMPTS:
-            return f"A race takes at most {MAX_PROMPTS} prompts, not {len(prompts)}."
-        found = ((prompt.name, prompt_problem(prompt.text)) for prompt in prompts)
-        return next((f"{name}: {problem}" for name, problem in found if problem), None)
-
-
-def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
-    """The address's parameters, every setting among them: a run's, but with several presets, and the race's own."""
-    link = link_of(entry.request)
-    del link["prompt"]
-    own = {"prompt": entry.own} if entry.own.strip() else {}
-    stops = {"repeats": str(entry.repeats), "same_length": "0" if entry.request.settings.stop_at_eos else "1"}
-    return {"preset": list(entry.presets), **own, **link, **stops}
-
-
-def entry_from_link(params: Mapping[str, Sequence[str]]) -> tuple[Entry, list[str]]:
-    """What an address asks for, and a line for each part of it that fell back to the default."""
-    rest = {key: values for key, values in params.items() if key not in ("preset", "prompt")}
-    asked = [*params.get("target", []), *params.get("draft", [])] if any_model_allowed() else []
-    linked = request_from_link(rest, [*known_names(), *asked])
-    problems = list(linked.problems)
-    own = (params.get("prompt") or [""])[-1]
-    given = list(dict.fromkeys(params.get("preset", [])))
-    presets = tuple(name for name in given if find_preset(name))
-    if len(presets) < len(given):
-        problems.append("The link names a preset that is not known here: leaving it out.")
-    if not presets and not own.strip():
-        presets = DEFAULT_PRESETS
-    repeats = _choice(params, "repeats", [str(n) for n in range(1, MAX_REPEATS + 1)], DEFAULT_REPEATS, problems)
-    same_length = _choice(params, "same_length", ["0", "1"], 1, problems)
-    settings = replace(linked.request.settings, stop_at_eos=not same_length)
-    request = replace(linked.request, prompt="", settings=settings)
-    return Entry(request, presets, own, repeats), problems
-
-
-def _choice(
-    params: Mapping[str, Sequence[str]], name: str, allowed: Sequence[str], default: int, problems: list[str]
-) -> int:
-    given = params.get(name) or [str(default)]
-    if given[-1] in allowed:
-        return int(given[-1])
-    problems.append(f"The link's {name} is not from {allowed[0]} to {allowed[-1]}: using {default}.")
-    return default
 
 
 def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:

@@ -12,9 +12,11 @@ from specviz.core.errors import InputError
 from specviz.measure.race import RaceLap, load_lap, parse_race
 from specviz.service.job import JobView
 from specviz.service.protocol import Race
-from specviz.ui.race.controls import Entry, entry_from_link, link_of_entry, race_controls
+from specviz.ui.race.controls import race_controls
 from specviz.ui.race.lanes import lanes_data, race_lanes
+from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
 from specviz.ui.race.results import show_results
+from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.notices import notices
 from specviz.ui.watch.controls import SCHEDULE_LABELS
@@ -60,13 +62,14 @@ def race() -> Racing:
         _start(racing)
         st.rerun()  # the button is drawn again, disabled
     if racing.started and not st.query_params:  # back from another page
-        _write_address(racing.started)
+        write_address(link_of_entry(racing.started))
     return racing
 
 
 def _racing() -> Racing:
     if "racing" not in st.session_state:
-        entry, problems = entry_from_link({key: st.query_params.get_all(key) for key in st.query_params})
+        link = address()
+        entry, problems = entry_from_link(link, models_in(link))
         st.session_state.racing = Racing(entry, problems)
     racing: Racing = st.session_state.racing
     return racing
@@ -79,11 +82,7 @@ def _start(racing: Racing) -> None:
     racing.job = engine().submit_task(
         visitor().id, "interactive", lambda job: Race(job, entry.request, entry.prompts, entry.repeats)
     )
-    _write_address(entry)
-
-
-def _write_address(entry: Entry) -> None:
-    st.query_params.from_dict(link_of_entry(entry))
+    write_address(link_of_entry(entry))
 
 
 def show_race(racing: Racing) -> None:

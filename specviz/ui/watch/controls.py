@@ -1,6 +1,5 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MA
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
 from specviz.models.pairs import known_names
 from specviz.service.child import any_model_allowed
+from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.pair_menu import model_label, pair_menu
 from specviz.ui.shared.persistent_widgets import kept, kept_choice, set_kept
 
@@ -67,12 +67,6 @@ def _model_menu(label: str, key: str, more: list[str], explanation: str) -> None
     names = list(dict.fromkeys([*known_names(), *more, chosen]))
     options = kept_choice(key, names) | {"format_func": model_label, "help": explanation}
     st.selectbox(label, names, accept_new_options=any_model_allowed(), **options)
-
-
-def _known_in(link: Mapping[str, list[str]]) -> list[str]:
-    """The model names a link may hold: the menus', or whatever it says where the operator allows any."""
-    asked = [*link.get("target", []), *link.get("draft", [])] if any_model_allowed() else []
-    return [*known_names(), *asked]
 
 
 def ask_draft_length(length: int) -> None:
@@ -180,8 +174,8 @@ def _take_link_once() -> None:
         if "prompt" not in state:  # back from another page: Streamlit forgot the widgets meanwhile
             _fill_in(*state.current)
         return
-    given = {key: st.query_params.get_all(key) for key in st.query_params}
-    linked = request_from_link(given, _known_in(given))
+    given = address()
+    linked = request_from_link(given, models_in(given))
     state.past, state.notes, state.step = [], linked.problems, linked.step
     state.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
     state.current = (linked.request, linked.preset)

@@ -7,8 +7,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.notices import notices
-from specviz.ui.worksheet.link import link_of_values, start_from_link
+from specviz.ui.worksheet.link import WorksheetLink, start_from_link
 from specviz.ui.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -201,8 +202,7 @@ def _linked(found: Sequence[Start]) -> tuple[Start | None, list[str]]:
     """What the address asks for: as one of the starts where it is just what that fills in."""
     state = st.session_state
     default = replace(found[0], model=read_model(), drafted=state.worksheet_drafted, accepted=state.worksheet_accepted)
-    given = {name: st.query_params.get_all(name) for name in st.query_params}
-    linked, problems = start_from_link(given, default)
+    linked, problems = start_from_link(address(), default)
     alike = (start for start in found if linked and _filled(start) == _filled(linked))
     return next(alike, linked), problems
 
@@ -210,9 +210,7 @@ def _linked(found: Sequence[Start]) -> tuple[Start | None, list[str]]:
 def _write_address() -> None:
     """Every value, so that the address can be handed on."""
     state = st.session_state
-    link = link_of_values(read_model(), state.worksheet_drafted, state.worksheet_accepted)
-    if {name: st.query_params.get_all(name) for name in st.query_params} != {name: [link[name]] for name in link}:
-        st.query_params.from_dict(link)
+    write_address(WorksheetLink.of(read_model(), state.worksheet_drafted, state.worksheet_accepted).parameters())
 
 
 def _keep(runs: int) -> None:

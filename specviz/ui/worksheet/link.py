@@ -1,72 +1,69 @@
-"""The worksheet's values as the parameters of its address, and back. Reading trusts nothing. Pure."""
+"""The worksheet's values as the parameters of its address, and back. Pure."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.permalink import REAL
+from specviz.data.page_link import DIGITS, PageLink, Params, one_of, real
 from specviz.ui.worksheet.model import BATCHES, MOST_COST, MOST_OVERHEAD, MOST_TOKENS, MOST_VERIFICATION, Model
 from specviz.ui.worksheet.starts import Start
 
 LABEL = "the values in the link"
+NUMBER = real(decimals=3)
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """One parameter: what it may be."""
+class WorksheetLink(PageLink):
+    """Every value of the worksheet; a page fills in what its address leaves out."""
 
-    low: float
-    high: float
-    whole: bool = False
-    among: Sequence[int] = ()
+    REFUSED: ClassVar[str] = "The link’s {name} is not {expected}: {instead}."
 
-    def parse(self, text: str) -> float | None:
-        """The number, None where it is none or outside its range."""
-        if not (re.fullmatch(r"[0-9]{1,8}", text) if self.whole else REAL.fullmatch(text)):
-            return None
-        number = int(text) if self.whole else round(float(text), 3)
-        fits = self.low <= number <= self.high and (not self.among or number in self.among)
-        return number if fits else None
+    alpha: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
+    gamma: Annotated[
+        int,
+        DIGITS,
+        Field(ge=1, le=MAX_DRAFT_LENGTH, description=f"a whole number from 1 to {MAX_DRAFT_LENGTH}"),
+    ] = 1
+    c: Annotated[float, NUMBER, Field(ge=0, le=MOST_COST, description=f"a number from 0 to {MOST_COST:g}")] = 0.0
+    v: Annotated[
+        float,
+        NUMBER,
+        Field(ge=1, le=MOST_VERIFICATION, description=f"a number from 1 to {MOST_VERIFICATION:g}"),
+    ] = 1.0
+    o: Annotated[float, NUMBER, Field(ge=0, le=MOST_OVERHEAD, description=f"a number from 0 to {MOST_OVERHEAD:g}")] = (
+        0.0
+    )
+    batch: Annotated[int, DIGITS, one_of(BATCHES), Field(description=f"one of {', '.join(map(str, BATCHES))}")] = 1
+    operations: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
+    drafted: Annotated[
+        int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
+    ] = 0
+    accepted: Annotated[
+        int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
+    ] = 0
+
+    @classmethod
+    def of(cls, model: Model, drafted: int, accepted: int) -> Self:
+        """The link that leads back to these values."""
+        return cls.model_construct(  # a start may lie outside what a link can say
+            alpha=round(model.alpha, 3),
+            gamma=model.draft_length,
+            c=round(model.cost_ratio, 3),
+            v=round(model.verification, 3),
+            o=round(model.overhead, 3),
+            batch=model.batch,
+            operations=round(model.operations_ratio, 3),
+            drafted=drafted,
+            accepted=accepted,
+        )
 
     @property
-    def range(self) -> str:
-        """What it may be, in words."""
-        if self.among:
-            return f"one of {', '.join(map(str, self.among))}"
-        return f"a {'whole number' if self.whole else 'number'} from {self.low:g} to {_written(self.high)}"
+    def model(self) -> Model:
+        """Acceptance, draft length and costs."""
+        return Model(self.alpha, self.gamma, self.c, self.v, self.o, self.batch, self.operations)
 
 
-VALUES = {
-    "alpha": _Value(0, 1),
-    "gamma": _Value(1, MAX_DRAFT_LENGTH, whole=True),
-    "c": _Value(0, MOST_COST),
-    "v": _Value(1, MOST_VERIFICATION),
-    "o": _Value(0, MOST_OVERHEAD),
-    "batch": _Value(1, BATCHES[-1], whole=True, among=BATCHES),
-    "operations": _Value(0, 1),
-    "drafted": _Value(0, MOST_TOKENS, whole=True),
-    "accepted": _Value(0, MOST_TOKENS, whole=True),
-}
-
-
-def link_of_values(model: Model, drafted: int, accepted: int) -> dict[str, str]:
-    """Every value, so that a link outlives another default."""
-    values = {
-        "alpha": model.alpha,
-        "gamma": model.draft_length,
-        "c": model.cost_ratio,
-        "v": model.verification,
-        "o": model.overhead,
-        "batch": model.batch,
-        "operations": model.operations_ratio,
-        "drafted": drafted,
-        "accepted": accepted,
-    }
-    return {name: _written(value) for name, value in values.items()}
-
-
-def start_from_link(params: Mapping[str, Sequence[str]], default: Start) -> tuple[Start | None, list[str]]:
+def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[str]]:
     """What an address asks for, and a line for each part of it that cannot be used: the default's value stands in.
 
     Args:
@@ -76,32 +73,8 @@ def start_from_link(params: Mapping[str, Sequence[str]], default: Start) -> tupl
     Returns:
         None where the address names none of the worksheet's values.
     """
-    values, problems = link_of_values(default.model, default.drafted, default.accepted), []
-    given = {name: texts[-1] for name, texts in params.items() if name in VALUES and texts}
-    for name, text in given.items():
-        if VALUES[name].parse(text) is None:
-            problems.append(f"The link’s {name} is not {VALUES[name].range}: using {values[name]}.")
-        else:
-            values[name] = text
-    if not given:
+    if not any(params.get(name) for name in WorksheetLink.model_fields):
         return None, []
-    return _start(lambda name: VALUES[name].parse(values[name]) or 0), problems
-
-
-def _start(number: Callable[[str], float]) -> Start:
-    model = Model(
-        number("alpha"),
-        int(number("gamma")),
-        number("c"),
-        number("v"),
-        number("o"),
-        int(number("batch")),
-        number("operations"),
-    )
+    link, problems = WorksheetLink.read(params, WorksheetLink.of(default.model, default.drafted, default.accepted))
     source = "Acceptance and costs as the link has them."
-    return Start(LABEL, source, model, int(number("drafted")), int(number("accepted")))
-
-
-def _written(value: float) -> str:
-    """The shortest text with three decimals at most: 1, not 1.0."""
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+    return Start(LABEL, source, link.model, link.drafted, link.accepted), problems

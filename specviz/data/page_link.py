@@ -1,0 +1,172 @@
+"""The base of every page's link: the parameters of an address as a typed model, read without trusting anything."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+REAL = re.compile(r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?")  # no nan, inf, 1_0 or signs
+MAX_VALUES = 16  # of a parameter that may have several
+MAX_READ_VALUES = 50  # what stands after these is not looked at
+
+Params = Mapping[str, str | Sequence[str]]  # a repeated parameter may come as a list
+Item = TypeVar("Item")
+
+
+class PageLink(BaseModel):
+    """What one page's address can say. A field is a parameter; its description says what a value must be.
+
+    A field with a tuple takes every value of a repeated parameter, other fields take the last.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    REFUSED: ClassVar[str] = "{name}={text} is not {expected}: {instead}."
+    LEFT_OUT: ClassVar[str] = "A {name} in the link is not known here: left out."
+    INSTEAD: ClassVar[dict[str, str]] = {}  # by field: what happens then, where more than "using 4" is to be said
+
+    @classmethod
+    def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
+        """The link, and one line for each part that cannot be used: there the default's value stands in.
+
+        Args:
+            params: the address's parameters; those that are not fields are ignored.
+            default: what missing and refused values are taken from; None means the fields' own defaults.
+            context: passed to the fields' validators, e.g. the names of the known models.
+        """
+        default = default or cls()
+        given, problems = cls._given(params)
+        try:
+            linked = cls.model_validate(given, context=context)
+        except ValidationError as error:
+            problems += cls._refuse(given, error, default)
+            linked = cls.model_validate(given, context=context)
+        return default.model_copy(update={name: getattr(linked, name) for name in linked.model_fields_set}), problems
+
+    def parameters(self) -> dict[str, str | list[str]]:
+        """The address: every field that holds something, so that a link outlives a changed default."""
+        return {
+            self._parameter(name): [written(item) for item in value] if isinstance(value, tuple) else written(value)
+            for name, value in self
+            if value is not None
+        }
+
+    @classmethod
+    def _parameter(cls, field: str) -> str:
+        """The field's name in an address."""
+        return cls.model_fields[field].alias or str(cls.model_fields[field].validation_alias or field)
+
+    @classmethod
+    def _given(cls, params: Params) -> tuple[dict[str, Any], list[str]]:
+        """The parameters of this page, each as its field takes it."""
+        given: dict[str, Any] = {}
+        problems = []
+        for field, about in cls.model_fields.items():
+            name = cls._parameter(field)
+            texts = params.get(name, ())
+            texts = [texts] if isinstance(texts, str) else list(texts)[:MAX_READ_VALUES]
+            if not texts:
+                continue
+            several = isinstance(about.get_default(), tuple)
+            given[name] = texts if several else texts[-1]
+            if len(texts) > 1 and not several:
+                problems.append(f"{name} is in the link {len(texts)} times: using the last.")
+        return given, problems
+
+    @classmethod
+    def _refuse(cls, given: dict[str, Any], error: ValidationError, default: Self) -> list[str]:
+        """Take out of `given` what is wrong with it; a sentence for each parameter concerned."""
+        bad: dict[str, list[int]] = {}
+        for each in error.errors(include_url=False):
+            name, *place = each["loc"]
+            bad.setdefault(str(name), []).extend(number for number in place if isinstance(number, int))
+        fields = {cls._parameter(field): field for field in cls.model_fields}
+        problems = []
+        for name, places in bad.items():
+            problems.append(cls.refusal(fields[name], given[name], default))
+            left = [text for number, text in enumerate(given[name]) if number not in places] if places else []
+            if left:
+                given[name] = left
+            else:
+                del given[name]
+        return problems
+
+    @classmethod
+    def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
+        """What the page says about a value that it cannot use."""
+        if isinstance(given, list):
+            return cls.LEFT_OUT.format(name=cls._parameter(field))
+        return cls.REFUSED.format(
+            name=cls._parameter(field),
+            text=shown(given),
+            expected=cls.model_fields[field].description,
+            instead=cls.INSTEAD.get(field) or f"using {written(getattr(default, field))}",
+        )
+
+
+def written(value: object) -> str:
+    """A value as a link holds it. A number is the shortest text that reads back as the same: 1, not 1.0."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def shown(text: str) -> str:
+    """What a stranger wrote, fit for a sentence: short, and without a character that any page could interpret."""
+    plain = re.sub(r"[^A-Za-z0-9_.+/-]", "?", text[:40])
+    return (plain or "(nothing)") + ("…" if len(text) > 40 else "")
+
+
+def _digits(value: object) -> object:
+    if isinstance(value, str):
+        if not re.fullmatch(r"[0-9]{1,20}", value):
+            raise ValueError("not a whole number")
+        return int(value)
+    return value
+
+
+def real(decimals: int | None = None) -> BeforeValidator:
+    """Reads plain or scientific notation, and rounds; float alone would take nan, "1_0" and other scripts' digits."""
+
+    def parse(value: object) -> object:
+        if isinstance(value, str):
+            if not REAL.fullmatch(value):
+                raise ValueError("not a number")
+            return float(value) if decimals is None else round(float(value), decimals)
+        return value
+
+    return BeforeValidator(parse)
+
+
+def unique(most: int = MAX_VALUES) -> AfterValidator:
+    """Each value once, in the order given, and not too many."""
+
+    def first(values: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(dict.fromkeys(values))[:most]
+
+    return AfterValidator(first)
+
+
+def one_of(names: Callable[[], Sequence[Item]] | Sequence[Item]) -> AfterValidator:
+    """Only these values."""
+
+    def known(value: Item) -> Item:
+        if value not in (names() if callable(names) else names):
+            raise ValueError("not known here")
+        return value
+
+    return AfterValidator(known)
+
+
+def _zero_or_one(value: object) -> object:
+    if isinstance(value, str):
+        if value not in ("0", "1"):
+            raise ValueError("neither 0 nor 1")
+        return value == "1"
+    return value
+
+
+DIGITS = BeforeValidator(_digits)  # int alone would take "1_0", " 7" and other scripts' digits
+REAL_NUMBER = real()
+ZERO_OR_ONE = BeforeValidator(_zero_or_one)  # bool alone would take "yes" and "off"

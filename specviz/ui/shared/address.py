@@ -1,0 +1,26 @@
+"""The page's address: what it asks for, and what the page writes into it."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from specviz.models.pairs import known_names
+from specviz.service.child import any_model_allowed
+
+
+def address() -> dict[str, list[str]]:
+    """The address's parameters, each with all its values."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
+    """Put a link into the address, unless it is there already."""
+    wanted = {name: [value] if isinstance(value, str) else list(value) for name, value in link.items()}
+    if address() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
+    """The model names a link may hold: the menus', or whatever it says where the operator allows any."""
+    asked = [*link.get("target", []), *link.get("draft", [])] if any_model_allowed() else []
+    return [*known_names(), *asked]
