@@ -1,4 +1,4 @@
-"""Compare: both decoders on the same prompt, in turns. What the command line and the pages both call."""
+"""Compare: both decoders on the same prompt, timed alternately. The command line and the pages both call this."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +17,8 @@ from specviz.core.verdict import Terms, student_t
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate
-from specviz.measure.race import Paired, decode_seconds
+from specviz.measure.paired_runs import PairedRuns, warm_up
+from specviz.measure.race import Paired
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -32,29 +33,16 @@ def run_both(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Trace:
-    """One speculative run and the plain run it is compared with, in one trace; a short warm-up goes before."""
+    """One speculative run and the plain run it is compared with, in one trace, after a short warm-up of both."""
     warm_up(target, drafter, prompt, settings, constraint)
     trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
     plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
     return replace(trace, autoregressive=plain.autoregressive)
 
 
-def warm_up(
-    target: LoadedModel,
-    drafter: Drafter,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    constraint: LogitsConstraint | None = None,
-) -> None:
-    """A few untimed rounds and steps: the first passes of a process are slow, and belong to no one's figure."""
-    few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
-    speculative_decode(target, drafter, prompt, few, constraint=constraint)
-    autoregressive_decode(target, prompt, few, constraint=constraint)
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison(Paired):
-    """Interleaved repeats of both decoders on one prompt, and what the pair costs here."""
+    """Alternating repeats of both decoders on one prompt, and what the pair costs on this machine."""
 
     calibration: Calibration
     threads: int
@@ -62,19 +50,19 @@ class Comparison(Paired):
 
     @property
     def terms(self) -> Terms | None:
-        """This run's acceptance with the calibrated costs; None when nothing was judged."""
+        """This run's acceptance with the calibrated costs; None where no drafted token was judged."""
         alpha, costs = self.counts.per_judgement_rate, self.calibration
         if alpha is None:
             return None
         length = self.speculative.settings.draft_length
-        if self.speculative.settings.draft_schedule != "fixed":  # then the length is what rounds mostly held
+        if self.speculative.settings.draft_schedule != "fixed":  # then rounds differ in length
             length = median_high(len(round.drafted) for round in self.speculative.rounds if round.drafted)
         verification = verification_steps(costs.verification, length + 1)
         return Terms(alpha, length, costs.cost_ratio, verification, costs.overhead)
 
     @property
     def predicted_speedup(self) -> float | None:
-        """E / (gamma c + v + o) from the calibration and this run's per-judgement rate: modelled."""
+        """E(γ) / (γc + v + o), modelled from the calibration and this run's per-judgement rate; None without one."""
         terms = self.terms
         return terms.speedup if terms else None
 
@@ -88,38 +76,37 @@ def compare(
     progress: Progress = lambda line: None,
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
-    """Measure both decoders in turns, after a warm-up of both.
+    """Measure both decoders alternately, after a warm-up of both. The traces are those of the median repeats.
 
     Raises:
         InputError: as `speculative_decode`; or repeats below 1.
     """
     if repeats < 1:
         raise InputError(f"repeats must be at least 1, not {repeats}.")
+    runs = PairedRuns(target, drafter, prompt, settings, constraint)
     progress("warming up")
-    warm_up(target, drafter, prompt, settings, constraint)
-    speculative: list[Trace] = []
-    plain: list[Trace] = []
-    for repeat in range(repeats):
-        progress(f"repeat {repeat + 1} of {repeats}")
-        speculative.append(speculative_decode(target, drafter, prompt, settings, record=False, constraint=constraint))
-        plain.append(autoregressive_decode(target, prompt, settings, constraint=constraint))
+    runs.warm_up()
+    for repeat in range(1, repeats + 1):
+        progress(f"repeat {repeat} of {repeats}")
+        runs.repeat()
     progress("calibrating")
+    speculative, plain = runs.speculative.median, runs.plain.median
     return Comparison(
-        speculative=speculative[0],
-        plain=plain[0],
-        speculative_seconds=[decode_seconds(trace) for trace in speculative],
-        plain_seconds=[decode_seconds(trace) for trace in plain],
+        speculative=speculative,
+        plain=plain,
+        speculative_seconds=runs.speculative.seconds,
+        plain_seconds=runs.plain.seconds,
         calibration=calibrate(target, drafter.loaded),
         threads=torch.get_num_threads(),
-        quality=quality(target, speculative[0], plain[0]),
+        quality=quality(target, speculative, plain),
     )
 
 
 def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
-    """What can honestly be said of the two outputs.
+    """How the two outputs compare.
 
-    Greedy: where they first differ (None: nowhere) and how close the target's two likeliest tokens were there.
-    Sampling: the target's mean log-probability a token of each text, at temperature 1, with its 95 % interval.
+    Greedy: the place where they first differ (None: nowhere), and how close the target's two most likely tokens were
+    there. Sampling: the target's mean log-probability a token of each text, at temperature 1, with its 95 % interval.
     """
     prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
     if plain.settings.greedy:
@@ -134,7 +121,7 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, 
 
 
 def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
-    """Difference of the two highest next-token logits after `text`: near 0, rounding can decide between them."""
+    """Difference of the two highest next-token logits after `text`; where it is near 0, rounding can decide."""
     best, second = _logits(target, text)[-1].topk(2).values.tolist()
     return float(best - second)
 

@@ -1,7 +1,7 @@
-"""A race: both decoders on the same prompts, timed in turns. What was measured, and the figures that follow from it.
+"""A race: both decoders on the same prompts, timed alternately. What was measured, and the figures computed from it.
 
-Pure data and functions: no model, no clock, no Streamlit. `service.handlers.race` measures, the Race page shows,
-and `specviz.measure.compare.compare` makes its figures with the same `Paired`.
+Pure data and functions: no model, no clock, no Streamlit. `specviz.measure.paired_runs` measures, the Race page shows,
+and `specviz.measure.compare` computes its figures with the same `Paired`.
 """
 
 import csv
@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -27,7 +27,7 @@ MAX_REPEATS = 20
 
 @dataclass(frozen=True, slots=True)
 class RacePrompt:
-    """A prompt with a short name to show it by: a preset's, or "own-1"."""
+    """A prompt and the short name it is shown by: a preset's, or "own-1"."""
 
     name: str
     text: str
@@ -35,49 +35,54 @@ class RacePrompt:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Interleaved repeats of both decoders on one prompt."""
+    """Alternating repeats of both decoders on one prompt."""
 
-    speculative: Trace  # of one repeat; ids are the same in all
+    speculative: Trace  # of the median repeat; the token ids are the same in all
     plain: Trace
-    speculative_seconds: list[float]  # decoding only, a repeat each
+    speculative_seconds: list[float]  # decoding without prefill, of each repeat
     plain_seconds: list[float]
 
     @property
     def counts(self) -> Counts:
-        """What became of the drafted tokens."""
+        """How many drafted tokens were accepted, rejected and discarded."""
         return count(self.speculative.rounds)
 
     @property
     def longer(self) -> float:
-        """Tokens of the speculative output over those of the plain one: sampled texts may differ in length."""
+        """Tokens of the speculative output / tokens of the plain output: sampled texts may differ in length."""
         return len(self.speculative.output.token_ids) / len(self.plain.output.token_ids)
 
     @property
     def ratios(self) -> list[float]:
-        """Speedup of each repeat: seconds a token, plain over speculative."""
+        """Each repeat's plain seconds / speculative seconds, for the same number of tokens."""
         pairs = zip(self.plain_seconds, self.speculative_seconds, strict=True)
         return [plain / speculative * self.longer for plain, speculative in pairs]
 
     @property
     def speedup(self) -> float:
-        """Median plain seconds over median speculative seconds, for as many tokens: measured."""
-        return median(self.plain_seconds) / median(self.speculative_seconds) * self.longer
+        """The measured speedup, by the one definition that Race, compare and their files share.
+
+        It is the geometric mean of `ratios`. The two runs of a ratio were made back to back, so a slow moment of the
+        machine slows both; and 2× and ½× average to 1×. `verdict.interval` is the 95 % interval from the same ratios.
+        It is not the ratio of the two median times.
+        """
+        return geometric_mean(self.ratios)
 
     @property
     def terms(self) -> Terms | None:
-        """Acceptance and costs as these very runs measured them; None when nothing was judged."""
+        """Acceptance and costs as these runs measured them; None where no drafted token was judged."""
         return terms_of(replace(self.speculative, autoregressive=self.plain.autoregressive))
 
     @property
     def identical(self) -> bool | None:
-        """Greedy: whether both wrote the same ids. None when sampling: two draws are neither same nor different."""
+        """Greedy: whether both wrote the same token ids. None when sampling: two random draws need not agree."""
         if not self.speculative.settings.greedy:
             return None
         return self.speculative.output.token_ids == self.plain.output.token_ids
 
     @property
     def verdict(self) -> Verdict:
-        """On the interval of the paired ratios."""
+        """The verdict from the paired ratios and their interval."""
         verdict = verdict_of_ratios(self.ratios, self.terms)
         assert verdict is not None  # there is at least one repeat
         return verdict
@@ -94,7 +99,7 @@ class LogProbability:
 
 @dataclass(frozen=True, slots=True)
 class GreedyQuality:
-    """Where two greedy outputs part, and how close the target's two likeliest tokens were there."""
+    """Where two greedy outputs first differ, and how close the target's two most likely tokens were there."""
 
     first_difference: int | None  # None: nowhere
     top2_gap: float | None  # of logits
@@ -115,10 +120,10 @@ Quality = GreedyQuality | SampledQuality
 
 @dataclass(frozen=True, slots=True)
 class RaceLap(Paired):
-    """One prompt of a race. The traces are those of each decoder's median repeat, with nothing recorded but times."""
+    """One prompt of a race. It holds one trace of each decoder, that of its median repeat."""
 
     name: str  # the prompt's
-    speculative_prefill: list[float]  # seconds to read the prompt (target and draft), a repeat each
+    speculative_prefill: list[float]  # seconds to read the prompt (target and draft), of each repeat
     plain_prefill: list[float]
     plain_tokens: list[Piece]  # one display text for each token of the plain output
     quality: Quality
@@ -130,12 +135,12 @@ class RaceLap(Paired):
 
     @property
     def speculative_latency(self) -> list[float]:
-        """Prompt and decoding together, in seconds, a repeat each."""
+        """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
 
     @property
     def plain_latency(self) -> list[float]:
-        """Prompt and decoding together, in seconds, a repeat each."""
+        """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
 
 
@@ -152,7 +157,7 @@ def prefill_seconds(trace: Trace) -> float:
 
 
 def median_index(seconds: Sequence[float]) -> int:
-    """The repeat whose time is the median, the faster of the middle two where their number is even.
+    """The repeat whose time is the median; the faster of the middle two where their number is even.
 
     Raises:
         InputError: there are no repeats.
@@ -180,17 +185,17 @@ def burst_clock(speculative: Trace) -> list[float]:
 
 
 def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
-    """The verdict over prompts: the geometric mean of their speedups, and its 95 % interval. None without any.
+    """The verdict over prompts: the geometric mean of their speedups, and its 95 % interval. None without prompts.
 
-    With one prompt it is that prompt's own; with more, the prompts are what varies, not the repeats.
+    With one prompt it is that prompt's verdict. With more, the interval is over prompts, not over repeats.
     """
     if len(laps) == 1:
         return laps[0].verdict
-    return verdict_of_ratios([lap.verdict.speedup for lap in laps], pooled_terms(laps))
+    return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps))
 
 
 def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
-    """Acceptance over all prompts' judgements, and the median of their costs; None where nothing was judged."""
+    """Acceptance over all prompts' judged tokens, and the median of their costs; None where nothing was judged."""
     terms = [found for lap in laps if (found := lap.terms)]
     if not terms:
         return None
@@ -236,7 +241,7 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
         "plain_latency": median(lap.plain_latency),
         "speculative_tokens_per_second": len(lap.speculative.output.token_ids) / median(lap.speculative_seconds),
         "plain_tokens_per_second": len(lap.plain.output.token_ids) / median(lap.plain_seconds),
-        "speedup": verdict.speedup,
+        "speedup": lap.speedup,
         "speedup_low": low,
         "speedup_high": high,
         "verdict": verdict.label,
@@ -249,9 +254,9 @@ def race_csv(laps: Sequence[RaceLap]) -> str:
     """One row for each prompt and repeat.
 
     Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
-    seconds with prefill, rates exclude it; `speedup` is the geometric mean of the repeats' ratios with its 95 %
-    interval; empty where there is none), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`,
-    `speculative_prefill_seconds`, `speculative_seconds` and `ratio` of that repeat. Prompts stand by name only.
+    seconds with prefill, rates exclude it; `speedup` is `Paired.speedup` with its 95 % interval, which is empty for
+    one repeat), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`, `speculative_prefill_seconds`,
+    `speculative_seconds` and `ratio` of that repeat. Prompts are named; their texts are left out.
     """
     rows = [{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)]
     written = io.StringIO()
@@ -294,7 +299,7 @@ def load_lap(item: object) -> RaceLap:
     """What `dump_lap` made.
 
     Raises:
-        InputError: it is no lap.
+        InputError: it is not a lap.
     """
     try:
         return _LAP.validate_python(item)
@@ -312,7 +317,7 @@ def dump_race(laps: Sequence[RaceLap]) -> str:
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
                "plain_prefill": [...], "plain_tokens": [...], "quality": {...}}, ...]}
 
-    Traces are as the trace file's; seconds are a repeat each, in the order they were run.
+    Traces are as in the trace file. Lists of seconds have one number for each repeat, in the order of the repeats.
     """
     verdict = overall_verdict(laps)
     overall = verdict and {
@@ -327,15 +332,15 @@ def dump_race(laps: Sequence[RaceLap]) -> str:
 
 
 def parse_race(text: str) -> list[RaceLap]:
-    """The laps of a file `dump_race` wrote; figures are made again, not read.
+    """The laps of a file that `dump_race` wrote; figures are computed again, not read.
 
     Raises:
-        InputError: it is no race of this version.
+        InputError: it is not a race of this version.
     """
     try:
         content = json.loads(text)
     except ValueError:
-        raise InputError("The race is no JSON.") from None
+        raise InputError("The race is not JSON.") from None
     if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
         raise InputError(f"The race is not of schema {RACE_SCHEMA}.")
     laps = content.get("laps")

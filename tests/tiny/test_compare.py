@@ -3,17 +3,18 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter
+from specviz.cli.main import comparison_json
 from specviz.core.metrics import count
-from specviz.core.trace import Output, Trace, dump_trace, parse_trace
+from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive_decode, speculative_decode
-from specviz.measure import compare as compare_module
+from specviz.measure import paired_runs
 from specviz.measure.calibration import Calibration
 from specviz.measure.compare import (
     Comparison,
@@ -23,6 +24,8 @@ from specviz.measure.compare import (
     run_both,
     top2_gap,
 )
+from specviz.measure.race import GreedyQuality, RaceLap, lap_figures
+from specviz.ui.race.results import rows
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -49,24 +52,25 @@ def test_run_both_puts_the_two_runs_in_one_trace() -> None:
     assert parse_trace(dump_trace(trace)) == trace
 
 
-def test_compare_warms_both_up_then_takes_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_warms_both_up_then_times_them_alternately(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[str, int]] = []
 
     def listened(name: str) -> Any:
-        decode = getattr(compare_module, name)
+        made = getattr(paired_runs, name)
 
-        def call(*arguments: Any, **options: Any) -> Trace:
-            runs.append((name[:4], arguments[-1].max_new_tokens))
-            trace: Trace = decode(*arguments, **options)
-            return trace
+        def make(*arguments: Any, **options: Any) -> Any:
+            runs.append((name[:4].lower(), arguments[-1].max_new_tokens))
+            return made(*arguments, **options)
 
-        return call
+        return make
 
-    for name in ("speculative_decode", "autoregressive_decode"):
-        monkeypatch.setattr(compare_module, name, listened(name))
+    for name in ("speculative_decode", "autoregressive_decode", "SpeculativeRun", "AutoregressiveRun"):
+        monkeypatch.setattr(paired_runs, name, listened(name))
     said: list[str] = []
     comparison = compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=3, progress=said.append)
-    assert runs == [("spec", 10), ("auto", 10), *[("spec", 20), ("auto", 20)] * 3]
+    plain, speculative = ("auto", 20), ("spec", 20)
+    assert runs[:2] == [("spec", 10), ("auto", 10)]
+    assert runs[2:] == [plain, speculative, speculative, plain, plain, speculative]
     assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
     assert len(comparison.speculative_seconds) == len(comparison.plain_seconds) == len(comparison.ratios) == 3
     assert comparison.speculative.rounds[0].drafted[0].target_prob is None  # nothing recorded while the clock runs
@@ -79,10 +83,14 @@ def test_compare_of_a_tiny_pair() -> None:
     assert comparison.counts == count(speculative_decode(TARGET, DRAFTER, PROMPT, GREEDY).rounds)
     assert comparison.verdict.label in ("helps", "neutral", "hurts")
     assert comparison.threads == 1
-    first = comparison.speculative
-    assert comparison.speculative_seconds[0] == pytest.approx(sum(round.seconds for round in first.rounds))
+
+
+def test_compare_shows_the_median_repeat_of_each_decoder() -> None:
+    comparison = compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=3)
+    shown = sum(round.seconds for round in comparison.speculative.rounds)
+    assert shown == pytest.approx(median(comparison.speculative_seconds))
     assert comparison.plain.autoregressive is not None
-    assert comparison.plain_seconds[0] == pytest.approx(sum(comparison.plain.autoregressive.seconds_per_token))
+    assert sum(comparison.plain.autoregressive.seconds_per_token) == pytest.approx(median(comparison.plain_seconds))
 
 
 @pytest.mark.parametrize("repeats", [0, -1])
@@ -119,20 +127,39 @@ def a_comparison(
     )
 
 
-def test_the_speedup_is_of_medians_and_the_verdict_of_pairs() -> None:
+def test_the_speedup_is_the_geometric_mean_of_the_pairs() -> None:
     comparison = a_comparison()
     assert comparison.ratios == [1.5, 2.0, 2.25]
-    assert comparison.speedup == 9 / 4
+    assert comparison.speedup == pytest.approx((1.5 * 2 * 2.25) ** (1 / 3))
+    assert comparison.verdict.speedup == comparison.speedup
     assert comparison.verdict.interval is not None
-    assert comparison.verdict.speedup == pytest.approx((1.5 * 2 * 2.25) ** (1 / 3))
     assert comparison.verdict.label == "helps"
+
+
+def test_race_and_compare_give_the_same_speedup_for_the_same_seconds() -> None:
+    comparison = a_comparison()
+    lap = RaceLap(
+        speculative=comparison.speculative,
+        plain=comparison.plain,
+        speculative_seconds=comparison.speculative_seconds,
+        plain_seconds=comparison.plain_seconds,
+        name="own-1",
+        speculative_prefill=[0.1] * 3,
+        plain_prefill=[0.1] * 3,
+        plain_tokens=[],
+        quality=GreedyQuality(None, None),
+    )
+    figures, as_json = lap_figures(lap), comparison_json(comparison)
+    assert figures["speedup"] == as_json["speedup"] == lap.speedup == comparison.speedup
+    assert (figures["speedup_low"], figures["speedup_high"]) == comparison.verdict.interval
+    assert rows([lap])[0]["speedup"].startswith(f"{as_json['speedup']:.2f}×")
 
 
 def test_texts_of_different_length_are_compared_by_seconds_a_token() -> None:
     comparison = a_comparison()
     shorter = replace(comparison.plain, output=replace(comparison.plain.output, token_ids=[1] * 10))
     halved = replace(comparison, plain=shorter)  # as many seconds for half the tokens
-    assert halved.speedup == 2 * comparison.speedup
+    assert halved.speedup == pytest.approx(2 * comparison.speedup)
     assert halved.ratios == [3.0, 4.0, 4.5]
 
 

@@ -1,4 +1,4 @@
-"""The engine's work for a race, on a tiny pair: whose turn it is, what is said when, how it is stopped."""
+"""The engine's work for a race, on a tiny pair: which decoder is first, what is sent when, how it is stopped."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,8 +9,8 @@ import torch
 
 from specviz import DecodeSettings, InputError
 from specviz.core.request import RunRequest
+from specviz.measure import paired_runs
 from specviz.measure.race import RacePrompt, load_lap
-from specviz.service.handlers import race as race_work
 from specviz.service.handlers.race import race_steps
 from specviz.service.protocol import Finished, Race, Results, Started, dump_command, parse_command
 from specviz.ui.race.lanes import lanes_data
@@ -36,21 +36,23 @@ def command(repeats: int = 2, **settings: Any) -> Race:
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_nothing_is_said_while_the_clock_runs_and_both_go_first_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     said: list[str] = []
 
     def listened(name: str) -> Any:
-        made = getattr(race_work, name)
+        made = getattr(paired_runs, name)
 
         def make(*arguments: Any, **options: Any) -> Any:
             said.append(name[:4])
-            assert options == ({"record": False} if name == "SpeculativeRun" else {})
+            assert options.get("record", False) is False, "nothing is recorded on the clock"
             return made(*arguments, **options)
 
         return make
 
     for name in ("AutoregressiveRun", "SpeculativeRun"):
-        monkeypatch.setattr(race_work, name, listened(name))
+        monkeypatch.setattr(paired_runs, name, listened(name))
     events = []
     for event in race_steps(command(repeats=3), TARGET, DRAFT, lambda: False):
         events.append(event)
