@@ -7,8 +7,8 @@ import streamlit as st
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.measure.proof.rows import GreedyRow, NearTie
-from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.figures import tie_figure
+from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import badge
 from specviz.ui.proof.state import Proving, Source, compare_greedy, one_of_each, repeat_near_tie
 from specviz.ui.proof.status import show_status
