@@ -1,57 +1,110 @@
-"""The command line's sweep: what is asked for, and how its rows are shown."""
+"""`specviz sweep`: measure workloads, drafts and settings against each other."""
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from specviz.cli.text import safe, table
+from specviz.cli.loading import load_models
+from specviz.cli.options import PROMPT_LOOKUP, add_json, add_pair, settings_of
+from specviz.cli.output import StatusLine, print_table, safe, say, status_line, write_json
 from specviz.core.errors import InputError
-from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.request import PROMPT_LOOKUP as LOOKUP
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
 from specviz.data.workloads import WORKLOADS, Workload, find_workload
-from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
-from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import SweepRow
+
+if TYPE_CHECKING:
+    from specviz.cli.options import Commands
+    from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
+    from specviz.measure.sweep.rows import SweepRow
+    from specviz.models import LoadedModel
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
-VARIED = ("draft", "temperature", "draft_schedule", "constrained")  # shown where rows differ in it
+VARIED = ("draft", "temperature", "draft_schedule", "constrained")  # shown only if rows differ in it
 SCHEDULES: dict[str, DraftSchedule] = {name: name for name in DRAFT_SCHEDULES}
 
 Value = TypeVar("Value")
 
 
-def add_sweep_options(parser: argparse.ArgumentParser) -> None:
-    """Everything a sweep varies; the pair's own options are there already."""
+def add_to(commands: "Commands") -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("sweep", help="measure workloads, drafts and settings against each other")
+    add_pair(parser, drafts="append")
+    _add_sweep_options(parser)
+    add_json(parser)
+    parser.set_defaults(command=sweep)
+
+
+def sweep(options: argparse.Namespace) -> None:
+    """Measure what the CSV file does not hold yet, and print or write the rows."""
+    plan = sweep_plan(options, settings_of(options))
+    from specviz.measure.sweep.rows import SweepFile
+
+    file = SweepFile(options.csv)
+    before = len(file.rows)
+    with status_line() as status:
+        load = _loader(options, max(plan.temperatures), status)
+        cells = plan.cells()
+        from specviz.measure.sweep import measure  # imports torch
+
+        for row in measure.sweep(cells, load, file.done, status.show):
+            file.add(row)
+    if write_json(options.json, json.dumps({"rows": [asdict(row) for row in file.rows]}, indent=2)):
+        print_sweep(file.rows[before:], str(options.csv))
+
+
+def _loader(
+    options: argparse.Namespace, temperature: float, status: StatusLine
+) -> "Callable[[SweepPair], tuple[LoadedModel, LoadedModel | None]]":
+    """Loads one pair after the other; all pairs share the target."""
+    target: LoadedModel | None = None
+
+    def load(pair: "SweepPair") -> "tuple[LoadedModel, LoadedModel | None]":
+        nonlocal target
+        draft = PROMPT_LOOKUP if pair.draft == LOOKUP else pair.draft
+        one = {"draft": draft, "temperature": temperature}
+        target, loaded = load_models(argparse.Namespace(**{**vars(options), **one}), status, target)
+        return target, loaded
+
+    return load
+
+
+def _add_sweep_options(parser: argparse.ArgumentParser) -> None:
+    """Everything that a sweep varies."""
     known = ", ".join(workload.name for workload in WORKLOADS)
     parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=f"of {known} (all)")
     parser.add_argument(
         "--prompts-file",
         type=Path,
         metavar="F",
-        help='prompts of your own: one a line, or JSON lines {"prompt", "name", "workload"}; then no other workload '
-        "than those named",
+        help='your own prompts: one per line, or JSON lines {"prompt", "name", "workload"}; other workloads are then '
+        "measured only if they are named",
     )
-    parser.add_argument("--prompts", type=int, metavar="N", help="prompts of each workload (all)")
+    parser.add_argument("--prompts", type=int, metavar="N", help="prompts per workload (all)")
     parser.add_argument("--draft-lengths", default="1,2,4,8", metavar="G,G,...", help="draft lengths (1,2,4,8)")
-    parser.add_argument("--temperatures", metavar="X,X,...", help="temperatures (what --temperature says)")
+    parser.add_argument("--temperatures", metavar="X,X,...", help="temperatures (that of --temperature)")
     schedules = ", ".join(DRAFT_SCHEDULES)
     parser.add_argument("--schedules", default="fixed", metavar="S,S,...", help=f"of {schedules} (fixed)")
     parser.add_argument(
-        "--constrained", action="store_true", help="measure prompts that have a grammar with it as well as without"
+        "--constrained", action="store_true", help="measure prompts that have a grammar both with and without it"
     )
-    parser.add_argument("--csv", type=Path, metavar="PATH", help="write rows here; what it holds is not measured again")
+    parser.add_argument(
+        "--csv", type=Path, metavar="PATH", help="write rows here; rows that it already holds are not measured again"
+    )
 
 
-def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
-    """What the options ask for.
+def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> "SweepPlan":
+    """The plan that the options describe.
 
     Raises:
         InputError: a value cannot be used; the sentence names the option.
     """
-    drafts = [PROMPT_LOOKUP if draft == "prompt-lookup" else draft for draft in dict.fromkeys(options.draft)]
+    from specviz.measure.sweep.plan import SweepPair, SweepPlan  # data frames take time to import: only a sweep waits
+
+    drafts = [LOOKUP if draft == PROMPT_LOOKUP else draft for draft in dict.fromkeys(options.draft)]
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
         temperatures = _listed("--temperatures", "numbers", options.temperatures, float)
@@ -68,7 +121,10 @@ def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPl
     )
 
 
-def _prompts(options: argparse.Namespace) -> list[SweepPrompt]:
+def _prompts(options: argparse.Namespace) -> "list[SweepPrompt]":
+    from specviz.measure.sweep.plan import workload_prompts
+    from specviz.measure.sweep.prompt_files import read_prompt_file
+
     if options.prompts is not None and options.prompts < 1:
         raise InputError(f"--prompts must be at least 1, not {options.prompts}.")
     names = options.workload or ([] if options.prompts_file else [workload.name for workload in WORKLOADS])
@@ -103,12 +159,11 @@ def _listed(option: str, what: str, text: str, parse: Callable[[str], Value]) ->
         raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
 
 
-def print_sweep(rows: Sequence[SweepRow], path: str) -> None:
-    """What was measured now, as a table."""
+def print_sweep(rows: "Sequence[SweepRow]", path: str) -> None:
+    """The rows measured now, as a table."""
     if not rows:
-        print(f"Nothing left to measure: {safe(path)} holds it all.")
+        say(f"Nothing left to measure: {path} holds all rows.")
         return
     varied = [column for column in VARIED if len({getattr(row, column) for row in rows}) > 1]
     columns = (SHOWN[0], *varied, *SHOWN[1:])
-    values = ([getattr(row, column) for column in columns] for row in rows)
-    table(columns, ([safe(value) if isinstance(value, str) else value for value in row] for row in values))
+    print_table(columns, ([getattr(row, column) for column in columns] for row in rows))

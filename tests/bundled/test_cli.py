@@ -1,4 +1,4 @@
-"""The command line as a person and a script meet it: what is printed, in which shape, with which exit status."""
+"""The command line as people and scripts use it: what is printed, in which shape, with which exit status."""
 
 import json
 import os
@@ -14,20 +14,21 @@ from typing import Any
 import pytest
 import torch
 
-from specviz.cli.text import chip, safe, visible
+from specviz.cli.output import print_table, safe, say, visible
+from specviz.cli.trace_text import chip
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace, read_trace
 from specviz.measure.sweep import measure
 from specviz.models.catalogue import bundled_models
-from tests.support.commands import LOOKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
+from tests.support.commands import LOOKUP, MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
 from tests.support.fake_traces import fake_trace
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """The command line sets torch's threads."""
+def restore_threads() -> Iterator[None]:
+    """The command line sets the number of torch's threads."""
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)
@@ -61,7 +62,7 @@ def test_models(ok: Callable[..., str]) -> None:
     assert set(listed[0]) == {"name", "parameters", "layers", "width", "context", "vocabulary"}
 
 
-def test_run_prints_every_tokens_fate_as_a_glyph_and_without_colour_codes_where_there_is_no_terminal(
+def test_run_prints_every_tokens_status_as_a_glyph_and_without_colour_codes_if_there_is_no_terminal(
     ok: Callable[..., str],
 ) -> None:
     shown = ok("run", *PAIR, "--max-new-tokens", "24", *PROMPT)
@@ -203,15 +204,15 @@ def test_sweep_measures_each_prompt_at_each_length_and_resumes_without_measuring
     monkeypatch.undo()
     assert file.read_text().splitlines() == lines
 
-    lost = tmp_path / "lost.csv"  # killed in the middle of a row
+    lost = tmp_path / "lost.csv"  # the process ended in the middle of a row
     lost.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])
     again = json.loads(ok(*SWEEP, "--csv", lost, "--json", "-"))["rows"]
-    assert again[:3] == rows[:3]  # those of the file are listed with the new one
+    assert again[:3] == rows[:3]  # the rows of the file are listed with the new one
     assert [(row["preset"], row["draft_length"]) for row in again] == measured
     assert len(lost.read_text().splitlines()) == 1 + len(measured)
 
 
-def test_sweep_varies_drafts_temperatures_schedules_and_prompts_of_ones_own(run: Cli, tmp_path: Path) -> None:
+def test_sweep_varies_drafts_temperatures_schedules_and_your_own_prompts(run: Cli, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "Once upon a time", "name": "mine", "workload": "tales"}\n{"prompt": 7}\n')
     arguments = ["--draft", "prompt-lookup", "--prompts-file", prompts, "--draft-lengths", "2"]
@@ -264,7 +265,7 @@ def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
     assert f"c                {costs['cost_ratio']:.3f}" in shown
 
 
-# Text that would steer a terminal
+# Text that tries to steer a terminal
 
 
 def test_a_hostile_trace_is_shown_as_text(ok: Callable[..., str], tmp_path: Path) -> None:
@@ -277,36 +278,83 @@ def test_a_hostile_trace_is_shown_as_text(ok: Callable[..., str], tmp_path: Path
     assert "<script>alert(1)</script>" in shown
 
 
-def test_visible_and_safe_show_what_they_keep_out() -> None:
+def test_markup_in_a_trace_is_shown_as_text(
+    ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "hostile.json"
+    file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
+    assert ok("show", file).count(MARKUP) >= 3  # target, machine, output
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    on_a_terminal = ok("show", file)
+    assert on_a_terminal.count(MARKUP) >= 3
+    assert "\x1b]8" not in on_a_terminal  # a link
+    assert "\x1b[31m" not in on_a_terminal  # red
+
+
+def test_markup_in_a_table_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table((MARKUP, "b"), [(MARKUP, 1.0), ("\x1b[31m", None)])
+    say(MARKUP)
+    shown = capsys.readouterr().out
+    assert shown.count(MARKUP) == 3
+    assert "␛[31m" in shown
+
+
+def test_markup_in_an_error_is_shown_as_text(run: Cli) -> None:
+    status, _, err = run("run", "--target", "[red]", "--draft", "wren-nano", *PROMPT)
+    assert status == 2
+    assert "no model named '[red]'" in err
+
+
+def test_visible_and_safe_replace_control_characters() -> None:
     assert visible(" a\n\tb\x1b\x9b\u202e") == "␣a↵⇥b␛\\u009b\\u202e"
     assert safe(" a\n\tb\x1b\x00\x7f") == " a\n\tb␛␀\\u007f"
     assert safe("日本 é “✓”") == "日本 é “✓”"
 
 
-def test_colour_only_on_a_terminal_and_never_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_only_on_a_terminal_and_never_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown() -> list[str]:
+        for status in ("accepted", "rejected", "discarded", "correction", "bonus"):
+            say(chip(status, " a"))
+        return capsys.readouterr().out.splitlines()
+
     monkeypatch.delenv("NO_COLOR", raising=False)
-    plain = {status: chip(status, " a") for status in ("accepted", "rejected", "discarded", "correction", "bonus")}
-    assert plain == {"accepted": "✓␣a", "rejected": "✗␣a", "discarded": "⋯␣a", "correction": "↻␣a", "bonus": "+␣a"}
+    monkeypatch.setenv("TERM", "xterm-256color")
+    plain = shown()
+    assert plain == ["✓␣a", "✗␣a", "⋯␣a", "↻␣a", "+␣a"]
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    for status, text in plain.items():
-        assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", chip(status, " a"))
-    assert chip("accepted", "\x1b[2J") == "\x1b[34m✓␛[2J\x1b[0m"
+    for coloured, text in zip(shown(), plain, strict=True):
+        assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", coloured)
+    say(chip("accepted", "\x1b[2J"))
+    assert capsys.readouterr().out == "\x1b[34m✓␛[2J\x1b[0m\n"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert {status: chip(status, " a") for status in plain} == plain
+    assert shown() == plain
+
+
+def test_nothing_is_cut_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_table(("name", "value"), [("a" * 30, 1.0)])
+    assert "a" * 30 + "  1.000\n" in capsys.readouterr().out
 
 
 def test_progress_is_for_a_terminal_only(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     status, out, err = run("run", *LOOKUP, *PROMPT, "--json", "-")
     assert status == 0
     parse_trace(out)
     assert "loading wren-nano" in err
-    assert err.endswith("\r\033[K\r")  # and it cleans up after itself
+    assert err.endswith("\x1b[2K")  # the line is erased at the end
 
 
-def test_weights_that_changed_since_the_trace_are_said(ok: Callable[..., str], tmp_path: Path) -> None:
+def test_show_says_if_the_weights_changed_since_the_trace(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "old.json"
-    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")  # of a wren-base that never was
+    file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")  # its weights hash is not that of wren-base
     assert "note: wren-base here has other weights than the wren-base of this trace." in ok("show", file)
 
 
@@ -343,7 +391,7 @@ def test_as_a_process_bad_input_is_status_2(tmp_path: Path) -> None:
     assert err == b"specviz: The prompt is empty: write a few words for the models to continue.\n"
 
 
-def test_a_reader_that_leaves_is_no_drama() -> None:
+def test_a_reader_that_ends_early_causes_no_error_message() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = process("models", stdout=writing)

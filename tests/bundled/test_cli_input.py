@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from specviz.cli import main as cli
+from specviz.cli import show
 from specviz.cli.main import main
 from specviz.core.trace import dump_trace
 from tests.support.commands import HOSTILE, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
@@ -17,8 +17,8 @@ from tests.support.tiny_models import save, tiny_model
 
 
 @pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """The command line sets torch's threads."""
+def restore_threads() -> Iterator[None]:
+    """The command line sets the number of torch's threads."""
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)
@@ -116,7 +116,7 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
 
 
-def test_folders_that_are_no_model_are_one_line(run: Cli, tmp_path: Path, tiny_folder: Path) -> None:
+def test_folders_without_a_usable_model_are_one_line(run: Cli, tmp_path: Path, tiny_folder: Path) -> None:
     def as_target(folder: Path) -> str:
         return refused(run, "run", "--target", folder, "--draft", "prompt-lookup", *PROMPT)
 
@@ -159,7 +159,7 @@ def test_anything_else_is_status_1_and_one_line(
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "read_trace", fail)
+    monkeypatch.setattr(show, "read_trace", fail)
     assert run("show", "x.json") == (1, "", says)
 
 

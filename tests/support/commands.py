@@ -1,4 +1,4 @@
-"""Commands run in this process, for the tests of the command line: the models, the prompts, a trace out to do harm."""
+"""Runs commands in the test's own process. Also the models, the prompts and a hostile trace for these tests."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,10 +27,12 @@ def command_line(capsys: pytest.CaptureFixture[str]) -> Cli:
     return call
 
 
-HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x7f\u202e<script>alert(1)</script>\r"
+MARKUP = "[red]a[/red] [link=https://example.com]b[/link] [/] :smile: 12.5"  # what rich would read
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x7f\u202e<script>alert(1)</script>\r" + MARKUP
 
 
 def hostile_trace() -> Trace:
+    """A trace whose names and texts try to steer the terminal."""
     trace = fake_trace(hostile=True, tokens=24)
     return replace(
         trace,

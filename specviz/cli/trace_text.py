@@ -1,0 +1,60 @@
+"""A trace on the terminal: every round's tokens with their status, the text, the figures and the verdict."""
+
+from typing import TYPE_CHECKING
+
+from specviz.cli.output import number, say, visible
+from specviz.core.metrics import count, speedup
+from specviz.core.trace import Round, Trace
+from specviz.core.verdict import compare_texts, verdict_of_run
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+# Glyph and style: a status is never shown by colour alone.
+STYLES = {
+    "accepted": ("✓", "blue"),
+    "rejected": ("✗", "strike yellow"),
+    "discarded": ("⋯", "dim"),
+    "correction": ("↻", "bold green"),
+    "bonus": ("+", "bold green"),
+}
+
+
+def print_trace(trace: Trace) -> None:
+    """Rounds as coloured tokens, the text, the comparison of both outputs, the figures, the verdict."""
+    drafter = f" + {trace.drafter.name}" if trace.drafter else ""
+    say(f"{trace.target.name}{drafter}, on {trace.recorded_on.machine}")
+    say(f"prompt   {visible(trace.prompt.text)}")
+    for round in trace.rounds:
+        say(round_line(round))
+    say(f"\n{trace.prompt.text}{trace.output.text}\n")
+    if not trace.rounds:
+        return
+    counts = count(trace.rounds)
+    say(
+        f"{counts.emitted} tokens in {counts.rounds} target passes: {counts.drafted} drafted, {counts.accepted} "
+        f"accepted, {counts.rejected} rejected, {counts.discarded} discarded; acceptance rate "
+        f"{number(counts.acceptance_rate)}, per judgement {number(counts.per_judgement_rate)}"
+    )
+    say(compare_texts(trace))
+    verdict = verdict_of_run(trace)
+    if verdict and speedup(trace):
+        say(f"{verdict.headline} (one pair of runs). {verdict.reason}")
+
+
+def round_line(round: Round) -> "Text":
+    """The round's number and its tokens."""
+    from rich.text import Text
+
+    chips = [chip(token.status, token.text) for token in round.drafted]
+    if round.emitted.kind != "none":
+        chips.append(chip(round.emitted.kind, round.emitted.text))
+    return Text(f"{round.index + 1:5}    ").append_text(Text(" ").join(chips))
+
+
+def chip(status: str, text: str) -> "Text":
+    """One token with its status as glyph and colour."""
+    from rich.text import Text
+
+    glyph, style = STYLES[status]
+    return Text(f"{glyph}{visible(text)}", style=style)
