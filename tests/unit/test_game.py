@@ -53,7 +53,6 @@ from specviz.game.words import (
     words_of,
 )
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
-from specviz.ui.play.controls import plain
 from specviz.ui.stage.data import stage_data
 from specviz.ui.watch.controls import fill_in_trace
 from tests.support.fake_traces import fake_trace
@@ -348,11 +347,6 @@ def test_the_rivals_give_nothing_away_of_how_the_text_goes_on() -> None:
     short = turn_data(a_turn([" a"], 1, model=0))["rivals"][0]
     assert [chip["status"] for chip in short["chips"]] == ["rejected", "correction"]
     assert short["more"] == "0 of 1 accepted"
-
-
-def test_nothing_in_a_candidate_is_markup() -> None:
-    assert plain(" **b** $x$ :red[a] <b>") == r"\*\*b\*\* \$x\$ \:red\[a\] \<b\>"
-    assert plain('.\n"I') == r"\.↵\"I"
 
 
 # ---- links and the table

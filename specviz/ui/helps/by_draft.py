@@ -15,6 +15,7 @@ from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
 from specviz.ui.shared.engine import engine, visitor
+from specviz.ui.shared.escaping import plain
 
 POLL_SECONDS = 0.6
 NEW_TOKENS = 64
@@ -109,9 +110,9 @@ def _take(kept: Foresights) -> None:
 def _draw(kept: Foresights) -> None:
     if kept.job is not None:
         view = engine().view(kept.job)
-        st.progress(len(view.results) / view.total if view.total else 0.0, text=_progress_line(view))
+        st.progress(len(view.results) / view.total if view.total else 0.0, text=plain(_progress_line(view)))
     elif kept.message:
-        st.info(kept.message, icon=":material/info:")
+        st.info(plain(kept.message), icon=":material/info:")
     if not kept.prospects:
         if kept.job is None and not kept.message:
             st.info(

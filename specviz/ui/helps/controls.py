@@ -27,6 +27,7 @@ from specviz.ui.helps.choice import (
 )
 from specviz.ui.helps.state import HERE, Sweeps, cancel_sweep, recorded_sweep, start_sweep, sweeps
 from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.watch.controls import PRECISION_HELP, PRECISION_LABELS, SEED_HELP, TOP_K_HELP, TOP_P_HELP
@@ -124,7 +125,7 @@ def _own_prompts(kept: Sweeps) -> None:
             help=FILE_HELP,
         )
         if problem := st.session_state.get("sweep_file_problem"):
-            st.error(problem, icon=":material/error:")
+            st.error(plain(problem), icon=":material/error:")
         if kept.own:
             count = len(kept.own.prompts)
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")

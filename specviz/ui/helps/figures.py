@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from specviz.core.metrics import Costs
 from specviz.measure.sweep.summary import Adaptive, Held, Point, best_points, break_even_line, workload_title
+from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
 
 # Okabe-Ito, those that read on white and on a dark page; with a symbol each, for who cannot tell them apart.
@@ -187,7 +188,7 @@ def break_even_figure(every: Sequence[Point], costs: Costs) -> go.Figure:
 def held_figure(pairs: Sequence[Held]) -> go.Figure:
     """Acceptance of each prompt without and with its grammar, side by side."""
     figure = go.Figure()
-    names = [pair.prompt for pair in pairs]
+    names = [figure_text(pair.prompt) for pair in pairs]
     figure.add_trace(
         _rate_bar("without the grammar", names, [pair.free.acceptance_rate for pair in pairs], hollow=True)
     )
@@ -239,7 +240,7 @@ def _add_prompts(figure: go.Figure, named: Sequence[tuple[str, Point]]) -> None:
             mode="markers",
             marker={"symbol": "circle-open", "size": 8, "color": GREY, "line": {"width": 2, "color": GREY}},
             name="a prompt",
-            customdata=[[_quoted(row.preset), _rate(row.acceptance_rate)] for _, row in every],
+            customdata=[[figure_text(row.preset), _rate(row.acceptance_rate)] for _, row in every],
             hovertemplate="%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>",
         )
     )
@@ -261,12 +262,7 @@ def _rate(rate: float | None) -> str:
 
 
 def _title(workload: str) -> str:
-    return _quoted(workload_title(workload))
-
-
-def _quoted(text: str) -> str:
-    """Plotly reads some HTML in labels: a name from a file must be seen as it is."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "% {")
+    return figure_text(workload_title(workload))
 
 
 def _add_break_even(figure: go.Figure) -> None:

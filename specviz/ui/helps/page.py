@@ -53,6 +53,7 @@ from specviz.ui.helps.state import (
     undo_clear,
 )
 from specviz.ui.shared.engine import engine, visitor
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.watch.outcome import NO_TOOLS
 
@@ -92,11 +93,11 @@ def _progress(kept: Sweeps) -> None:
     if kept.job is not None:
         view = engine().view(kept.job)
         done = len(view.results)
-        st.progress(done / view.total if view.total else 0.0, text=_progress_line(kept, view))
+        st.progress(done / view.total if view.total else 0.0, text=plain(_progress_line(kept, view)))
     elif kept.outcome:
-        st.info(kept.outcome, icon=":material/info:")
+        st.info(plain(kept.outcome), icon=":material/info:")
     for line in kept.problems[:5]:
-        st.warning(line, icon=":material/info:")
+        st.warning(plain(line), icon=":material/info:")
     if len(kept.problems) > 5:
         st.caption(f"… and {len(kept.problems) - 5} more that could not be measured.")
 
@@ -138,7 +139,9 @@ def _choose_source(kept: Sweeps, sources: list[str]) -> str:
     shown = kept.shown if kept.shown in sources else sources[0]
     if len(sources) == 1:
         return shown
-    picked = st.segmented_control("Rows", sources, default=shown, key=f"sweep_source-{len(sources)}-{shown}")
+    picked = st.segmented_control(
+        "Rows", sources, default=shown, format_func=plain, key=f"sweep_source-{len(sources)}-{shown}"
+    )
     kept.shown = picked or shown
     return kept.shown
 
@@ -157,14 +160,14 @@ def _choose_series(rows: Sequence[SweepRow]) -> Series:
 
 
 def _where(source: str, series: Series, runs: int) -> str:
-    machine = f"{series.machine}, {series.threads} {'thread' if series.threads == 1 else 'threads'}"
+    machine = f"{plain(series.machine)}, {series.threads} {'thread' if series.threads == 1 else 'threads'}"
     if source == HERE:
         where = f":material/bolt: **Measured here**, on this machine ({machine})"
     elif source == RECORDED:
         where = f":material/history: **Recorded** on {machine}; your machine will differ"
     else:
-        where = f":material/upload_file: **Loaded {source}**, measured on {machine}"
-    return f"{where}: {series.label}; {runs} pairs of runs, each pair neighbours in time."
+        where = f":material/upload_file: **Loaded {plain(source)}**, measured on {machine}"
+    return f"{where}: {plain(series.label)}; {runs} pairs of runs, each pair neighbours in time."
 
 
 # ---- the tabs
@@ -290,7 +293,7 @@ TABS: dict[str, Panel] = {
 
 
 def _reading(sentence: str) -> None:
-    st.markdown(f"**{sentence}**")
+    st.markdown(f"**{plain(sentence)}**")
 
 
 def _plot(figure: object, key: str, alt: str) -> None:
@@ -318,7 +321,7 @@ def _files(kept: Sweeps, source: str, rows: Sequence[SweepRow]) -> None:
     with st.expander("Open a sweep’s CSV"):
         st.file_uploader("A CSV made here or by the command line", type="csv", key="sweep_csv", on_change=_open_csv)
         if problem := st.session_state.get("sweep_csv_problem"):
-            st.error(problem, icon=":material/error:")
+            st.error(plain(problem), icon=":material/error:")
 
 
 def _open_csv() -> None:

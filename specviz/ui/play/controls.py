@@ -1,6 +1,5 @@
 """Which game: kind of text, way to play, and the link for a class."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,12 +12,6 @@ from specviz.game.game import MODES, PROMPTS, ROUNDS, SETS, Plan
 from specviz.ui.play.state import Playing, new_game, playing
 
 MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
-MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation: any of it may be escaped
-
-
-def plain(text: str) -> str:
-    """A model's or a visitor's text for a place that reads Markdown: nothing in it is markup, line breaks show."""
-    return MARKDOWN.sub(r"\\\1", text.strip(" ").replace("\n", "↵"))
 
 
 def choose_game(state: Playing) -> None:

@@ -9,8 +9,9 @@ from specviz.data.lessons.story import percent
 from specviz.game.game import PLAYERS, YOU, score
 from specviz.game.messages import verdict
 from specviz.game.table import MAX_NAME, game_csv
-from specviz.ui.play.controls import class_link, plain
+from specviz.ui.play.controls import class_link
 from specviz.ui.play.state import Playing, new_game
+from specviz.ui.shared.escaping import plain
 
 
 def show_final(state: Playing) -> None:

@@ -8,7 +8,7 @@ from specviz.data.lessons.story import percent
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds_of, run_of, score
 from specviz.service.job import JobView
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
-from specviz.ui.play.controls import choose_game, plain
+from specviz.ui.play.controls import choose_game
 from specviz.ui.play.final import show_final
 from specviz.ui.play.state import (
     Playing,
@@ -24,6 +24,7 @@ from specviz.ui.play.state import (
     skip,
     write_address,
 )
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import SUBSTEPS, stage_data
@@ -152,7 +153,7 @@ def _show_way_on(state: Playing) -> None:
 def _show_status(state: Playing) -> None:
     """What is being waited for; or why nothing was played."""
     if state.job is not None:
-        st.info(_waiting(state, state.view), icon=":material/hourglass_top:")
+        st.info(plain(_waiting(state, state.view)), icon=":material/hourglass_top:")
     elif state.message:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:

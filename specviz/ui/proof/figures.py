@@ -1,12 +1,12 @@
 """The proof's figures. Pure functions: counts and looks in, a Plotly figure out."""
 
-import html
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
 from specviz.measure.proof.rows import DrawBatch, NearTie
 from specviz.measure.proof.statistics import Look
+from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
 
 SHOWN = 12  # tokens with bars of their own
@@ -20,7 +20,7 @@ WAYS = {
 def token_label(text: str) -> str:
     """A token for an axis: spaces and line ends made visible, and nothing that Plotly would take for a tag."""
     shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
-    return html.escape(shown[:14], quote=False)
+    return figure_text(shown[:14])
 
 
 def distribution_figure(batches: Sequence[DrawBatch]) -> go.Figure:

@@ -12,6 +12,7 @@ from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import badge
 from specviz.ui.proof.state import Proving, Source, compare_greedy, one_of_each, repeat_near_tie
 from specviz.ui.proof.status import show_status
+from specviz.ui.shared.escaping import plain
 from specviz.ui.watch.outcome import NO_TOOLS
 
 
@@ -78,8 +79,8 @@ def _near_tie(state: Proving) -> None:
 
 def _tie(row: GreedyRow, tie: NearTie, source: Source) -> None:
     st.markdown(
-        f"{badge(source)} {row.target} in {row.dtype}, prompt {row.preset or 'of your own'}: the first {tie.position} "
-        f"tokens are the same. Then two tokens are all but equally likely, and rounding decides."
+        f"{badge(source)} {plain(row.target)} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the first "
+        f"{tie.position} tokens are the same. Then two tokens are almost equally likely, and rounding decides."
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
     alt = "Scores of both tokens in the one-token pass, the batched pass, and recomputed in float32."

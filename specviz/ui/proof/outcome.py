@@ -7,6 +7,7 @@ from specviz.measure.proof.rule_names import POSITIONS
 from specviz.measure.proof.statistics import FALSE_ALARM, Finding
 from specviz.ui.proof.figures import distance_figure, distribution_figure
 from specviz.ui.proof.state import Outcome, Proving, Source
+from specviz.ui.shared.escaping import plain
 from specviz.ui.watch.outcome import NO_TOOLS
 
 
@@ -14,7 +15,7 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     """Bars, the distance as it shrinks, the test's figures and what they come to."""
     if not outcome.batches:
         return
-    ways, plain, last = outcome.looks, outcome.plain_looks, outcome.looks[-1]
+    ways, alone, last = outcome.looks, outcome.plain_looks, outcome.looks[-1]
     running = state.task is not None and state.task.what == "draws" and state.task.rule == outcome.rule
     st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
@@ -25,20 +26,20 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
             ("chance alone", f"up to {last.chance:.3f}", CHANCE_HELP),
             ("χ²", f"{last.statistic:.1f}, {last.degrees} degrees", CHI_HELP),
             (f"p-value, fails below {FALSE_ALARM / BATCHES:g}", _p(last.p_value), P_HELP),
-            ("p-value of the target alone", _p(plain[-1].p_value), CONTROL_HELP),
+            ("p-value of the target alone", _p(alone[-1].p_value), CONTROL_HELP),
         ]:
             st.markdown(f"**{value}**  \n:small[{label}]", width="content", help=meaning)
     bars, distance = (st.container(), st.container()) if narrow else st.columns([3, 2], gap="medium")
     bars.plotly_chart(distribution_figure(outcome.batches), key=f"{key}_bars", config=NO_TOOLS, alt=BARS_ALT)
-    distance.plotly_chart(distance_figure(ways, plain), key=f"{key}_distance", config=NO_TOOLS, alt=DISTANCE_ALT)
+    distance.plotly_chart(distance_figure(ways, alone), key=f"{key}_distance", config=NO_TOOLS, alt=DISTANCE_ALT)
 
 
 def _what(outcome: Outcome) -> str:
     request, texts = outcome.request, sum(batch.texts for batch in outcome.batches)
-    draft = "prompt lookup" if request.draft == "lookup" else request.draft
+    draft = "prompt lookup" if request.draft == "lookup" else plain(request.draft)
     after = "" if outcome.position == "first" else f", after {texts:,} texts"
     return (
-        f"{POSITIONS[outcome.position]}{after}; {draft} → {request.target}, temperature "
+        f"{POSITIONS[outcome.position]}{after}; {draft} → {plain(request.target)}, temperature "
         f"{request.settings.temperature:g}, draft length {request.settings.draft_length}."
     )
 

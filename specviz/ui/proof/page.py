@@ -13,6 +13,7 @@ from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import show_outcome
 from specviz.ui.proof.state import Outcome, Proving, draw, proving, refresh
 from specviz.ui.proof.status import show_status
+from specviz.ui.shared.escaping import plain
 
 POLL_SECONDS = 0.6
 SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
@@ -165,7 +166,7 @@ def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[st
 def _provenance() -> None:
     if found := recorded_proof():
         changed = [f"{name} here has other weights than the recording’s." for name in found.changed_weights]
-        st.caption(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed]))
+        st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
 METHOD = f"""

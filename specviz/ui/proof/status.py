@@ -7,6 +7,7 @@ import streamlit as st
 from specviz.measure.proof.rule_names import rule_text
 from specviz.service.job import JobView
 from specviz.ui.proof.state import Proving, Task, cancel
+from specviz.ui.shared.escaping import plain
 
 Place = Literal["greedy", "near-tie", "sampling", "switch"]
 
@@ -19,10 +20,10 @@ def show_status(state: Proving, place: Place) -> None:
         view = state.view
         with st.container(key="proof_status", border=True):
             done = len(view.results) / view.total if view and view.total else 0.0
-            st.progress(done, _progress_text(state.task, view))
+            st.progress(done, plain(_progress_text(state.task, view)))
             st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=cancel)
     elif state.message:
-        st.error(state.message, icon=":material/error:")
+        st.error(plain(state.message), icon=":material/error:")
     elif state.cancelled:
         st.info("Cancelled. What had come by then stays.", icon=":material/info:")
 

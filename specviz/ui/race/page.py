@@ -18,6 +18,7 @@ from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
 from specviz.ui.race.results import show_results
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.engine import engine, visitor
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.watch.controls import SCHEDULE_LABELS
 
@@ -113,7 +114,7 @@ def _show_progress(racing: Racing) -> None:
             return
         view = engine().view(racing.job)
         with st.container(border=True, key="race_progress"):
-            st.progress(race_share(view), f"{_step(view)}. Nothing is drawn while the clock runs.")
+            st.progress(race_share(view), f"{plain(_step(view))}. Nothing is drawn while the clock runs.")
             if st.button("Cancel", key="race_cancel", icon=":material/close:"):
                 engine().cancel(visitor().id)
                 view = engine().view(racing.job)
@@ -169,12 +170,12 @@ def _caption(racing: Racing, laps: list[RaceLap]) -> str:
     """What the race on screen was of, and whether the controls have moved on since."""
     first = laps[0].speculative
     assert first.drafter is not None
-    draft = first.drafter.name if first.drafter.kind == "model" else "prompt lookup"
+    draft = plain(first.drafter.name) if first.drafter.kind == "model" else "prompt lookup"
     settings = first.settings
     policy = "" if settings.draft_schedule == "fixed" else f" ({SCHEDULE_LABELS[settings.draft_schedule].lower()})"
     repeats = len(laps[0].plain_seconds)
     of = (
-        f"{first.target.name} ({first.target.dtype}) with {draft}, "
+        f"{plain(first.target.name)} ({plain(first.target.dtype)}) with {draft}, "
         f"γ = {settings.draft_length}{policy}, temperature {settings.temperature:g}, {settings.max_new_tokens} tokens, "
         f"{repeats} {'repeat' if repeats == 1 else 'repeats'}"
     )

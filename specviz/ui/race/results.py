@@ -17,6 +17,7 @@ from specviz.measure.race import (
     overall_verdict,
     race_csv,
 )
+from specviz.ui.shared.escaping import plain
 from specviz.ui.watch.outcome import COLORS, ICONS
 
 NEAR_TIE = 0.5  # of logits: what one pass over several tokens can move in bfloat16; float32 moves far less
@@ -30,7 +31,7 @@ def show_results(laps: Sequence[RaceLap], where: str) -> None:
     verdict = overall_verdict(laps)
     if verdict:
         headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}**]"
-        st.markdown(f"{headline} {_over(laps, verdict)} {verdict.reason} :gray[({where})]")
+        st.markdown(f"{headline} {_over(laps, verdict)} {verdict.reason} :gray[({plain(where)})]")
     st.dataframe(rows(laps), hide_index=True, key="race_table", column_config=_columns())
     st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
     show_quality(laps)
@@ -153,7 +154,7 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
     if any(isinstance(lap.quality, SampledQuality) for lap in laps):
         st.markdown(SAMPLED)
     for lap in laps:
-        with st.expander(f"{lap.name}: {quality_cell(lap)}"):
+        with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             ours, theirs = st.columns(2, gap="medium")
             ours.caption("Speculative decoding wrote")

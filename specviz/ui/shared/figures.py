@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from specviz.core.metrics import Costs
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import realistic_speedup
+from specviz.ui.shared.escaping import figure_text
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
 
@@ -18,7 +19,7 @@ class Dot:
 
     draft_length: int
     speedup: float
-    label: str  # what it was a run of, in plain characters of our own
+    label: str  # what it was a run of
     current: bool  # the run on screen
     same_pair: bool  # as the run on screen
     recorded: bool  # measured elsewhere
@@ -34,7 +35,7 @@ def speedup_figure(dots: Sequence[Dot], alpha: float | None, costs: Costs | None
             go.Scatter(
                 x=[dot.draft_length for dot in chosen],
                 y=[dot.speedup for dot in chosen],
-                text=[dot.label for dot in chosen],
+                text=[figure_text(dot.label) for dot in chosen],
                 mode="markers",
                 marker=marker,
                 name=name,

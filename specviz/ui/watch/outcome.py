@@ -8,6 +8,7 @@ from specviz.core.metrics import Costs, count, speedup
 from specviz.core.trace import Trace, dump_trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
 from specviz.data.lessons.glossary import explained
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import Dot, speedup_figure, verification_figure
 from specviz.ui.stage.data import Source
 
@@ -74,7 +75,7 @@ def show_speedups(
             st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
         else:
             st.caption("Measured here, once a live run of this pair is over.")
-    st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *formats]), unsafe_allow_html=True)
+    st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *map(plain, formats)]), unsafe_allow_html=True)
 
 
 def _costs_sentence(costs: Costs | None) -> str:

@@ -16,6 +16,7 @@ from specviz.models.catalogue import changed_weights
 from specviz.service.job import JobView
 from specviz.ui.helps.state import take_results
 from specviz.ui.shared.engine import engine, visitor
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import Json, Source, stage_data
@@ -177,7 +178,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
     notices([watching.message], "error")
     shown, not_run = watching.shown, watching.refused or bool(watching.message)
     if shown is None:
-        st.info(notice or "Change a setting, or press Run again, to see the first run.")
+        st.info(plain(notice or "Change a setting, or press Run again, to see the first run."))
         return
     request = watching.request
     costs = watching.costs.get(pair_key(request)) if request and shown.source == "live" else None
@@ -204,7 +205,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
         show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs, formats)
         show_files(shown.trace, _open_file)
         for change in changed_weights(shown.trace):
-            st.caption(change)
+            st.caption(plain(change))
 
 
 def _replay(watching: Watching, shown: Shown, costs: Costs | None) -> Json | None:

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.worksheet.link import WorksheetLink, start_from_link
 from specviz.ui.worksheet.model import (
@@ -39,7 +40,7 @@ def controls(found: Sequence[Start], runs: int) -> Model:
         help="Fills in everything below. Every number can be changed afterwards.",
     )
     start = chosen_start(found)
-    st.caption(start.source)
+    st.caption(plain(start.source))
     _counts()
     _acceptance(start)
     _costs()

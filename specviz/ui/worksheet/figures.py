@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
+from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
 from specviz.ui.worksheet.gap import Gap, signed
 from specviz.ui.worksheet.model import Model
@@ -110,15 +111,10 @@ def _dots(points: Sequence[Measured]) -> go.Scatter:
             "line": {"color": INK, "width": 1.5},
         },
         name=first.source,
-        customdata=[[point.measured, point.terms.speedup, _plain(point.label)] for point in points],
+        customdata=[[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
         hovertemplate="%{customdata[2]}<br>α %{y:.2f}, γ %{x}: %{customdata[0]:.2f}× measured, "
         f"%{{customdata[1]:.2f}}× predicted at its own costs<extra>{first.source}</extra>",
     )
-
-
-def _plain(label: str) -> str:
-    """A name from a file as text: Plotly reads some tags in what it shows."""
-    return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _setting(model: Model) -> go.Scatter:

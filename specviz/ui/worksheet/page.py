@@ -12,6 +12,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.measure.race import RaceLap
 from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
 from specviz.ui.race.page import Racing, recorded_race
+from specviz.ui.shared.escaping import plain
 from specviz.ui.watch.outcome import NO_TOOLS
 from specviz.ui.watch.page import Watching
 from specviz.ui.worksheet.controls import controls
@@ -160,7 +161,8 @@ def show_exercises(known: Known) -> None:
         st.info("There is no run with drafted tokens to ask about yet: make one on the Watch page.")
         return
     st.markdown(
-        f"**{len(found)} questions about {pair_name(trace)}.** {known.last_source} Answers are computed from it."
+        f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)} "
+        "Answers are computed from it."
     )
     with st.container(horizontal=True, key="worksheet_downloads"):
         for label, name, key in [("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)]:

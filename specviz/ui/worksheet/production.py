@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.ui.shared.escaping import plain
 from specviz.ui.watch.outcome import NO_TOOLS
 from specviz.ui.worksheet.controls import fill_acceptance, read_model
 from specviz.ui.worksheet.figures import positions_figure
@@ -27,7 +28,7 @@ def show_production() -> None:
         try:
             counters = read_counters(text)
         except InputError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(plain(str(error)), icon=":material/error:")
             return
         _show_counters(counters)
 
@@ -63,7 +64,7 @@ def _counted_sentence(counters: ServingCounters, alpha: float, draft_length: int
     )
     assumed = "" if counters.draft_length else f" γ = {draft_length} is taken from the slider."
     running = f" {counters.running:.0f} requests were running." if counters.running else ""
-    return f"{counters.engine}: {drafted}; α = {alpha:.2f} per judgement ({how}).{assumed}{running}"
+    return f"{plain(counters.engine)}: {drafted}; α = {alpha:.2f} per judgement ({how}).{assumed}{running}"
 
 
 PASTE = (

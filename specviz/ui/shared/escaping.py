@@ -1,0 +1,37 @@
+"""Text from files, links, prompts and models, for places where Streamlit or Plotly reads markup: it stays text."""
+
+import re
+from html import escape
+
+_MARKUP = re.compile(r"([\\`*_\[\]<&$~])")  # of Markdown, HTML and LaTeX
+_BLOCK = re.compile(r"^([#>+=|-]|\d+(?=[.)]))")  # a heading, a quote, a list: only where a text begins
+_LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Streamlit reads these after the Markdown, where a backslash no longer protects: links, e-mail addresses, emoji, icons.
+_READ_LATE = re.compile(r"[:@](?=\S)|www(?=\.)", re.IGNORECASE)
+_JOINER = "\u2060"  # has no width
+
+
+class Plain(str):
+    """Markdown that shows a text as it is."""
+
+    __slots__ = ()
+
+
+def plain(text: str) -> Plain:
+    """The text for a place that reads Markdown: nothing in it is markup, and a line end is shown as ↵.
+
+    What is plain already stays as it is.
+    """
+    if isinstance(text, Plain):
+        return text
+    line = _READ_LATE.sub(rf"\g<0>{_JOINER}", _LINE_END.sub("↵", text.strip(" \t")))
+    return Plain(_BLOCK.sub(_escaped_start, _MARKUP.sub(r"\\\1", line)))
+
+
+def _escaped_start(start: re.Match[str]) -> str:
+    return f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
+
+
+def figure_text(text: str) -> str:
+    """The text for a label, a legend or a hover text of Plotly, which reads some HTML and the fields of templates."""
+    return escape(text, quote=False).replace("%{", f"%{_JOINER}{{")

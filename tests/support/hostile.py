@@ -1,0 +1,62 @@
+"""Names as a harmful file would have them, and everything on a page that Streamlit or Plotly reads as markup."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+HOST = "evil.test"
+NAMES = (
+    f"![x](http://{HOST}/x.png)",
+    f"<img src=http://{HOST}/y.png onerror=alert(1)>",
+    "[a](javascript:alert(1))",
+    ":red[x]",
+    "$x$",
+    ":smile:",
+    ":material/home:",
+    f"www.{HOST}",
+)
+NAME = " ".join(NAMES)  # all of them in one
+
+AS_TEXT = {"text", "code", "text_area", "text_input", "dataframe", "bidi_component", "plotly_chart"}  # not as Markdown
+AS_TEXT_IN = {"selectbox": {"options"}, "multiselect": {"options"}}
+NOT_SHOWN = {"id", "raw_value", "raw_values", "url", "alt", "type", "format"}
+
+
+def raw_names_in(page: AppTest) -> list[str]:
+    """Each place on the page where one of the names would be read as markup."""
+    markdown = [text for text in markdown_of(page) if any(name in text for name in NAMES)]
+    return markdown + [text for text in figure_texts_of(page) if "<img" in text or "<a" in text]
+
+
+def markdown_of(page: AppTest) -> list[str]:
+    """Every text that Streamlit reads as Markdown: bodies, labels, help texts, options."""
+    return [
+        text
+        for node in page._tree
+        if node.type not in AS_TEXT and (proto := getattr(node, "proto", None)) is not None
+        for text in _texts(proto, NOT_SHOWN | AS_TEXT_IN.get(node.type, set()))
+    ]
+
+
+def figure_texts_of(page: AppTest) -> list[str]:
+    """Every text in a Plotly figure: labels, legends, hover texts."""
+    return [text for chart in page.get("plotly_chart") for text in _strings(json.loads(chart.proto.spec))]
+
+
+def _texts(message: Any, left_out: set[str]) -> Iterator[str]:
+    for field, value in message.ListFields():
+        for one in value if field.is_repeated else [value]:
+            if isinstance(one, str) and field.name not in left_out:
+                yield one
+            elif hasattr(one, "ListFields"):
+                yield from _texts(one, left_out)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
