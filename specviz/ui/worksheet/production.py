@@ -64,7 +64,7 @@ def _counted_sentence(counters: ServingCounters, alpha: float, draft_length: int
     )
     assumed = "" if counters.draft_length else f" γ = {draft_length} is taken from the slider."
     running = f" {counters.running:.0f} requests were running." if counters.running else ""
-    return f"{plain(counters.engine)}: {drafted}; α = {alpha:.2f} per judgement ({how}).{assumed}{running}"
+    return f"{counters.engine}: {drafted}; α = {alpha:.2f} per judgement ({how}).{assumed}{running}"
 
 
 PASTE = (

@@ -1,0 +1,166 @@
+"""Every page by AppTest with names that a harmful file, link or prompt may hold: all of them stay text. No engine."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.core.metrics import Costs
+from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
+from specviz.game.game import Offer, Plan, Turn
+from specviz.measure.proof.recorded import recorded_proof
+from specviz.ui.helps.state import HERE, Sweeps
+from specviz.ui.learn.state import Learning
+from specviz.ui.play.state import Playing
+from specviz.ui.proof.state import Outcome, Proving, Task
+from specviz.ui.race.controls import Entry
+from specviz.ui.race.page import Racing, recorded_race
+from specviz.ui.watch.page import Watching, recorded_run
+from tests.support.fake_rows import row_at
+from tests.support.fake_traces import fake_trace
+from tests.support.hostile import NAME, NAMES, markdown_of, raw_names_in
+
+
+def hostile_trace() -> Trace:
+    trace = fake_trace(greedy=True, hostile=True)
+    return replace(
+        trace,
+        recorded_on=Machine(NAME, "2.13.0", "5.23.0", 1),
+        target=ModelInfo(NAME, 7_500_000, NAME, "00"),
+        drafter=DrafterInfo("model", NAME, 700_000, "float32", "11"),
+    )
+
+
+def a_watch_page() -> dict[str, Any]:
+    shown = recorded_run(hostile_trace(), "file-1")
+    return {"watching": Watching(shown=shown, finished=[shown], message=NAME)}
+
+
+def a_race_page() -> dict[str, Any]:
+    lap = recorded_race()[0]
+    changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
+    changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
+    laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in NAMES]
+    return {"racing": Racing(Entry(), [NAME], laps=laps, raced=Entry(), message=NAME, finished=NAME)}
+
+
+def hostile_rows() -> list[Any]:
+    names = {"machine": NAME, "target": NAME, "draft": NAME}
+    return [
+        replace(row_at("story", length, speedup, **names), workload=f"{name}{number}", preset=name, constrained=held)
+        for number, (name, speedup) in enumerate(zip(NAMES, (0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5), strict=True))
+        for length in (2, 4)
+        for held in (False, True)
+    ]
+
+
+def a_helps_page() -> dict[str, Any]:
+    rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
+    sweeps = Sweeps(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
+    return {"sweeps": sweeps, "sweep_csv_problem": NAME, "sweep_file_problem": NAME}
+
+
+def a_worksheet_page() -> dict[str, Any]:
+    costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
+    watching = Watching(finished=[recorded_run(hostile_trace(), "file-1")], costs={(NAME, NAME, "exact"): costs})
+    return a_race_page() | {"watching": watching, "sweeps": Sweeps(rows={HERE: hostile_rows()})}
+
+
+def a_proof_page() -> dict[str, Any]:
+    found = recorded_proof()
+    assert found is not None
+    request = replace(found.request, target=NAME, draft=NAME)
+    outcomes = {
+        each.rule: Outcome(
+            each.rule,
+            each.position,
+            request,
+            "live",
+            [replace(batch, tokens=[f"{n}{NAME}" for n in range(len(batch.tokens))]) for batch in each.batches],
+        )
+        for each in found.draws
+    }
+    tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
+    assert tie.near_tie is not None
+    tie = replace(tie, near_tie=replace(tie.near_tie, text=NAME, plain_token=NAME, speculative_token=NAMES[1]))
+    task = Task(1, "greedy", request)
+    return {"proving": Proving(outcomes, [tie], near_tie=tie, last=task, message=NAME)}
+
+
+def a_play_page() -> dict[str, Any]:
+    offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
+    here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
+    return {"playing": Playing(Plan(mode="pick"), here=here, message=NAME, name=NAME, problems=[NAME])}
+
+
+def the_end_of_a_game() -> dict[str, Any]:
+    return {"playing": Playing(Plan(), place=99, name=NAME, problems=[NAME])}
+
+
+def a_learn_page() -> dict[str, Any]:
+    return {"learning": Learning(problems=[NAME])}
+
+
+PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
+    ("watch", a_watch_page),
+    ("race", a_race_page),
+    ("helps", a_helps_page),
+    ("worksheet", a_worksheet_page),
+    ("proof", a_proof_page),
+    ("play", a_play_page),
+    ("play", the_end_of_a_game),
+    ("learn", a_learn_page),
+]
+
+
+def opened(name: str, state: dict[str, Any], **link: str) -> AppTest:
+    page = AppTest.from_file(f"../../pages/{name}.py", default_timeout=60)
+    for key, value in state.items():
+        page.session_state[key] = value
+    for key, value in link.items():
+        page.query_params[key] = value
+    return page.run()
+
+
+@pytest.mark.parametrize(("name", "state"), PAGES, ids=[make.__name__ for _, make in PAGES])
+def test_names_from_a_file_stay_text(name: str, state: Callable[[], dict[str, Any]]) -> None:
+    page = opened(name, state())
+    assert not page.exception
+    assert raw_names_in(page) == []
+    assert any("evil" in text for text in markdown_of(page)), "the page shows the names at all"
+
+
+LINK = ("preset", "prompt", "target", "draft", "gamma", "temperature", "workload", "rule", "position", "draws", "seed")
+LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", "dtype", "repeats")
+
+
+@pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play", "learn"])
+def test_values_from_a_link_stay_text(name: str) -> None:
+    page = opened(name, {}, **dict.fromkeys(LINK, NAME))
+    assert not page.exception
+    assert raw_names_in(page) == []
+
+
+def test_pasted_counters_stay_text() -> None:
+    line = "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
+    page = opened("worksheet", {})
+    for text in (NAME, f"{line}{NAME}", f'vllm:spec_decode_num_drafts_total{{model="{NAME}"}} {NAME}'):
+        page.text_area(key="worksheet_paste").set_value(text).run()
+        assert not page.exception
+        assert raw_names_in(page) == []
+
+
+def test_what_is_looked_for_would_be_found() -> None:
+    def unescaped() -> None:
+        import streamlit as st
+
+        from tests.support.hostile import NAMES
+
+        st.segmented_control("choice", [NAMES[0]])
+        st.expander(NAMES[1])
+        st.selectbox("shown as text", [NAMES[2]])
+        st.plotly_chart({"data": [{"type": "bar", "x": [NAMES[1]], "y": [1]}]})
+
+    assert len(raw_names_in(AppTest.from_function(unescaped).run())) == 3
