@@ -1,5 +1,11 @@
-// The game's two pictures: the text so far, large, and what became of a draft. Joined after the stage's dom.js and
-// strip.js, so that a chip here is a chip of the stage. Text is only ever text.
+// The game's two pictures: the text so far, large, and what became of a draft.
+// A chip here is a chip of the stage. Text is only ever text.
+
+import { STATUS_WORDS, drawRound } from "../shared/chips.js";
+import { element } from "../shared/dom.js";
+import { percent } from "../shared/numbers.js";
+import { quoted, visible } from "../shared/text.js";
+import { applyScheme } from "../shared/theme.js";
 
 const FATES = { part: "accepted in part", accepted: "accepted", rejected: "rejected", discarded: "discarded, never judged" };
 const FOCUS_TRIES = 120; // frames: the input is drawn by Streamlit, a little after us
@@ -107,7 +113,7 @@ export default function (component) {
   const { data, parentElement } = component;
   const box = parentElement.querySelector(".play");
   if (!data) return;
-  box.dataset.scheme = luminanceOf(getComputedStyle(box).backgroundColor) < 0.2 ? "dark" : "light";
+  applyScheme(box);
   box.setAttribute("aria-label", data.label);
   box.classList.toggle("text", data.kind === "text");
   const drawn = JSON.stringify(data);
@@ -128,10 +134,4 @@ function spoken(text) {
   said.setAttribute("role", "status");
   requestAnimationFrame(() => (said.textContent = text)); // a change is what is read out
   return said;
-}
-
-/** Roughly how light "rgb(r, g, b)" is: enough to tell a dark theme. */
-function luminanceOf(colour) {
-  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
-  return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 }

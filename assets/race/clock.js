@@ -1,8 +1,10 @@
 // The shared clock of all lanes: race time in milliseconds, slowed down. Draws nothing.
 
+import { prefersReducedMotion } from "../shared/dom.js";
+
 const STEP_SHARE = 0.02; // of the race, that an arrow key moves
 
-class RaceClock {
+export class RaceClock {
   /** `moved()` after every change; `rested()` when the visitor's place is worth keeping. */
   constructor(moved, rested) {
     this.moved = moved;
@@ -19,8 +21,8 @@ class RaceClock {
     this.end = end;
     this.slower = slower;
     this.at = place == null ? 0 : Math.max(0, Math.min(place, end));
-    if (place == null && prefersStillness()) this.at = end;
-    this.#run(place == null && !prefersStillness());
+    if (place == null && prefersReducedMotion()) this.at = end;
+    this.#run(place == null && !prefersReducedMotion());
   }
 
   get finished() {

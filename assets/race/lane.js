@@ -1,8 +1,10 @@
 // One decoder on one prompt: a bar, its tokens as they came, and a flag at its end.
 
-const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
+import { element } from "../shared/dom.js";
+import { seconds } from "../shared/numbers.js";
+import { shorten, visible } from "../shared/text.js";
 
-class Lane {
+export class Lane {
   constructor(data) {
     this.data = data;
     this.shown = 0; // steps on screen

@@ -1,28 +1,36 @@
 // The component: one Race a mount. All lanes of all prompts follow one clock.
 
-const RACE_KEYS = { " ": "toggle", ArrowLeft: "back", ArrowRight: "forward", Home: "restart", End: "end" };
-const WANTS_KEYS = "input, textarea, select, button, a[href], summary, [role], [tabindex], [contenteditable]";
+import { element } from "../shared/dom.js";
+import { listenForKeys } from "../shared/keys.js";
+import { mount } from "../shared/mounting.js";
+import { seconds } from "../shared/numbers.js";
+import { Reporter } from "../shared/reporting.js";
+import { applyScheme } from "../shared/theme.js";
+import { RaceClock } from "./clock.js";
+import { Lane } from "./lane.js";
+
+const KEYS = { " ": "toggle", ArrowLeft: "back", ArrowRight: "forward", Home: "restart", End: "end" };
 
 class Race {
   constructor(root) {
     this.node = root.querySelector(".race");
     this.lanes = [];
-    this.clock = new RaceClock(() => this.show(), () => this.#report());
+    this.reporter = new Reporter(() => (this.clock.playing ? null : Math.round(this.clock.at * 1000) / 1000));
+    this.clock = new RaceClock(() => this.show(), () => this.reporter.report());
     this.scrubber = this.node.querySelector(".scrubber");
     this.speed = this.node.querySelector(".speed");
     this.node.querySelector(".play").addEventListener("click", () => this.clock.toggle());
     this.node.querySelector(".restart").addEventListener("click", () => this.clock.restart());
     this.scrubber.addEventListener("input", () => this.clock.seek((this.scrubber.value / 1000) * this.clock.end));
-    this.scrubber.addEventListener("change", () => this.#report());
+    this.scrubber.addEventListener("change", () => this.reporter.report());
     this.speed.addEventListener("change", () => (this.clock.slower = Number(this.speed.value)));
-    this.onKey = (event) => this.#key(event);
-    document.addEventListener("keydown", this.onKey);
+    this.stopKeys = listenForKeys(this.node, KEYS, (move) => this.#move(move));
   }
 
   /** Called by Streamlit for every change of data or theme. */
   load({ data, setStateValue }) {
-    this.setStateValue = setStateValue;
-    this.#dress();
+    this.reporter.send = (place) => setStateValue("place", place);
+    applyScheme(this.node);
     if (data.run_id === this.data?.run_id) return;
     this.data = data;
     const badge = this.node.querySelector(".badge");
@@ -73,54 +81,22 @@ class Race {
     this.node.querySelector(".spoken[role=status]").textContent = spoken;
   }
 
-  /** Light or dark, by the ground Streamlit gives. */
-  #dress() {
-    const [r, g, b] = (getComputedStyle(this.node).backgroundColor.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
-    this.node.dataset.scheme = 0.2126 * r + 0.7152 * g + 0.0722 * b < 110 ? "dark" : "light";
-  }
-
-  /** Keys reach the clock from inside, or from a page on which nothing that uses keys has the focus. */
-  #key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const move = RACE_KEYS[event.key];
-    const target = event.composedPath()[0];
-    if (!move || !this.#listens(target, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
+  #move(name) {
     const { clock } = this;
     const moves = {
       toggle: () => clock.toggle(),
       back: () => clock.nudge(-1),
       forward: () => clock.nudge(1),
       restart: () => clock.restart(),
-      end: () => (clock.seek(clock.end), this.#report()),
+      end: () => (clock.seek(clock.end), this.reporter.report()),
     };
-    moves[move]();
-  }
-
-  #listens(target, key) {
-    if (!(target instanceof Element)) return true;
-    if (this.node.contains(target)) return !target.closest("select") && !(key === " " && target.closest("button"));
-    const idle = target.matches("body, html, [data-testid=stMain], [data-testid=stApp]");
-    const box = this.node.getBoundingClientRect();
-    return (idle || !target.closest(WANTS_KEYS)) && box.bottom > 80 && box.top < innerHeight - 80;
-  }
-
-  /** Tell the server where the visitor stopped: a rerun, so only when they did and only if it is news. */
-  #report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => {
-      const place = Math.round(this.clock.at * 1000) / 1000;
-      if (this.clock.playing || place === this.reported) return;
-      this.reported = place;
-      this.setStateValue("place", place);
-    }, 350);
+    moves[name]();
   }
 
   stop() {
-    clearTimeout(this.reporting);
+    this.reporter.stop();
     this.clock.stop();
-    document.removeEventListener("keydown", this.onKey);
+    this.stopKeys();
   }
 }
 
@@ -137,22 +113,4 @@ function inWords(lap) {
   return `${lanes.join("; ")}. ${lap.result}.`;
 }
 
-const RACES = new WeakMap();
-
-export default function (component) {
-  const root = component.parentElement;
-  const node = root.querySelector(".race");
-  let race = RACES.get(root);
-  if (race?.node !== node) {
-    race?.stop();
-    race = new Race(root);
-    RACES.set(root, race);
-  }
-  if (component.data) race.load(component);
-  // Streamlit may also call this for an overtaken update of a component that stays: then there is nothing to end.
-  return () => {
-    if (root.isConnected && node.isConnected) return;
-    race.stop();
-    RACES.delete(root);
-  };
-}
+export default mount(".race", (root) => new Race(root));

@@ -1,6 +1,10 @@
 // The picture: draft model → target model → keep the start, reject the rest. It follows the playhead, and is drawn only
 // where `data.diagram` is set (a lesson). It also marks the part of the stage the lesson is about, and goes to its place.
 
+import { isOwn } from "../shared/chips.js";
+import { element } from "../shared/dom.js";
+import { shorten, visible } from "../shared/text.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const PICTURE_WORDS = {
   technical: {
@@ -26,7 +30,7 @@ const ROW = 23;
 const HEAD = 46;
 const MOST_ROWS = 8; // tokens drawn; a longer draft says how many more there are
 
-class Diagram {
+export class Diagram {
   constructor(stage, playhead) {
     this.stage = stage;
     this.playhead = playhead;
@@ -102,8 +106,6 @@ class Diagram {
     return `${draft[0]}, then ${target[0]}, then ${text[0]}. Now: ${now}${judged}.`;
   }
 }
-
-const isOwn = (chip) => chip.status === "correction" || chip.status === "bonus";
 
 function svg(tag, attributes) {
   const made = document.createElementNS(SVG, tag);

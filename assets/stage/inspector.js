@@ -1,5 +1,9 @@
 // Why one token was kept or not: both models' candidates as bars, and the rule with this token's numbers in it.
 
+import { element } from "../shared/dom.js";
+import { prob } from "../shared/numbers.js";
+import { quoted, shorten, visible } from "../shared/text.js";
+
 const TITLES = {
   accepted: (token) => `Why ${token} was accepted`,
   rejected: (token) => `Why ${token} was rejected`,
@@ -8,7 +12,7 @@ const TITLES = {
   bonus: (token) => `${token} is a bonus`,
 };
 
-class Inspector {
+export class Inspector {
   constructor(panel, closed) {
     this.panel = panel;
     this.closed = closed;

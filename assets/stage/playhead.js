@@ -1,8 +1,12 @@
 // Where the visitor is in the run, and the clock that moves it. Draws nothing.
 
+import { prefersReducedMotion } from "../shared/dom.js";
+
+export const SUBSTEPS = 3; // propose, check, judge
+export const PHASES = ["propose", "check", "judge"];
 const DWELL = [750, 650, 1150]; // milliseconds at 1× that propose, check and judge stay on screen
 
-class Playhead {
+export class Playhead {
   /** `moved()` after every change of step or state; `rested(step)` when the visitor's place is worth keeping. */
   constructor(moved, rested) {
     this.moved = moved;
@@ -48,7 +52,7 @@ class Playhead {
     const following = this.playing || this.step >= this.last;
     if (first && data.playhead != null) this.wanted = Math.max(0, data.playhead);
     else if (!first && !following) this.wanted ??= this.step;
-    else if (prefersStillness() && !this.playing) this.wanted = Infinity;
+    else if (prefersReducedMotion() && !this.playing) this.wanted = Infinity;
     else this.#restart();
   }
 

@@ -1,11 +1,14 @@
 // The draft length, the page's one control of it, and what the run on screen would have been at another one. While the
 // slider is dragged, a strip of its own shows that replay (computed before, in Python); letting go asks for the real run.
 
+import { times } from "../shared/numbers.js";
+import { Strip } from "./strip.js";
+
 const BURST = 300; // ms: a key that follows another this soon waits as long for a next one
 const KINDS = { correction: "correction", bonus: "bonus" };
 const MODELLED = "MODELLED: replayed from this run’s tokens, not decoded";
 
-class Replay {
+export class Replay {
   /**
    * `asked(length)` when the visitor has settled on a draft length, `changed()` when what to show has changed; `place()`
    * is how many tokens of the output lie before the round the playhead is in.

@@ -1,5 +1,20 @@
 // The component: one Stage a mount, kept between data changes. It hands the playhead's place to every part.
 
+import { prefersReducedMotion } from "../shared/dom.js";
+import { isOwn } from "../shared/chips.js";
+import { mount } from "../shared/mounting.js";
+import { Reporter } from "../shared/reporting.js";
+import { applyScheme } from "../shared/theme.js";
+import { Diagram } from "./diagram.js";
+import { Figures } from "./figures.js";
+import { Inspector } from "./inspector.js";
+import { PHASES, Playhead } from "./playhead.js";
+import { FrameQueue, adoptPlotlyStyles, loadPlotly } from "./plotly.js";
+import { Replay } from "./replay.js";
+import { Strip } from "./strip.js";
+import { Timeline } from "./timeline.js";
+import { Transport } from "./transport.js";
+
 const TOKENS_FIRST = 700; // ms: evaluating plotly.js blocks the page for up to a second, and the tokens should move first
 
 class Stage {
@@ -7,7 +22,8 @@ class Stage {
     this.root = root;
     this.node = root.querySelector(".stage");
     this.queue = new FrameQueue();
-    this.playhead = new Playhead(() => this.show(), () => this.#report());
+    this.reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
+    this.playhead = new Playhead(() => this.show(), () => this.reporter.report());
     this.strip = new Strip(this.node.querySelector(".strip"), (place) => this.#choose(place));
     this.transport = new Transport(this.node, this.playhead);
     this.replay = new Replay(this.node, {
@@ -28,7 +44,8 @@ class Stage {
   /** Called by Streamlit for every change of data or theme. */
   load(component) {
     const { data, setStateValue, setTriggerValue } = component;
-    Object.assign(this, { setStateValue, setTriggerValue });
+    this.reporter.send = (step) => setStateValue("step", step);
+    this.setTriggerValue = setTriggerValue;
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
     this.node.classList.toggle("person", Boolean(data.person));
@@ -58,7 +75,7 @@ class Stage {
     const { round, phase, playing } = this.playhead;
     const done = phase === "judge" ? round + 1 : Math.max(round, 0);
     this.#showSentence();
-    this.strip.show(round, phase, !playing || this.playhead.speed > 1 || prefersStillness());
+    this.strip.show(round, phase, !playing || this.playhead.speed > 1 || prefersReducedMotion());
     this.transport.show();
     this.#inspect();
     this.figures.show(done, this.style, this.Plotly);
@@ -114,7 +131,7 @@ class Stage {
   }
 
   #isDrafted({ round, index }) {
-    return !["correction", "bonus"].includes(this.data.rounds[round].chips[index].status);
+    return !isOwn(this.data.rounds[round].chips[index]);
   }
 
   #instructive(done) {
@@ -123,9 +140,8 @@ class Stage {
   }
 
   #readStyle() {
+    applyScheme(this.node); // first: it decides the other colours
     this.style = readStyle(this.node);
-    this.node.dataset.scheme = this.style.scheme;
-    this.style = readStyle(this.node); // the scheme decides the other colours
   }
 
   #restyle() {
@@ -152,18 +168,8 @@ class Stage {
     this.fetching = false;
   }
 
-  /** Tell the server where the visitor stopped: a rerun, so only when they did and only if it is news. */
-  #report() {
-    clearTimeout(this.reporting);
-    this.reporting = setTimeout(() => {
-      if (this.playhead.playing || this.playhead.step < 0 || this.reported === this.playhead.step) return;
-      this.reported = this.playhead.step;
-      this.setStateValue("step", this.playhead.step);
-    }, 350);
-  }
-
   stop() {
-    clearTimeout(this.reporting);
+    this.reporter.stop();
     this.playhead.stop();
     this.transport.stop();
     this.replay.stop();
@@ -187,10 +193,9 @@ function lastRejected(rounds) {
 function readStyle(node) {
   const computed = getComputedStyle(node);
   const read = (name) => computed.getPropertyValue(name).trim();
-  const background = computed.backgroundColor;
   const style = {
-    background,
-    scheme: luminance(background) < 0.2 ? "dark" : "light",
+    background: computed.backgroundColor,
+    scheme: node.dataset.scheme,
     ink: computed.color,
     font: computed.fontFamily,
     mute: read("--mute"),
@@ -204,31 +209,4 @@ function readStyle(node) {
   return { ...style, key: `${Object.values(style)} ${node.clientWidth}` };
 }
 
-/** Relative luminance (WCAG) of a computed colour, "rgb(r, g, b)". */
-function luminance(colour) {
-  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number).map((value) => {
-    const share = value / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-const STAGES = new WeakMap();
-
-export default function (component) {
-  const root = component.parentElement;
-  const node = root.querySelector(".stage");
-  let stage = STAGES.get(root);
-  if (stage?.node !== node) {
-    stage?.stop();
-    stage = new Stage(root);
-    STAGES.set(root, stage);
-  }
-  if (component.data) stage.load(component);
-  // Streamlit may also call this for an overtaken update of a component that stays: then there is nothing to end.
-  return () => {
-    if (root.isConnected && node.isConnected) return;
-    stage.stop();
-    STAGES.delete(root);
-  };
-}
+export default mount(".stage", (root) => new Stage(root));

@@ -1,17 +1,11 @@
 // The token strip: the prompt, then a group of chips a round. A step only changes the phase of the rounds it passes;
 // what a chip looks like in a phase is the style sheet's business.
 
-const STATUS_WORDS = {
-  accepted: "accepted",
-  rejected: "rejected",
-  discarded: "discarded, never judged",
-  correction: "correction by the target",
-  bonus: "bonus token of the target",
-};
+import { chipLabel, drawRound } from "../shared/chips.js";
+import { element } from "../shared/dom.js";
+import { visible } from "../shared/text.js";
 
-const UNKNOWN = "Unknown: after a wrong guess the draft goes on from a text that was never written, and no run on hand has drafted this";
-
-class Strip {
+export class Strip {
   /** `chosen(place)` with {round, index} when a visitor picks a token, null when they let go. */
   constructor(box, chosen) {
     this.box = box;
@@ -198,45 +192,4 @@ function promptTokens(prompt) {
     node.append(element("span", special ? "piece special" : "piece", text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text)));
   }
   return node;
-}
-
-function drawRound(data, index) {
-  const node = element("span", "round");
-  node.setAttribute("role", "group");
-  node.setAttribute("aria-label", `Round ${index + 1}`);
-  const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
-  if (!chips[0]?.classList.contains("drafted")) node.append(element("span", "no-draft", "no draft"));
-  node.append(...chips);
-  if (data.own) node.append(ownTokens(data.own));
-  return { node, chips, data, phase: null };
-}
-
-/** A thin line under the chips: what a draft with another tokenizer wrote, in its own tokens. */
-function ownTokens(texts) {
-  const line = element("span", "own-tokens");
-  line.title = "The draft has another tokenizer: this is what it wrote, in its own tokens. Above, the target’s tokens for that text";
-  line.setAttribute("role", "note");
-  line.setAttribute("aria-label", `In the draft’s own tokens: ${texts.map(visible).join(", ")}`);
-  for (const text of texts) line.append(element("bdi", "", shorten(visible(text), 32)));
-  return line;
-}
-
-function drawChip(data, round, index) {
-  const drafted = data.status !== "correction" && data.status !== "bonus";
-  const chip = element("span", `chip ${data.status} ${drafted ? "drafted" : "emitted"}`);
-  chip.append(element("bdi", "", data.text === null ? "?" : shorten(visible(data.text), 32)));
-  if (data.text === null) chip.title = UNKNOWN;
-  chip.setAttribute("role", "button");
-  chip.tabIndex = -1;
-  chip.dataset.round = round;
-  chip.dataset.index = index;
-  chip.style.setProperty("--i", index);
-  return chip;
-}
-
-function chipLabel(round, roundIndex, index, phase) {
-  const chip = round.chips[index];
-  if (chip.text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
-  const fate = phase === "judge" ? STATUS_WORDS[chip.status] : phase === "check" ? "being checked" : "proposed";
-  return `${visible(chip.text)}, ${fate}, round ${roundIndex + 1}`;
 }

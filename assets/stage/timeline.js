@@ -1,12 +1,16 @@
 // The timeline: one-token steps of the target alone above draft and verify blocks, in measured milliseconds.
 // Plotly draws the blocks; the cursor and the veil over what is still to come are two elements that only slide.
 
+import { milliseconds } from "../shared/numbers.js";
+import { PHASES, SUBSTEPS } from "./playhead.js";
+import { PLOT_CONFIG, axis, baseLayout } from "./plotly.js";
+
 const LANES = { alone: [1.14, 1.86], speculative: [0.14, 0.86] };
 const STEP_PIXELS = 62; // a one-token target step is drawn about this wide while zoomed in
 const MARGIN = { l: 96, r: 10, t: 2, b: 20 };
 const NARROW_MARGIN = { ...MARGIN, l: 50 };
 
-class Timeline {
+export class Timeline {
   constructor(stage, queue, playhead) {
     this.queue = queue;
     this.playhead = playhead;

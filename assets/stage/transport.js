@@ -1,5 +1,7 @@
 // Buttons, scrubber, speed, keys and the link: what a visitor does to the playhead.
 
+import { listenForKeys } from "../shared/keys.js";
+
 const KEYS = {
   " ": "toggle",
   ArrowLeft: "back",
@@ -9,10 +11,8 @@ const KEYS = {
   Home: "first",
   End: "last",
 };
-const EDITABLE = "input:not([type=range]), textarea, select, [contenteditable]:not([contenteditable=false])";
-const TAKES_KEYS = `${EDITABLE}, input, button, a[href], summary, [role], [tabindex]`;
 
-class Transport {
+export class Transport {
   constructor(stage, playhead) {
     this.stage = stage;
     this.playhead = playhead;
@@ -25,12 +25,7 @@ class Transport {
     this.scrubber.addEventListener("change", () => playhead.rested());
     stage.querySelector(".copy-link").addEventListener("click", () => this.#copy());
     stage.querySelector(".copy-field").addEventListener("blur", (event) => (event.target.hidden = true));
-    this.onKey = (event) => this.#key(event);
-    document.addEventListener("keydown", this.onKey);
-  }
-
-  stop() {
-    document.removeEventListener("keydown", this.onKey);
+    this.stop = listenForKeys(stage, KEYS, (move) => playhead.move(move));
   }
 
   show() {
@@ -49,29 +44,6 @@ class Transport {
   #press(event) {
     const button = event.target.closest("button");
     if (button) this.playhead.move(button.dataset.move);
-  }
-
-  /** Keys reach the playhead from inside the stage, or from a page on which nothing that uses keys has the focus. */
-  #key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = event.composedPath()[0];
-    const move = KEYS[(event.shiftKey ? "shift+" : "") + event.key];
-    if (!move || !this.#listens(target, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.playhead.move(move);
-  }
-
-  #listens(target, key) {
-    if (!(target instanceof Element)) return true;
-    if (this.stage.contains(target)) return !target.closest(EDITABLE) && !(key === " " && target.closest("button"));
-    const idle = target.matches("body, html, [data-testid=stMain], [data-testid=stApp]");
-    return (idle || !target.closest(TAKES_KEYS)) && this.#inSight();
-  }
-
-  #inSight() {
-    const box = this.stage.getBoundingClientRect();
-    return box.bottom > 80 && box.top < innerHeight - 80;
   }
 
   async #copy() {

@@ -1,5 +1,10 @@
 // The vocabulary: each word with its sentence, a picture from a recorded run, and where to see it happen.
-// Joined after dom.js and strip.js, so that a chip here is a chip of the stage. Text is only ever text.
+// A chip here is a chip of the stage. Text is only ever text.
+
+import { drawRound } from "../shared/chips.js";
+import { element } from "../shared/dom.js";
+import { milliseconds } from "../shared/numbers.js";
+import { applyScheme } from "../shared/theme.js";
 
 function drawWord(word) {
   const item = element("article", "entry");
@@ -57,13 +62,6 @@ function pictureOfTime(word) {
 export default function (component) {
   const box = component.parentElement.querySelector(".words");
   if (!component.data) return;
-  const scheme = luminanceOf(getComputedStyle(box).backgroundColor) < 0.2 ? "dark" : "light";
-  box.dataset.scheme = scheme;
+  applyScheme(box);
   box.replaceChildren(...component.data.words.map(drawWord));
-}
-
-/** Roughly how light "rgb(r, g, b)" is: enough to tell a dark theme. */
-function luminanceOf(colour) {
-  const [r, g, b] = (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
-  return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 }

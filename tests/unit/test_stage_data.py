@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from specviz.core import metrics
+from specviz.core.assets import ASSETS
 from specviz.core.trace import DraftedToken, EmittedToken, Round, Trace
 from specviz.ui.shared.plotly_static import publish_plotly
-from specviz.ui.stage.component import SCRIPTS, STAGE, stage_script
 from specviz.ui.stage.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
 from specviz.ui.stage.narration import narrate
 from tests.support.fake_traces import HOSTILE, cut, fake_trace, translated
@@ -245,12 +245,6 @@ def test_plotly_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert publish_plotly(in_the_way) is None
 
 
-def test_the_script_is_one_module_of_every_file() -> None:
-    assert sorted(SCRIPTS) == sorted(path.name for path in STAGE.glob("*.js"))
-    assert stage_script().count("export default") == 1
-    assert "innerHTML" not in stage_script()  # text from models is never HTML
-
-
 # contrast, by WCAG 2.2
 
 
@@ -267,7 +261,7 @@ def _contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize(("scheme", "grounds"), [("light", ["#ffffff"]), ("dark", ["#0f1318", "#0e1117"])])
 def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
-    css = (STAGE / "stage.css").read_text(encoding="utf-8")
+    css = (ASSETS / "stage/stage.css").read_text(encoding="utf-8")
     start = css.index(".stage {") if scheme == "light" else css.index('.stage[data-scheme="dark"]')
     palette = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", css[start : css.index("}", start)]))
     for status in ("accepted", "rejected", "corrected"):

@@ -6,13 +6,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.core.assets import ASSETS
 from specviz.core.metrics import costs
 from specviz.core.trace import Trace
 from specviz.data.lessons.glossary import GLOSSARY, Marked, Word
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import Words, facts_of, fill, round_at
 from specviz.ui.learn.state import Learning
+from specviz.ui.shared.components import component
 from specviz.ui.stage.data import stage_data
 
 RUN = "round"  # the recorded run the pictures are from
@@ -82,10 +82,5 @@ def _bars(word: Word, trace: Trace) -> list[tuple[str, float, str]]:
 
 @cache
 def _component() -> Any:
-    scripts = ("stage/dom.js", "stage/strip.js", "words/words.js")
-    return st.components.v2.component(
-        "specviz_words",
-        html='<section class="stage words" aria-label="Vocabulary"></section>',
-        css="\n".join((ASSETS / name).read_text(encoding="utf-8") for name in ("stage/stage.css", "words/words.css")),
-        js="\n".join((ASSETS / name).read_text(encoding="utf-8") for name in scripts),
-    )
+    html = '<section class="stage words" aria-label="Vocabulary"></section>'
+    return component("specviz_words", html, ("stage/stage.css", "words/words.css"), "words/words.js")

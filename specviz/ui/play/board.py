@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import streamlit as st
-
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
 from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import words_of
+from specviz.ui.shared.components import component, html_of
 from specviz.ui.stage.data import stage_data
 
 RECORDED = ASSETS / "traces" / "play.json"
@@ -125,12 +124,4 @@ def recorded_example() -> Example | None:
 
 @cache
 def _component() -> Any:
-    def joined(*names: str) -> str:
-        return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
-
-    return st.components.v2.component(
-        "specviz_play",
-        html=joined("play/play.html"),
-        css=joined("stage/stage.css", "play/play.css"),
-        js=joined("stage/dom.js", "stage/strip.js", "play/play.js"),
-    )
+    return component("specviz_play", html_of("play/play.html"), ("stage/stage.css", "play/play.css"), "play/play.js")

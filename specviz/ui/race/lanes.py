@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import streamlit as st
-
-from specviz.core.assets import ASSETS
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.verdict import Verdict
 from specviz.measure.race import RaceLap, burst_clock, burst_texts
+from specviz.ui.shared.components import component, html_of, ignore_change
 
 SLOWER = (1, 2, 4, 10, 20)  # how many times slower than it was
 WANTED_SECONDS = 8.0  # a race on screen should last about this long
@@ -105,23 +103,11 @@ def race_lanes(data: Json, key: str = "race_lanes") -> float | None:
     Returns:
         The place on the clock (ms) the visitor last stopped at, None before that. Never reported while playing.
     """
-    result = _component()(key=key, data=data, on_place_change=_ignore)
+    result = _component()(key=key, data=data, on_place_change=ignore_change)
     place = result.get("place")
     return float(place) if type(place) in (int, float) and 0 <= place < MAX_PLACE else None
 
 
 @cache
 def _component() -> Any:
-    def joined(*names: str) -> str:
-        return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
-
-    return st.components.v2.component(
-        "specviz_race",
-        html=joined("race/race.html"),
-        css=joined("stage/stage.css", "race/race.css"),
-        js=joined("stage/dom.js", "race/clock.js", "race/lane.js", "race/race.js"),
-    )
-
-
-def _ignore() -> None:
-    """Streamlit keeps a component's state only where a callback is given."""
+    return component("specviz_race", html_of("race/race.html"), ("stage/stage.css", "race/race.css"), "race/race.js")

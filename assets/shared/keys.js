@@ -1,0 +1,46 @@
+// Keys for a component on a page that has other controls.
+
+const EDITABLE = "input:not([type=range]), textarea, select, [contenteditable]:not([contenteditable=false])";
+const TAKES_KEYS = `${EDITABLE}, input, button, a[href], summary, [role], [tabindex]`;
+const PAGE_ITSELF = "body, html, [data-testid=stMain], [data-testid=stApp]";
+const EDGE = 80; // pixels of the window's top and bottom that do not count as in sight
+
+/**
+ * Call `act` with the name of each key of `names` that is pressed for this component.
+ * @template {string} Name
+ * @param {HTMLElement} node
+ * @param {Record<string, Name>} names of keys, "shift+" before those with shift
+ * @param {(name: Name) => void} act
+ * @returns {() => void} ends it
+ */
+export function listenForKeys(node, names, act) {
+  /** @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const name = names[(event.shiftKey ? "shift+" : "") + event.key];
+    if (!name || !isMeantFor(node, event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(name);
+  };
+  document.addEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", onKey);
+}
+
+/**
+ * Keys count inside the component, and on the page while nothing that uses keys has the focus.
+ * @param {HTMLElement} node
+ * @param {KeyboardEvent} event
+ */
+function isMeantFor(node, event) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof Element)) return true;
+  if (node.contains(target)) return !target.closest(EDITABLE) && !(event.key === " " && target.closest("button"));
+  return (target.matches(PAGE_ITSELF) || !target.closest(TAKES_KEYS)) && isInSight(node);
+}
+
+/** @param {HTMLElement} node */
+function isInSight(node) {
+  const box = node.getBoundingClientRect();
+  return box.bottom > EDGE && box.top < innerHeight - EDGE;
+}

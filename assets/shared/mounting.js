@@ -1,0 +1,48 @@
+// A component that stays: Streamlit calls its function for every change of data or theme.
+
+/**
+ * @template Data
+ * @typedef {object} Component what Streamlit gives; `data` is undefined until the first payload is here
+ * @property {Data | undefined} data
+ * @property {ParentNode & Node} parentElement
+ * @property {(name: string, value: unknown) => void} setStateValue
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/**
+ * @template Data
+ * @typedef {object} Mounted one component on the page
+ * @property {HTMLElement} node
+ * @property {(component: Component<Data> & { data: Data }) => void} load
+ * @property {() => void} stop
+ */
+
+/**
+ * The function Streamlit calls: it makes one object for each mount and hands it every payload.
+ * @template Data
+ * @param {string} selector of the component's outer element
+ * @param {(root: ParentNode & Node) => Mounted<Data>} make
+ */
+export function mount(selector, make) {
+  /** @type {WeakMap<Node, Mounted<Data>>} */
+  const mounted = new WeakMap();
+  /** @param {Component<Data>} component */
+  return (component) => {
+    const root = component.parentElement;
+    const node = root.querySelector(selector);
+    let current = mounted.get(root);
+    if (current?.node !== node) {
+      current?.stop();
+      current = make(root);
+      mounted.set(root, current);
+    }
+    if (component.data) current.load({ ...component, data: component.data });
+    const ended = current;
+    // Streamlit also calls this after an outdated update of a component that stays: then nothing ends.
+    return () => {
+      if (root.isConnected && node?.isConnected) return;
+      ended.stop();
+      mounted.delete(root);
+    };
+  };
+}

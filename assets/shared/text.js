@@ -1,0 +1,44 @@
+// Text of tokens, for people to read.
+
+/** @type {Record<string, string>} */
+const SYMBOLS = { " ": "␣", "\n": "↵", "\t": "⇥" };
+const CONTROLS = /[\x00-\x1f\x7f]/g;
+const INVISIBLE = /[\u0080-\u009f\u00a0\u00ad\u061c\u180e\u200b-\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+const QUOTED_LENGTH = 24; // characters of a token in a sentence
+
+/**
+ * A token's text with a visible sign for every character that cannot be seen.
+ * @param {string} text
+ */
+export function visible(text) {
+  if (text === "") return "⟨empty⟩";
+  return text
+    .replace(/[ \n\t]/g, (character) => SYMBOLS[character])
+    .replace(CONTROLS, (character) => `⟨${code(character, 2)}⟩`)
+    .replace(INVISIBLE, (character) => `⟨U+${code(character, 4)}⟩`);
+}
+
+/**
+ * @param {string} character
+ * @param {number} digits
+ */
+function code(character, digits) {
+  return character.charCodeAt(0).toString(16).toUpperCase().padStart(digits, "0");
+}
+
+/**
+ * For sentences: the text in quotes, without the space before it.
+ * @param {string} text
+ */
+export function quoted(text) {
+  return `“${shorten(visible(text.trim() || text), QUOTED_LENGTH)}”`;
+}
+
+/**
+ * @param {string} text
+ * @param {number} length in characters
+ */
+export function shorten(text, length) {
+  const characters = [...text];
+  return characters.length > length ? characters.slice(0, length - 1).join("") + "…" : text;
+}

@@ -1,0 +1,30 @@
+"""Streamlit components from the files in assets/: HTML, style sheets, JavaScript modules."""
+
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.ui.shared.bundle import bundle
+
+
+def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Any:
+    """Register a component; call what is returned to mount it.
+
+    Args:
+        name: of the component, one in the app.
+        html: its HTML.
+        styles: files in assets/, joined in this order.
+        script: the entry module in assets/; what it imports comes with it.
+    """
+    css = "\n".join((ASSETS / style).read_text(encoding="utf-8") for style in styles)
+    return st.components.v2.component(name, html=html, css=css, js=bundle(ASSETS / script))
+
+
+def html_of(file: str) -> str:
+    """The text of an HTML file in assets/."""
+    return (ASSETS / file).read_text(encoding="utf-8")
+
+
+def ignore_change() -> None:
+    """A callback that does nothing: Streamlit keeps a component's state only where one is given."""

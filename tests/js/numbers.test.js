@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { counted, milliseconds, percent, prob, seconds, times } from "../../assets/shared/numbers.js";
+
+test("a probability shows two digits that count", () => {
+  /** @type {[number, string][]} */
+  const cases = [
+    [0, "0"],
+    [1, "1"],
+    [0.5, ".50"],
+    [0.314, ".31"],
+    [0.0784, ".078"],
+    [0.00784, ".0078"],
+    [0.00004, "<.0001"],
+    [0.9949, ".99"],
+    [0.9952, ".995"],
+    [0.9996, ">.999"],
+  ];
+  for (const [value, text] of cases) assert.equal(prob(value), text);
+});
+
+test("no probability below 1 is rounded to 1", () => {
+  for (let value = 0.99; value < 1; value += 0.0001) assert.match(prob(value), /^(\.99\d?|>\.999)$/);
+});
+
+test("a number that is not known is a dash", () => {
+  for (const format of [prob, percent, times, milliseconds, seconds]) {
+    assert.equal(format(null), "–");
+    assert.equal(format(undefined), "–");
+  }
+});
+
+test("shares, ratios and times", () => {
+  assert.equal(percent(0.786), "79 %");
+  assert.equal(times(1.9), "1.90×");
+  assert.equal(times(12.34), "12.3×");
+  assert.equal(milliseconds(9.94), "9.9 ms");
+  assert.equal(milliseconds(10.4), "10 ms");
+  assert.equal(seconds(1234), "1.23 s");
+});
+
+test("one of something has no plural", () => {
+  assert.equal(counted(1, "token"), "1 token");
+  assert.equal(counted(0, "token"), "0 tokens");
+  assert.equal(counted(2, "pass", "passes"), "2 passes");
+});

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { quoted, shorten, visible } from "../../assets/shared/text.js";
+
+test("every character that cannot be seen has a sign", () => {
+  assert.equal(visible(" the\n\tend"), "␣the↵⇥end");
+  assert.equal(visible(""), "⟨empty⟩");
+  assert.equal(visible("\x00\x7f"), "⟨00⟩⟨7F⟩");
+  assert.equal(visible("\u200b\u202e\ufeff"), "⟨U+200B⟩⟨U+202E⟩⟨U+FEFF⟩"); // zero width, right to left, byte order
+  assert.equal(visible("naïve 猫 👩‍👧"), "naïve␣猫␣👩‍👧"); // the joiner inside a picture stays
+});
+
+test("a token in a sentence is in quotes, without the space before it", () => {
+  assert.equal(quoted(" cat"), "“cat”");
+  assert.equal(quoted(" "), "“␣”");
+  assert.equal(quoted("a".repeat(30)), `“${"a".repeat(23)}…”`);
+});
+
+test("text is cut between characters, never inside one", () => {
+  assert.equal(shorten("🐦🐦🐦", 3), "🐦🐦🐦");
+  assert.equal(shorten("🐦🐦🐦🐦", 3), "🐦🐦…");
+});
