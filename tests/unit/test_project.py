@@ -47,6 +47,11 @@ def test_what_the_tests_import_is_pinned() -> None:
     assert imported(TOOLS) <= {*pins("requirements.txt"), *pins("requirements-dev.txt")}
 
 
+def test_the_package_requires_what_requirements_txt_pins() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert dict(line.split("==") for line in project["dependencies"]) == pins("requirements.txt")
+
+
 def test_the_two_versions_that_measurements_depend_on() -> None:
     required = pins("requirements.txt")
     assert (required["torch"], required["streamlit"]) == ("2.13.0", "1.67.0")

@@ -1,13 +1,10 @@
 """The app's own style: less air than Streamlit's default, so that the stage fits a projector without scrolling."""
 
-from pathlib import Path
-
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from specviz.core.assets import APP_FOLDER, ASSETS
 from specviz.ui.shared.plotly_static import publish_plotly
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def inside_app() -> None:
@@ -24,6 +21,6 @@ def inside_app() -> None:
 def apply_look() -> None:
     """Apply the style sheets, and put plotly.js where the stage can load it."""
     st.session_state.inside_app = True
-    publish_plotly(ROOT / "static")
+    publish_plotly(APP_FOLDER / "static")
     for name in ("app.css", "explained.css"):
-        st.html(ROOT / "assets" / name)  # Streamlit wraps a .css file in a style tag
+        st.html(ASSETS / name)  # Streamlit wraps a .css file in a style tag
