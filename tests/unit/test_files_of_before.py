@@ -1,0 +1,145 @@
+"""Files of an earlier version open as they did.
+
+`tests/fixtures/before` holds every recorded run, race, sweep, proof and game of commit 22d8412, and files that its
+command line wrote. `files.json` says what that commit read in them. Never make these files again with newer code.
+"""
+
+import gzip
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specviz.core.metrics import count
+from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.core.verdict import verdict_of_run
+from specviz.game.game import load_turn
+from specviz.measure.proof import recorded
+from specviz.measure.race import overall_verdict, parse_race, race_csv
+from specviz.measure.sweep.rows import dump_rows, read_rows
+
+BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
+FILES: dict[str, Any] = json.loads((BEFORE / "files.json").read_text(encoding="utf-8"))
+TRACES = [name for name in FILES if name.startswith(("first", "story-", "cli-")) and "settings" in FILES[name]]
+TABLES = [name for name in FILES if name.endswith(".csv")]
+
+
+def content(name: str) -> bytes:
+    return gzip.decompress((BEFORE / f"{name}.gz").read_bytes())
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def plain(value: object) -> Any:
+    """A dataclass or a tuple as JSON would give it back."""
+    return json.loads(json.dumps(value))
+
+
+def summary(trace: Trace) -> dict[str, Any]:
+    verdict = verdict_of_run(trace)
+    return {
+        "target": trace.target.name,
+        "draft": trace.drafter and trace.drafter.name,
+        "settings": asdict(trace.settings),
+        "counts": asdict(count(trace.rounds)),
+        "rounds": len(trace.rounds),
+        "text": digest(trace.output.text),
+        "token_ids": digest(json.dumps(trace.output.token_ids)),
+        "stopped_by": trace.output.stopped_by,
+        "prompt": digest(trace.prompt.text),
+        "recorded": sum(bool(token.candidates) for round in trace.rounds for token in round.drafted),
+        "seconds": sum(round.seconds for round in trace.rounds),
+        "verdict": verdict and [verdict.label, verdict.speedup, verdict.certain],
+    }
+
+
+def expect_summary(trace: Trace, expected: dict[str, Any]) -> None:
+    """The same values; a setting that did not exist then may have been added."""
+    found = plain(summary(trace))
+    added = found["settings"].keys() - expected["settings"].keys()
+    found["settings"] = {name: value for name, value in found["settings"].items() if name not in added}
+    assert found == expected
+
+
+def holds(new: Any, old: Any) -> bool:
+    """Whether everything of `old` is in `new`; a newer version may say more."""
+    if isinstance(old, dict):
+        return isinstance(new, dict) and all(key in new and holds(new[key], value) for key, value in old.items())
+    if isinstance(old, list) and isinstance(new, list):
+        return len(new) == len(old) and all(map(holds, new, old))
+    return bool(new == old)
+
+
+def test_there_is_something_of_every_kind() -> None:
+    assert len(TRACES) == 9
+    assert len(TABLES) == 3
+    assert {path.name.removesuffix(".gz") for path in BEFORE.glob("*.gz")} == set(FILES)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_trace_reads_as_before(name: str) -> None:
+    expect_summary(parse_trace(content(name)), FILES[name])
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_trace_that_is_saved_again_loses_nothing(name: str) -> None:
+    again = json.loads(dump_trace(parse_trace(content(name))))
+    assert holds(again, json.loads(content(name)))
+
+
+def test_a_race_reads_as_before() -> None:
+    expected = FILES["race.json"]
+    laps = parse_race(content("race.json").decode())
+    assert [lap.name for lap in laps] == [lap["name"] for lap in expected["laps"]]
+    for lap, old in zip(laps, expected["laps"], strict=True):
+        expect_summary(lap.speculative, old["speculative"])
+        assert digest(json.dumps(lap.plain.output.token_ids)) == old["plain_ids"]
+        assert (lap.identical, lap.verdict.label) == (old["identical"], old["label"])
+        assert lap.verdict.speedup == pytest.approx(old["speedup"])
+    verdict = overall_verdict(laps)
+    assert verdict
+    label, speedup, interval, certain = expected["verdict"]
+    assert (verdict.label, verdict.certain) == (label, certain)
+    assert verdict.speedup == pytest.approx(speedup)
+    assert verdict.interval == pytest.approx(interval)
+
+
+def test_a_races_table_has_the_columns_of_before() -> None:
+    expected = FILES["race.json"]
+    header, *rows = race_csv(parse_race(content("race.json").decode())).splitlines()
+    columns = header.split(",")
+    assert [column for column in columns if column in expected["csv"]] == expected["csv"]
+    assert len(rows) == expected["csv_rows"]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_sweeps_table_reads_as_before_and_is_written_as_it_was(name: str) -> None:
+    rows, expected = read_rows(content(name), name), FILES[name]
+    assert len(rows) == expected["rows"]
+    assert dump_rows(rows) == content(name).decode()
+
+
+def test_a_proof_reads_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "proof.json"
+    file.write_bytes(content("proof.json"))
+    monkeypatch.setattr(recorded, "PATH", file)
+    proof, expected = recorded.recorded_proof.__wrapped__(), FILES["proof.json"]
+    assert proof
+    assert [draws.rule for draws in proof.draws] == expected["rules"]
+    assert [len(draws.batches) for draws in proof.draws] == expected["batches"]
+    assert len(proof.greedy) == expected["greedy"]
+    assert holds(plain(asdict(proof.request)), expected["request"])
+    assert proof.machine == expected["machine"]
+
+
+def test_a_turn_of_the_game_reads_as_before() -> None:
+    expected = FILES["play.json"]
+    turn = load_turn(json.loads(content("play.json"))["turn"])
+    assert turn.round
+    assert (digest(turn.text), len(turn.offers)) == (expected["text"], expected["offers"])
+    assert plain(asdict(count([turn.round]))) == expected["counts"]
