@@ -49,7 +49,7 @@ def until_done(page: AppTest) -> dict[str, Any]:
     raise AssertionError("the run did not end")
 
 
-def let_go(page: AppTest, length: int) -> None:
+def release_slider(page: AppTest, length: int) -> None:
     """What the stage's slider does when the visitor lets go of it."""
     page.session_state["gamma"] = length
     page.run()
@@ -82,7 +82,7 @@ def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(pa
 
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
     foreseen = stage_of(page)["replay"]["lengths"]["6"]
-    let_go(page, 6)
+    release_slider(page, 6)
     data = until_done(page)
     assert (data["draft_length"], data["gamma"], data["replay"]["why_not"]) == (6, 6, None)
     assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "what the replay said came true"
@@ -201,10 +201,10 @@ def test_what_cannot_be_replayed_says_why(page: AppTest) -> None:
     page.slider(key="temperature").set_value(0.5).run()
     assert "temperature" in until_done(page)["replay"]["why_not"]
     page.slider(key="temperature").set_value(0.0).run()
-    (policy,) = [radio for radio in page.radio if radio.label == "Draft length policy"]
-    policy.set_value("confidence").run()
+    (schedule,) = [radio for radio in page.radio if radio.label == "Draft length schedule"]
+    schedule.set_value("confidence").run()
     data = until_done(page)
-    assert "policy is confidence" in data["replay"]["why_not"]
+    assert "schedule is confidence" in data["replay"]["why_not"]
     assert page.query_params["schedule"] == "confidence"
 
 

@@ -138,11 +138,11 @@ def test_rubbish_gets_a_sentence(page: AppTest, rubbish: str) -> None:
 
 def test_what_was_set_survives_another_page_until_a_new_run(page: AppTest) -> None:
     page.slider(key="worksheet_alpha").set_value(0.33).run()
-    kept = page.session_state["worksheet_kept"]
-    again = opened(worksheet_kept=kept)
+    stored = {key: page.session_state[key] for key in ("worksheet_values", "worksheet_runs")}
+    again = opened(**stored)
     assert again.run().slider(key="worksheet_alpha").value == 0.33
     newer = Watching(finished=[Shown(fake_trace(draft_length=7), "live-1", "live", None)])
-    later = opened(worksheet_kept=kept, watching=newer)
+    later = opened(**stored, watching=newer)
     assert later.run().slider(key="worksheet_gamma").value == 7
 
 

@@ -99,7 +99,7 @@ def test_where_it_is_impossible_one_line_says_why(first: tuple[Trace, DraftGuess
     assert "after a live run" in why(trace, None)
     assert "once this run is over" in why(trace, None, running=True)
     assert "another tokenizer" in why(translated(fake_trace(greedy=True)), None)
-    assert "policy is heuristic" in why(
+    assert "schedule is heuristic" in why(
         replace(trace, settings=replace(trace.settings, draft_schedule="heuristic")), draft_guesses
     )
     other = replace(draft_guesses, token_ids=draft_guesses.token_ids[:-1])

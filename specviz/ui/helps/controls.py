@@ -9,7 +9,6 @@ from specviz.core.errors import InputError
 from specviz.core.request import PROMPT_LOOKUP, Precision
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
 from specviz.core.theory import round_steps
-from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TOP_K
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
@@ -30,9 +29,12 @@ from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
-from specviz.ui.watch.controls import PRECISION_HELP, PRECISION_LABELS, SEED_HELP, TOP_K_HELP, TOP_P_HELP
+from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
+from specviz.ui.shared.run_controls import RunControls
 
+CONTROLS = RunControls("sweep_")
 SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
+TOKEN_STEP = 8  # of the slider
 
 
 def controls() -> None:
@@ -107,13 +109,14 @@ def _calibrated_pace(pair: SweepPair, precision: Precision) -> Pace | None:
 def _what() -> None:
     titles = {workload.name: workload.title for workload in WORKLOADS}
     several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
-    st.pills("Workloads", list(titles), key="sweep_workloads", format_func=titles.__getitem__, **several)
+    chosen = with_default("sweep_workloads")
+    st.pills("Workloads", list(titles), format_func=titles.__getitem__, **several, **chosen)
     about = [find_workload(name) for name in st.session_state.sweep_workloads]
     with st.expander("What these are about"):
         for workload in about:
             if workload:
                 st.caption(f"**{workload.title}.** {workload.about}")
-    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, key="sweep_prompts", help=PROMPTS_HELP)
+    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=PROMPTS_HELP, **with_value("sweep_prompts"))
 
 
 def _own_prompts(kept: Sweeps) -> None:
@@ -156,51 +159,35 @@ def _own(kept: Sweeps) -> tuple[SweepPrompt, ...]:
 
 
 def _how() -> None:
-    names = [*known_names(), PROMPT_LOOKUP]
-    kept = sweeps().choice
-    targets = list(dict.fromkeys([*known_names(), kept.target]))
-    st.selectbox("Target", targets, key="sweep_target", format_func=model_label, help="The model whose text is wanted.")
-    options = list(dict.fromkeys([*names, *kept.drafts]))
-    st.multiselect(
-        "Drafts", options, key="sweep_drafts", format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP
-    )
+    CONTROLS.target()
+    drafts = list(dict.fromkeys([*known_names(), PROMPT_LOOKUP, *sweeps().choice.drafts]))
+    chosen = with_default("sweep_drafts")
+    st.multiselect("Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP, **chosen)
+    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills("Draft lengths γ", lengths, selection_mode="multi", wrap=True, key="sweep_lengths", help=LENGTHS_HELP)
+    st.pills("Draft lengths γ", lengths, help=LENGTHS_HELP, **several, **with_default("sweep_lengths"))
     st.pills(
-        "Schedules",
+        "Draft length schedules",
         DRAFT_SCHEDULES,
-        selection_mode="multi",
-        wrap=True,
-        key="sweep_schedules",
         format_func=SCHEDULE_LABELS.__getitem__,
         help=SCHEDULES_HELP,
+        **several,
+        **with_default("sweep_schedules"),
     )
-    st.pills(
-        "Temperatures",
-        TEMPERATURES,
-        selection_mode="multi",
-        wrap=True,
-        key="sweep_temperatures",
-        format_func=lambda x: f"{x:g}",
-    )
-    st.slider("New tokens", 8, MAX_NEW_TOKENS, step=8, key="sweep_tokens")
-    st.toggle("With and without grammar", key="sweep_constrain", help=CONSTRAIN_HELP)
+    chosen = with_default("sweep_temperatures")
+    st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **several, **chosen)
+    CONTROLS.tokens(step=TOKEN_STEP)
+    st.toggle("With and without grammar", help=CONSTRAIN_HELP, **with_value("sweep_constrain"))
     _more()
 
 
 def _more() -> None:
     with st.expander("More"):
-        st.radio(
-            "Number format",
-            list(PRECISION_LABELS),
-            key="sweep_precision",
-            format_func=PRECISION_LABELS.__getitem__,
-            help=PRECISION_HELP,
-        )
+        CONTROLS.precision()
         st.caption("Above temperature 0:")
-        st.number_input("Seed", 0, MAX_SEED, key="sweep_seed", help=SEED_HELP)
-        st.number_input("Top-k (0 keeps every token)", 0, MAX_TOP_K, key="sweep_top_k", help=TOP_K_HELP)
-        st.slider("Top-p (1 keeps every token)", 0.01, 1.0, step=0.01, key="sweep_top_p", help=TOP_P_HELP)
+        CONTROLS.seed()
+        CONTROLS.top_k()
+        CONTROLS.top_p()
 
 
 def _read() -> Choice:
@@ -223,30 +210,32 @@ def _read() -> Choice:
 
 
 def _restore(kept: Sweeps) -> None:
-    """Read the link at the first visit; give the widgets back what they said where another page was shown meanwhile."""
+    """Read the link at the first visit, and give the widgets back what they said before another page was shown."""
     state = st.session_state
     if "sweep_linked" not in state:
         state.sweep_linked = True
         if given := address():
             kept.choice, state.sweep_notes = choice_from_link(given, known_names())
-    if "sweep_workloads" in state:
-        return
-    choice = kept.choice
-    state.update(
-        sweep_workloads=list(choice.workloads),
-        sweep_target=choice.target,
-        sweep_drafts=list(choice.drafts),
-        sweep_lengths=list(choice.draft_lengths),
-        sweep_temperatures=list(choice.temperatures),
-        sweep_schedules=list(choice.schedules),
-        sweep_tokens=max(8, choice.tokens // 8 * 8),
-        sweep_prompts=choice.prompts,
-        sweep_constrain=choice.constrain,
-        sweep_precision=choice.precision,
-        sweep_seed=choice.seed,
-        sweep_top_k=choice.top_k,
-        sweep_top_p=choice.top_p,
-    )
+    restore_widgets(_values(kept.choice))
+
+
+def _values(choice: Choice) -> dict[str, object]:
+    """What the widgets must hold to ask for this."""
+    return {
+        "sweep_workloads": list(choice.workloads),
+        "sweep_target": choice.target,
+        "sweep_drafts": list(choice.drafts),
+        "sweep_lengths": list(choice.draft_lengths),
+        "sweep_temperatures": list(choice.temperatures),
+        "sweep_schedules": list(choice.schedules),
+        "sweep_tokens": max(TOKEN_STEP, choice.tokens // TOKEN_STEP * TOKEN_STEP),
+        "sweep_prompts": choice.prompts,
+        "sweep_constrain": choice.constrain,
+        "sweep_precision": choice.precision,
+        "sweep_seed": choice.seed,
+        "sweep_top_k": choice.top_k,
+        "sweep_top_p": choice.top_p,
+    }
 
 
 PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is an anecdote; three begin to agree."

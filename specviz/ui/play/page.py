@@ -26,6 +26,7 @@ from specviz.ui.play.state import (
 )
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.persistent_widgets import restore_widgets
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import SUBSTEPS, stage_data
 
@@ -101,8 +102,7 @@ def _show_entry(state: Playing, inside: bool) -> None:
 
 
 def _show_input(state: Playing, inside: bool) -> None:
-    if "play_guess" not in st.session_state:
-        st.session_state.play_guess = state.typed  # back from another page
+    restore_widgets({"play_guess": state.typed})
     busy = state.job is not None
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(

@@ -7,13 +7,14 @@ from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.proof.rule_names import RULES, RuleName, RuleText, rule_text
 from specviz.measure.proof.statistics import FALSE_ALARM
-from specviz.ui.proof.controls import keep, position_and_draws
+from specviz.ui.proof.controls import position_and_draws, remember
 from specviz.ui.proof.greedy import show_greedy
 from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import show_outcome
 from specviz.ui.proof.state import Outcome, Proving, draw, proving, refresh
 from specviz.ui.proof.status import show_status
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.persistent_widgets import with_index
 
 POLL_SECONDS = 0.6
 SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
@@ -57,8 +58,7 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
         "same is **how often each token comes**. So one token is written again and again, both ways, and counted."
     )
     position_and_draws()
-    keep("proof_position")
-    keep("proof_draws")
+    remember()
     busy = state.task is not None or wanted.problem is not None
     label = f"Draw {st.session_state.proof_draws:,} times"
     if st.button(label, key="proof_draw", type="primary", icon=":material/casino:", disabled=busy):
@@ -96,11 +96,11 @@ def _switches(state: Proving, wanted: Wanted) -> None:
         chosen: RuleName = st.radio(
             "Switch",
             names,
-            key="proof_rule",
             format_func=lambda name: _switch_label(rule_text(name)),
             captions=[_caption(state, rule) for rule in SWITCHES],
+            **with_index("proof_rule", names),
         )
-        keep("proof_rule")
+        remember()
     with right:
         _switch(state, wanted, rule_text(chosen))
     _acceptance(state)

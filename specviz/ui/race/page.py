@@ -20,7 +20,7 @@ from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
-from specviz.ui.watch.controls import SCHEDULE_LABELS
+from specviz.ui.shared.run_controls import SCHEDULE_LABELS
 
 RECORDED = ASSETS / "traces" / "race.json"
 POLL_SECONDS = 1.0  # the page shares the machine with the clock

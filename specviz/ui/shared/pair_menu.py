@@ -4,7 +4,7 @@ import streamlit as st
 
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.models.pairs import HUB_MODELS, PAIRS, Pair, known_models
-from specviz.ui.shared.persistent_widgets import set_kept
+from specviz.ui.shared.persistent_widgets import set_widgets
 
 LESSONS = {
     "pays": "pays",
@@ -62,7 +62,7 @@ def _pair_label(pair: Pair) -> str:
 def _fill_in_pair() -> None:
     if st.session_state.pair is not None:
         pair = PAIRS[st.session_state.pair]
-        set_kept(target=pair.target, draft=pair.draft)
+        set_widgets({"target": pair.target, "draft": pair.draft})
 
 
 def _millions(parameters: int) -> str:

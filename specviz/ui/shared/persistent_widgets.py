@@ -1,28 +1,61 @@
-"""Widgets whose value the session's state sets.
+"""Widgets whose values the page's own state holds: they outlive a page switch and reach a slow browser.
 
-Streamlit tells a browser such a value once, in the run of the script that set it. Where the script runs again before
-the widget is there (its code is loaded when it is first needed: on a phone, seconds later) the browser never hears of
-it, shows the widget's default, and sends that back as if chosen. So the default is the state's value, in every run.
+Streamlit forgets a widget's value once another page is shown, so a page restores them from its state. And Streamlit
+sends a browser such a value once, in the run of the script that set it. Where the script runs again before the widget
+is there (its code is loaded when it is first needed: on a phone, seconds later) the browser never receives it, shows
+the widget's default, and sends that back as if chosen. So the default is the state's value, in every run.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import monotonic
 from typing import Any
 
 import streamlit as st
 
 
-def set_kept(**values: object) -> None:
-    """Set the Watch page's widgets, and note when: before the script runs again a browser needs time to hear of it."""
+def set_widgets(values: Mapping[str, object]) -> None:
+    """Set widgets, and note when: before the script runs again a browser needs time to receive it."""
     st.session_state.update(values)
-    st.session_state.filled_at = monotonic()
+    st.session_state.widgets_set_at = monotonic()
+    st.session_state.times_widgets_set = st.session_state.get("times_widgets_set", 0) + 1
 
 
-def kept(key: str) -> dict[str, Any]:
+def restore_widgets(values: Mapping[str, object]) -> None:
+    """Set those widgets that have no value: at the first run, and after another page was shown."""
+    missing = {key: value for key, value in values.items() if key not in st.session_state}
+    if missing:
+        set_widgets(missing)
+
+
+def remember_widgets(values: dict[str, Any]) -> None:
+    """Bring a page's stored values up to date with what its widgets say now."""
+    values.update({key: st.session_state[key] for key in values if key in st.session_state})
+
+
+def seconds_since_set() -> float:
+    """How long ago a widget was set by the program."""
+    return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
+
+
+def with_value(key: str) -> dict[str, Any]:
     """Arguments of a widget that holds a value: a slider, a text, a number, a switch."""
     return {"key": key, "value": st.session_state[key]}
 
 
-def kept_choice(key: str, options: Iterable[object]) -> dict[str, Any]:
+def with_index(key: str, options: Iterable[object]) -> dict[str, Any]:
     """Arguments of a widget that holds one of these options."""
     return {"key": key, "index": list(options).index(st.session_state[key])}
+
+
+def with_default(key: str) -> dict[str, Any]:
+    """Arguments of a widget that holds several of its options."""
+    return {"key": key, "default": st.session_state[key]}
+
+
+def fresh_key(key: str) -> str:
+    """A key that is new whenever the program sets widgets, for those inside a popover.
+
+    They exist in the browser only while it is open. A value that was set meanwhile would not reach a widget that the
+    browser remembers, so it gets a new one. The caller stores under `key` what the new one returns.
+    """
+    return f"{key}-{st.session_state.get('times_widgets_set', 0)}"

@@ -25,12 +25,12 @@ def stage(data: dict[str, Any], key: str = "stage", on_draft_length: Callable[[i
         click, never while playing.
     """
 
-    def let_go() -> None:
+    def released() -> None:
         asked = st.session_state[key].get("gamma")
         if on_draft_length and type(asked) is int and 1 <= asked <= MAX_DRAFT_LENGTH:
             on_draft_length(asked)
 
-    result = _component()(key=key, data=data, on_step_change=ignore_change, on_gamma_change=let_go)
+    result = _component()(key=key, data=data, on_step_change=ignore_change, on_gamma_change=released)
     step = result.get("step")
     return step if type(step) is int and 0 <= step < MAX_STEP else None
 

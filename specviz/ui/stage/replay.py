@@ -54,14 +54,14 @@ def replay_data(trace: Trace, draft_guesses: DraftGuesses | None, measured: Cost
 
 def _why_not(trace: Trace, draft_guesses: DraftGuesses | None, running: bool) -> str | None:
     if not trace.settings.greedy:
-        return "Above temperature 0 another draft length writes another text: let go to run it."
+        return "Above temperature 0 another draft length writes another text: release the slider to run it."
     if trace.settings.draft_schedule != "fixed":
-        return f"The draft length policy is {trace.settings.draft_schedule}: let go to run it."
+        return f"The draft length schedule is {trace.settings.draft_schedule}: release the slider to run it."
     if any(round.draft_tokens for round in trace.rounds):
-        return "A draft with another tokenizer cannot be replayed: let go to run it."
+        return "A draft with another tokenizer cannot be replayed: release the slider to run it."
     if draft_guesses is None or draft_guesses.token_ids != trace.output.token_ids:
         when = "once this run is over" if running else "after a live run"
-        return f"It can be replayed while dragging {when}: let go to run it."
+        return f"It can be replayed while dragging {when}: release the slider to run it."
     return None
 
 

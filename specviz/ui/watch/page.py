@@ -1,7 +1,6 @@
 """Which run is on screen, how it got there, and everything drawn from it."""
 
 from dataclasses import dataclass, field, replace
-from time import monotonic
 
 import streamlit as st
 
@@ -18,6 +17,7 @@ from specviz.ui.helps.state import take_results
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.persistent_widgets import seconds_since_set
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import Json, Source, stage_data
 from specviz.ui.stage.replay import replay_data
@@ -107,11 +107,11 @@ def show_run(watching: Watching) -> None:
 
     @st.fragment(run_every=every)
     def drawing() -> None:
-        if st.session_state.pop("let_go", False):
+        if st.session_state.pop("slider_released", False):
             st.rerun()  # the draft length is the page's business, not this drawing's alone
         notice = known.pop() if known else _refresh(watching)
         _draw(watching, notice)
-        heard = monotonic() - st.session_state.filled_at > HEARD_SECONDS
+        heard = seconds_since_set() > HEARD_SECONDS
         if _poll_seconds(watching) != every and (heard or every is None):  # without a pace no later drawing would come
             st.rerun()
 
@@ -187,7 +187,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
         run_id=shown.run_id,
         source=shown.source,
         running=watching.job is not None and not _is_before(watching, shown),
-        notice=notice or ("the run before: what you asked for was not run" if not_run else None),
+        notice=notice or ("Previous run shown: the new settings could not be run" if not_run else None),
         link=_link(watching),
         playhead=st.session_state.step,
         gamma=st.session_state.gamma,

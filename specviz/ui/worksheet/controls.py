@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,6 +11,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
 from specviz.ui.worksheet.link import WorksheetLink, start_from_link
 from specviz.ui.worksheet.model import (
     BATCHES,
@@ -22,8 +24,10 @@ from specviz.ui.worksheet.model import (
 )
 from specviz.ui.worksheet.starts import Start
 
-KEYS = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
-KEYS += ["paste"]
+NAMES = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
+NAMES += ["paste"]
+FINE: dict[str, Any] = {"step": 0.001, "format": "%.2f"}
+KEYS = [f"worksheet_{name}" for name in NAMES]
 
 
 def controls(found: Sequence[Start], runs: int) -> Model:
@@ -35,16 +39,16 @@ def controls(found: Sequence[Start], runs: int) -> Model:
     st.selectbox(
         "Start from",
         [start.label for start in found],
-        key="worksheet_start",
         on_change=lambda: fill(chosen_start(found)),
         help="Fills in everything below. Every number can be changed afterwards.",
+        **with_index("worksheet_start", [start.label for start in found]),
     )
     start = chosen_start(found)
     st.caption(plain(start.source))
     _counts()
     _acceptance(start)
     _costs()
-    _keep(runs)
+    _remember(runs)
     _write_address()
     return read_model()
 
@@ -70,7 +74,7 @@ def chosen_start(found: Sequence[Start]) -> Start:
 
 def fill(start: Start) -> None:
     """Set every control to what this start says, within the sliders' ranges."""
-    st.session_state.update(worksheet_start=start.label, **_filled(start))
+    set_widgets({"worksheet_start": start.label, **_filled(start)})
 
 
 def _filled(start: Start) -> dict[str, float]:
@@ -87,7 +91,7 @@ def _filled(start: Start) -> dict[str, float]:
 
 def fill_acceptance(model: Model) -> None:
     """Set α, γ, the v that goes with it and the batch, to the nearest the sliders have."""
-    st.session_state.update(_filled_acceptance(model))
+    set_widgets(_filled_acceptance(model))
 
 
 def _filled_acceptance(model: Model) -> dict[str, float]:
@@ -102,45 +106,54 @@ def _filled_acceptance(model: Model) -> dict[str, float]:
 def _counts() -> None:
     drafted, accepted = _side_by_side("worksheet_drafted_accepted")
     drafted.number_input(
-        "Drafted", 0, MOST_TOKENS, key="worksheet_drafted", on_change=_alpha_from_counts, help=DRAFTED_HELP
+        "Drafted", 0, MOST_TOKENS, on_change=_alpha_from_counts, help=DRAFTED_HELP, **with_value("worksheet_drafted")
     )
     accepted.number_input(
-        "Accepted", 0, MOST_TOKENS, key="worksheet_accepted", on_change=_alpha_from_counts, help=ACCEPTED_HELP
+        "Accepted", 0, MOST_TOKENS, on_change=_alpha_from_counts, help=ACCEPTED_HELP, **with_value("worksheet_accepted")
     )
 
 
 def _acceptance(start: Start) -> None:
     alpha, gamma = _side_by_side("worksheet_alpha_gamma")
-    alpha.slider("α, per judgement", 0.0, 1.0, step=0.001, format="%.2f", key="worksheet_alpha", help=ALPHA_HELP)
+    alpha.slider("α, per judgement", 0.0, 1.0, **FINE, help=ALPHA_HELP, **with_value("worksheet_alpha"))
     gamma.slider(
         "γ, draft length",
         1,
         MAX_DRAFT_LENGTH,
-        key="worksheet_gamma",
         on_change=lambda: _verification_from(start),
         help=GAMMA_HELP,
+        **with_value("worksheet_gamma"),
     )
 
 
 def _costs() -> None:
     cost, verification = _side_by_side("worksheet_cost_verification")
-    cost.slider("c, a draft step", 0.0, MOST_COST, step=0.001, format="%.2f", key="worksheet_cost", help=COST_HELP)
+    cost.slider("c, a draft step", 0.0, MOST_COST, **FINE, help=COST_HELP, **with_value("worksheet_cost"))
     verification.slider(
         "v(γ+1), checking",
         1.0,
         MOST_VERIFICATION,
-        step=0.001,
-        format="%.2f",
-        key="worksheet_verification",
+        **FINE,
         help=VERIFICATION_HELP,
+        **with_value("worksheet_verification"),
     )
     overhead, batch = _side_by_side("worksheet_overhead_batch")
     overhead.slider(
-        "o, overhead", 0.0, MOST_OVERHEAD, step=0.001, format="%.2f", key="worksheet_overhead", help=OVERHEAD_HELP
+        "o, overhead",
+        0.0,
+        MOST_OVERHEAD,
+        **FINE,
+        help=OVERHEAD_HELP,
+        **with_value("worksheet_overhead"),
     )
-    batch.select_slider("Batch size", BATCHES, key="worksheet_batch", help=BATCH_HELP)
+    batch.select_slider("Batch size", BATCHES, help=BATCH_HELP, **with_value("worksheet_batch"))
     st.slider(
-        "ĉ, draft’s operations", 0.0, 1.0, step=0.001, format="%.2f", key="worksheet_operations", help=OPERATIONS_HELP
+        "ĉ, draft’s operations",
+        0.0,
+        1.0,
+        **FINE,
+        help=OPERATIONS_HELP,
+        **with_value("worksheet_operations"),
     )
 
 
@@ -190,12 +203,12 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
         if state.worksheet_start not in labels:
             fill(found[0])
         return every
-    kept = state.get("worksheet_kept")
-    state.worksheet_paste = kept["paste"] if kept else ""
-    if kept and kept["runs"] == runs and kept["start"] in labels:
-        state.update({f"worksheet_{key}": kept[key] for key in KEYS})
+    stored = state.get("worksheet_values")
+    if stored and state.worksheet_runs == runs and stored["worksheet_start"] in labels:
+        set_widgets(stored)
     else:
         fill(state.worksheet_linked if first and state.worksheet_linked else found[0])
+        state.worksheet_paste = stored["worksheet_paste"] if stored else ""
     return every
 
 
@@ -214,14 +227,15 @@ def _write_address() -> None:
     write_address(WorksheetLink.of(read_model(), state.worksheet_drafted, state.worksheet_accepted).parameters())
 
 
-def _keep(runs: int) -> None:
-    st.session_state.worksheet_kept = {"runs": runs, **{key: st.session_state[f"worksheet_{key}"] for key in KEYS}}
+def _remember(runs: int) -> None:
+    st.session_state.worksheet_values = {key: st.session_state[key] for key in KEYS}
+    st.session_state.worksheet_runs = runs
 
 
 def _changed() -> bool:
-    """Whether the controls say anything else than when they were last drawn."""
-    kept = st.session_state.get("worksheet_kept")
-    return kept is not None and any(kept[key] != st.session_state[f"worksheet_{key}"] for key in KEYS)
+    """Whether the controls say something else than when they were last drawn."""
+    stored = st.session_state.get("worksheet_values")
+    return stored is not None and any(stored[key] != st.session_state[key] for key in KEYS)
 
 
 DRAFTED_HELP = (

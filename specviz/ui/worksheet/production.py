@@ -7,6 +7,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import ServingCounters, read_counters
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.persistent_widgets import with_value
 from specviz.ui.watch.outcome import NO_TOOLS
 from specviz.ui.worksheet.controls import fill_acceptance, read_model
 from specviz.ui.worksheet.figures import positions_figure
@@ -18,7 +19,7 @@ def show_production() -> None:
     box, verdict = st.columns(2, gap="large")
     with box:
         text = st.text_area(
-            "Counters or log lines", key="worksheet_paste", height=200, placeholder=PASTE, help=PASTE_HELP
+            "Counters or log lines", height=200, placeholder=PASTE, help=PASTE_HELP, **with_value("worksheet_paste")
         )
         st.caption("vLLM and SGLang are understood, per-position rates included. Nothing leaves this page’s server.")
     with verdict:
