@@ -18,7 +18,7 @@ import torch
 from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
-from specviz.data.lessons.recorded_runs import CASES, Figures, Measured, Overlap
+from specviz.data.lessons.recorded_runs import RECORDED_RUNS, Figures, Measured, Overlap
 from specviz.data.workloads import Preset, find_workload
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
@@ -74,7 +74,7 @@ def searches() -> dict[str, list[tuple[str, str, Preset, DecodeSettings]]]:
     return {
         "round": [(*nano, preset, greedy) for preset in presets("story", "code", "structured")],
         "pays": [(*nano, preset, greedy) for preset in presets("structured", "code", "boilerplate", "copy")],
-        "theatre": [(*nano, preset, long) for preset in presets("random", "prose")],
+        "no-gain": [(*nano, preset, long) for preset in presets("random", "prose")],
         "costly": [("wren-mini", "wren-small", preset, greedy) for preset in presets("story", "copy")],
         "sampled": [(*nano, preset, one) for preset, one in product(presets("story"), seeds)],
     }
@@ -90,11 +90,11 @@ def presets(*workloads: str) -> Iterator[Preset]:
 
 def choose(name: str, traces: Iterator[Trace]) -> Trace:
     """The fitting trace with the best score; the search stops early where any fitting one will do."""
-    case = CASES[name]
-    fitting = (trace for trace in traces if case.fits(trace))
-    best = max(islice(fitting, case.enough), key=case.score, default=None)
+    wanted = RECORDED_RUNS[name]
+    fitting = (trace for trace in traces if wanted.fits(trace))
+    best = max(islice(fitting, wanted.enough), key=wanted.score, default=None)
     if best is None:
-        sys.exit(f"No recorded run is {case.wanted}: widen the search for {name!r} in scripts/record_story.py.")
+        sys.exit(f"No recorded run is {wanted.wanted}: widen the search for {name!r} in scripts/record_story.py.")
     return best
 
 

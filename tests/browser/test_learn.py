@@ -53,7 +53,7 @@ def test_the_story_is_walked_end_to_end_by_keyboard(context: BrowserContext, app
         page.keyboard.press("Enter")
         expect(page.get_by_text("Right.", exact=True)).to_be_visible()
         page.keyboard.press("PageDown")
-    expect_title(page, "What has stayed with you?")
+    expect_title(page, "What do you remember?")
     assert "part=quiz" in page.url
     assert page.failures == []  # type: ignore[attr-defined]
 
@@ -78,14 +78,14 @@ def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: A
         expect(picture(page)).to_have_attribute("data-phase", phase)
     expect(picture(page)).to_have_attribute("aria-label", re.compile("1 rejected.*then one correction"))
     page.wait_for_timeout(900)  # the tokens' way
-    kept, failed, own = (
+    accepted, failed, own = (
         page.locator(f".diagram .guess.{kind}").first.bounding_box() for kind in ("accepted", "rejected", "correction")
     )
-    assert kept is not None
+    assert accepted is not None
     assert failed is not None
     assert own is not None
-    assert failed["x"] < kept["x"]  # what is kept goes on to the text, what failed stays behind
-    assert abs(own["x"] - kept["x"]) < 3
+    assert failed["x"] < accepted["x"]  # an accepted token moves on to the text, a rejected one does not
+    assert abs(own["x"] - accepted["x"]) < 3
     assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
     page.keyboard.press("Home")
     expect(picture(page)).to_have_attribute("data-phase", "propose")
@@ -102,9 +102,7 @@ def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_se
     expect(picture(page)).to_have_attribute("data-phase", "check")
 
 
-def test_who_leaves_for_another_page_comes_back_to_the_same_step(
-    context: BrowserContext, app_server: AppServer
-) -> None:
+def test_a_visitor_who_leaves_comes_back_to_the_same_step(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=6&words=plain")
     expect_title(page, f"6. {STEPS[5].title.plain}")
     page.get_by_role("link", name="Watch").click()

@@ -1,4 +1,4 @@
-"""The Learn page by AppTest: the whole story, answers, coming back, rubbish in the address. No engine."""
+"""The Learn page by AppTest: the whole story, answers, coming back, bad values in the address. No engine."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.data.lessons import recorded_runs as cases
-from specviz.data.lessons.faq import WHYS
+from specviz.data.lessons import recorded_runs
+from specviz.data.lessons.faq import FAQ
 from specviz.data.lessons.quiz import QUIZ
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import facts_of, fill
@@ -91,7 +91,14 @@ def test_an_address_leads_back_to_the_step() -> None:
     assert STEPS[6].title.plain in texts(page)
 
 
-def test_who_was_elsewhere_finds_their_place_and_answers() -> None:
+def test_an_older_link_still_names_its_step() -> None:
+    page = open_page(lesson="theatre")
+    assert not page.warning
+    assert STEPS[8].name == "no-gain"
+    assert place(page) == "story 9 technical"
+
+
+def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
     page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
     page.session_state.learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
     page.run()
@@ -112,7 +119,7 @@ def test_who_was_elsewhere_finds_their_place_and_answers() -> None:
         ("part", "<img src=x>"),
     ],
 )
-def test_rubbish_in_the_address_gets_one_line_and_the_first_step(name: str, value: str) -> None:
+def test_a_bad_value_in_the_address_gets_one_line_and_the_first_step(name: str, value: str) -> None:
     page = open_page(**{name: value})
     assert not page.exception
     assert len(page.warning) == 1
@@ -136,13 +143,13 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
     assert page.button(key="quiz-1-0")
 
 
-def test_every_why_is_on_the_page_with_where_its_figures_are_from() -> None:
+def test_every_question_is_on_the_page_with_the_source_of_its_figures() -> None:
     page = open_page(part="why")
     assert not page.exception
-    for why in WHYS:
-        assert why.question in texts(page)
+    for entry in FAQ:
+        assert entry.question in texts(page)
     links = [link.proto.url for link in page.get("link_button")]
-    assert links == [href(why) for column in (0, 1) for why in WHYS[column::2]]
+    assert links == [href(entry) for column in (0, 1) for entry in FAQ[column::2]]
     assert "Modelled" in texts(page)
     assert "recorded on" in texts(page)
 
@@ -156,12 +163,12 @@ def test_the_vocabulary_is_one_component_of_plain_data() -> None:
 
 
 def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "ASSETS", tmp_path)
-    cases.story_trace.cache_clear()
+    monkeypatch.setattr(recorded_runs, "ASSETS", tmp_path)
+    recorded_runs.story_trace.cache_clear()
     try:
         page = open_page()
         assert not page.exception
-        assert "recorded runs are not all here" in page.error[0].value
+        assert "recorded runs of the story are missing" in page.error[0].value
     finally:
         monkeypatch.undo()
-        cases.story_trace.cache_clear()
+        recorded_runs.story_trace.cache_clear()

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from specviz.core.metrics import count
-from specviz.data.lessons.faq import WHYS, answer_facts
+from specviz.data.lessons.faq import FAQ, answer_facts
 from specviz.data.lessons.quiz import QUIZ
-from specviz.data.lessons.recorded_runs import CASES, full_round, mixed_round, story_figures, story_trace
+from specviz.data.lessons.recorded_runs import RECORDED_RUNS, full_round, mixed_round, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Says, Step, facts_of, fill, request_of, round_at, watch_link
 from specviz.data.permalink import request_from_link
@@ -35,10 +35,12 @@ def places(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", RECORDED_RUNS)
 def test_every_recorded_run_is_what_the_story_needs(name: str) -> None:
     trace = story_trace(name)
-    assert CASES[name].fits(trace), f"story-{name}.json is not {CASES[name].wanted}: python -m scripts.record_story"
+    assert RECORDED_RUNS[name].fits(trace), (
+        f"story-{name}.json is not {RECORDED_RUNS[name].wanted}: python -m scripts.record_story"
+    )
 
 
 def test_there_are_ten_steps_with_names_of_their_own() -> None:
@@ -64,7 +66,7 @@ class TestStep:
             assert said.plain
         assert 30 <= len(fill(step.text.technical, facts_of(step.trace)).split()) <= 90
 
-    def test_plain_words_hold_no_symbols_and_no_jargon(self, step: Step) -> None:
+    def test_plain_words_have_no_symbols_and_no_jargon(self, step: Step) -> None:
         for said in says_in(step):
             plain = fill(said.plain, facts_of(step.trace))
             assert PLAIN.fullmatch(plain), plain
@@ -73,7 +75,7 @@ class TestStep:
     def test_every_figure_comes_from_the_run(self, step: Step) -> None:
         for said in says_in(step):
             for template in (said.technical, said.plain):
-                assert not re.search(r"\d", template), template  # digits come in by the facts only
+                assert not re.search(r"\d", template), template  # figures come from the facts only
                 assert places(template) <= set(facts_of(step.trace)), template
 
     def test_its_options_differ_and_one_is_right(self, step: Step) -> None:
@@ -105,21 +107,23 @@ def test_facts_are_the_runs_own_figures() -> None:
 
 
 def test_the_figures_of_the_target_alone_add_up() -> None:
-    for name in CASES:
+    assert RECORDED_RUNS
+    for name in RECORDED_RUNS:
         facts = facts_of(name)
         tokens = len(story_trace(name).output.token_ids)
-        rounding = 0.05 * tokens + 0.5  # the mean is told to a tenth of a millisecond, the sum to a whole one
+        rounding = 0.05 * tokens + 0.5  # the mean is given to a tenth of a millisecond, the sum to a whole one
         assert float(facts["mean_ms"]) * tokens == pytest.approx(float(facts["alone_ms"]), abs=rounding), name
 
 
 def test_a_check_cheaper_than_a_token_is_called_noise() -> None:
-    for name in CASES:
+    assert RECORDED_RUNS
+    for name in RECORDED_RUNS:
         facts = facts_of(name)
         assert ("noise" in facts["check_note"]) == (float(facts["check_ms"]) < float(facts["mean_ms"])), name
 
 
-def test_theatre_is_shown_where_every_guess_was_thrown_away() -> None:
-    step = next(step for step in STEPS if step.name == "theatre")
+def test_the_step_without_gain_shows_a_round_in_which_every_guess_is_thrown_away() -> None:
+    step = next(step for step in STEPS if step.name == "no-gain")
     shown = step.run.rounds[step.playhead(False) // 3]
     assert shown.drafted
     assert shown.accepted == 0
@@ -128,19 +132,19 @@ def test_theatre_is_shown_where_every_guess_was_thrown_away() -> None:
 def test_the_near_tie_question_leads_to_the_example_that_is_shown() -> None:
     proof = recorded_proof()
     assert proof is not None
-    address = urlsplit(href(next(why for why in WHYS if why.name == "rounding")))
+    address = urlsplit(href(next(entry for entry in FAQ if entry.name == "rounding")))
     linked = request_from_link(parse_qs(address.query), known_names())
     assert (linked.preset, linked.request.prompt) == (proof.near_tie.preset, proof.near_tie.prompt)
     assert linked.request.settings.draft_length == proof.near_tie.draft_length
 
 
-def test_the_story_knows_no_screens() -> None:
+def test_the_story_imports_no_page() -> None:
     files = list((ROOT / "specviz/data/lessons").glob("*.py"))
     assert len(files) > 5
     assert all("specviz.ui" not in file.read_text(encoding="utf-8") for file in files)
 
 
-def test_the_right_options_do_not_always_stand_in_one_place() -> None:
+def test_the_right_options_are_in_different_places() -> None:
     for questions in ([step.question for step in STEPS], QUIZ):
         rights = [question.right for question in questions]
         assert all(rights.count(place) <= len(rights) // 2 + 1 for place in set(rights))
@@ -158,24 +162,24 @@ def test_each_of_the_ten_quiz_questions_is_complete(number: int) -> None:
         assert not TECHNICAL_WORDS.search(said.plain), said.plain
 
 
-def test_the_quiz_asks_what_a_stranger_must_know() -> None:
+def test_the_quiz_asks_about_every_main_point() -> None:
     asked = " ".join(question.text.technical for question in QUIZ)
     for topic in ("draft model do", "verification pass yield", "output the same", "γ trade", "slower"):
         assert topic in asked, topic
 
 
-@pytest.mark.parametrize("why", WHYS, ids=lambda why: why.name)
-def test_every_why_is_answered_with_figures_of_its_source_and_a_link_that_runs_it(why) -> None:  # type: ignore[no-untyped-def]
-    assert places(why.answer) <= set(answer_facts(why))
-    assert not re.search(r"\d", why.answer.replace("bfloat16", "").replace("float32", ""))
-    assert bool(places(why.answer)) == (why.source != "general")
-    address = urlsplit(why.href)
+@pytest.mark.parametrize("entry", FAQ, ids=lambda entry: entry.name)
+def test_every_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry) -> None:  # type: ignore[no-untyped-def]
+    assert places(entry.answer) <= set(answer_facts(entry))
+    assert not re.search(r"\d", entry.answer.replace("bfloat16", "").replace("float32", ""))
+    assert bool(places(entry.answer)) == (entry.source != "general")
+    address = urlsplit(entry.href)
     assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
     linked = request_from_link(parse_qs(address.query), known_names())
     assert linked.problems == []
 
 
-def test_the_answers_that_claim_a_direction_are_borne_out_by_their_figures() -> None:
+def test_the_recorded_figures_support_what_the_answers_claim() -> None:
     figures = story_figures()
     best = max(figures.draft_lengths, key=lambda row: row.speedup)
     assert best is not figures.draft_lengths[-1]
@@ -184,5 +188,5 @@ def test_the_answers_that_claim_a_direction_are_borne_out_by_their_figures() -> 
     assert big.accepted / big.drafted > small.accepted / small.drafted
     assert big.speedup < max(row.speedup for row in figures.drafts)
     assert figures.overlap.product < figures.overlap.minimum
-    facts = answer_facts(next(why for why in WHYS if why.name == "busy"))
+    facts = answer_facts(next(entry for entry in FAQ if entry.name == "busy"))
     assert float(facts["busy_speedup"]) < float(facts["idle_speedup"])

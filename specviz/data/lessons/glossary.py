@@ -1,6 +1,6 @@
-"""The vocabulary: every word of the field that this app uses, in one sentence, and where to see it happen.
+"""The glossary: every word of the field that this app uses, in one sentence, and the step of the story that shows it.
 
-One list for the Learn page and for the words that explain themselves elsewhere.
+One list for the vocabulary of the Learn page and for the words that show their explanation on other pages.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import Literal
 
 from specviz.data.lessons.story import Says, Words
 
-Picture = Literal["round", "full", "costs", "prefill", "speedup"]
+Picture = Literal["round", "full", "costs", "prefill", "speedup", ""]
 Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word, what it means, its picture and the step of the story in which it happens."""
+    """One word, what it means, its picture (empty for none) and the step of the story that shows it."""
 
     name: str
     says: Says
@@ -24,7 +24,7 @@ class Word:
     lesson: str  # a step's name
     marked: Marked = ""  # what is ringed in a picture of a round
     symbol: str = ""
-    figure: str = ""  # a template with this word's figure in the recorded run
+    figure: str = ""  # a template: this word's figure in the recorded run
     also: tuple[str, ...] = ()  # other forms found in texts
 
     @property
@@ -38,7 +38,7 @@ GLOSSARY = (
         "draft model",
         Says(
             "The small, cheap model that proposes the next few tokens.",
-            "The intern: a small, quick machine that suggests the next few words.",
+            "The intern: a small, fast machine that suggests the next few words.",
         ),
         "round",
         "idea",
@@ -48,8 +48,8 @@ GLOSSARY = (
     Word(
         "target model",
         Says(
-            "The model whose text is wanted: it judges every draft and has the last word.",
-            "The editor: the big machine whose text you want, and who decides every word.",
+            "The model whose text is wanted: it judges every drafted token and decides what is written.",
+            "The editor: the big machine whose text you want. It decides every word.",
         ),
         "round",
         "idea",
@@ -57,9 +57,19 @@ GLOSSARY = (
         also=("target models",),
     ),
     Word(
+        "target pass",
+        Says(
+            "One run of the target model over several tokens: it gives the target’s prediction after each of them.",
+            "One look of the editor over several words.",
+        ),
+        "costs",
+        "idea",
+        also=("target passes", "target call", "target calls", "pass of the target", "passes of the target"),
+    ),
+    Word(
         "round",
         Says(
-            "One draft phase and the one target pass that judges it.",
+            "One draft phase and the one target pass that judges the draft.",
             "The intern suggests, the editor looks once and decides.",
         ),
         "round",
@@ -78,8 +88,46 @@ GLOSSARY = (
         also=("draft lengths",),
     ),
     Word(
+        "greedy",
+        Says(
+            "At temperature 0: the model always takes its most likely token, and nothing is drawn at random.",
+            "Always the most likely word.",
+        ),
+        "",
+        "acceptance",
+        also=("greedily",),
+    ),
+    Word(
+        "judged",
+        Says(
+            "Checked by the target and then accepted or rejected. Discarded tokens are never judged.",
+            "Read by the editor, who keeps it or crosses it out.",
+        ),
+        "round",
+        "rejection",
+        "judged",
+    ),
+    Word(
+        "p",
+        Says(
+            "The target’s probability of a token. A drafted token is accepted with probability min(1, p/q).",
+            "How likely the editor finds a word.",
+        ),
+        "",
+        "same",
+    ),
+    Word(
+        "q",
+        Says(
+            "The draft’s probability of a token. Some papers swap the letters p and q.",
+            "How likely the intern finds a word.",
+        ),
+        "",
+        "same",
+    ),
+    Word(
         "accepted",
-        Says("A drafted token that survived the target’s check.", "A suggested word that the editor let stand."),
+        Says("A drafted token that survived the target’s check.", "A suggested word that the editor left in the text."),
         "round",
         "acceptance",
         "accepted",
@@ -88,7 +136,7 @@ GLOSSARY = (
     Word(
         "rejected",
         Says(
-            "The first drafted token of a round that failed the check; there is at most one a round.",
+            "The first drafted token of a round that failed the check. There is at most one in a round.",
             "The first suggested word the editor crossed out.",
         ),
         "round",
@@ -99,8 +147,8 @@ GLOSSARY = (
     Word(
         "discarded",
         Says(
-            "A drafted token behind the rejected one: thrown away, never judged.",
-            "A suggested word behind the crossed out one, thrown away unread.",
+            "A drafted token after the rejected one: thrown away, never judged.",
+            "A suggested word after the crossed out one, thrown away unread.",
         ),
         "round",
         "rejection",
@@ -121,7 +169,7 @@ GLOSSARY = (
     Word(
         "bonus",
         Says(
-            "The target’s extra token when every drafted one was accepted: the pass has computed it anyway.",
+            "The target’s extra token when every drafted token was accepted. The pass has computed it already.",
             "The extra word the editor adds for free when every suggestion was right.",
         ),
         "full",
@@ -132,7 +180,7 @@ GLOSSARY = (
     Word(
         "acceptance rate",
         Says(
-            "Accepted over drafted tokens: the share of all guesses that survive.",
+            "Accepted over drafted tokens: the share of all guesses that are accepted.",
             "The share of all suggested words that stay.",
         ),
         "round",
@@ -143,8 +191,8 @@ GLOSSARY = (
     Word(
         "per-judgement rate",
         Says(
-            "Accepted over judged tokens, where discarded ones do not count: the estimate of the papers’ α.",
-            "The share of the words the editor has really read that stay.",
+            "Accepted over judged tokens. Discarded tokens do not count. It estimates the α of the papers.",
+            "Of the words that the editor has read, the share that stay.",
         ),
         "round",
         "acceptance",
@@ -156,7 +204,7 @@ GLOSSARY = (
     Word(
         "tokens per target call",
         Says(
-            "Tokens written over rounds: how far one expensive pass carries.",
+            "Tokens written over rounds: how many tokens one expensive target pass brings.",
             "How many words one look of the editor brings.",
         ),
         "full",
@@ -170,7 +218,7 @@ GLOSSARY = (
         "draft cost",
         Says(
             "The time of one draft step over the time of one target step.",
-            "What one suggested word costs, next to a word by the editor.",
+            "The time of one suggested word, compared with a word by the editor.",
         ),
         "costs",
         "pays",
@@ -182,7 +230,7 @@ GLOSSARY = (
         "verification cost",
         Says(
             "The target’s time for k tokens at once over its time for one.",
-            "What one look over several words costs, next to writing a single one.",
+            "The time of one look over several words, compared with writing a single one.",
         ),
         "costs",
         "idea",
@@ -202,10 +250,29 @@ GLOSSARY = (
         figure="In this run o = {overhead}.",
     ),
     Word(
+        "near-tie",
+        Says(
+            "Two tokens with almost equal scores: rounding can decide which of them is chosen.",
+            "Two words that are almost equally likely.",
+        ),
+        "",
+        "same",
+        also=("near-ties",),
+    ),
+    Word(
+        "modelled",
+        Says(
+            "Computed by a formula from acceptance and costs, not timed.",
+            "Worked out from other figures, not timed.",
+        ),
+        "",
+        "engineer",
+    ),
+    Word(
         "prefill",
         Says(
-            "Reading the prompt before the first token; it is timed apart and left out of the speedup.",
-            "Reading what you wrote before the first word is written. It is timed apart.",
+            "Reading the prompt before the first token. It is timed separately and left out of the speedup.",
+            "Reading what you wrote before the first word is written. It is timed separately.",
         ),
         "prefill",
         "slow",
@@ -235,14 +302,14 @@ def find_word(name: str) -> Word | None:
 
 
 def explained(text: str, key: str, words: Words = "technical") -> str:
-    """The text as HTML in which each word of the vocabulary explains itself on hover and on focus.
+    """The text as HTML in which each word of the glossary shows its explanation on hover and on focus.
 
-    Only the first time a word occurs. The text is escaped: what it says is shown, never interpreted.
+    Only the first occurrence of a word is marked. HTML in the text is escaped.
 
     Args:
-        text: plain text of this app's own; no model's and no visitor's words belong in it.
+        text: this app's own plain text; never text from a model, a file or a visitor.
         key: unique on the page, for the elements' ids.
-        words: whose sentence explains.
+        words: which of the two explanations.
     """
     parts, seen, end = [], set(), 0
     for match in _PATTERN.finditer(text):

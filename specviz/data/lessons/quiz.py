@@ -1,4 +1,4 @@
-"""The ten questions at the story's end. A stranger who has gone through the story can answer them all."""
+"""The ten questions at the story's end. A reader of the story can answer them all."""
 
 from specviz.data.lessons.story import Option, Question, Says
 
@@ -20,10 +20,10 @@ QUIZ = (
         "What does the draft model do, and for whom?",
         "What does the intern do, and for whom?",
         _yes(
-            "It proposes the next few tokens, for the target to judge",
-            "Suggests the next few words, for the editor to judge",
-            "The small model drafts, the big one judges. The draft never has the last word.",
-            "The intern suggests, the editor judges. The intern never has the last word.",
+            "It proposes the next few tokens, and the target judges them",
+            "Suggests the next few words, and the editor judges them",
+            "The small model drafts, the big one judges. The draft never decides.",
+            "The intern suggests, the editor judges. The intern never decides.",
         ),
         _no(
             "It writes the easy half of the text on its own",
@@ -50,14 +50,14 @@ QUIZ = (
         _yes(
             "From one to five tokens",
             "From one to five words",
-            "One when the first is rejected and corrected, five when all four survive and the bonus comes on top.",
-            "One when the first is crossed out and corrected, five when all four stay and one comes on top.",
+            "One when the first is rejected and corrected, five when all four are accepted and the bonus is added.",
+            "One when the first is crossed out and corrected, five when all four stay and one is added.",
         ),
         _no(
             "Exactly one token",
             "Exactly one word",
-            "That is the target alone. With a draft, every accepted token comes on top.",
-            "That is the editor alone. Every suggested word that stays comes on top.",
+            "That is the target alone. With a draft, every accepted token is extra.",
+            "That is the editor alone. Every suggested word that stays is extra.",
         ),
     ),
     _ask(
@@ -66,18 +66,18 @@ QUIZ = (
         _no(
             "Because the draft was trained to copy the target",
             "Because the intern has learned to copy the editor",
-            "That makes drafts survive more often. The sameness holds with any draft.",
-            "That makes suggestions better. The sameness holds with any intern.",
+            "That makes the target accept more. But the text is the same with any draft.",
+            "That makes suggestions better. But the text is the same with any intern.",
         ),
         _no(
             "It is not quite the same, only nearly as good",
             "It is not quite the same, only nearly as good",
-            "It is the same by construction. Only rounding, at a near-tie, can part them, and the app shows that.",
+            "It is the same by construction. Only rounding at a near-tie can make a difference, and the app shows it.",
             "It is the same, because of how it is made.",
         ),
         _yes(
-            "A draft stays only where the target would have it, and else the target’s own token is put in",
-            "A word stays only where the editor would have it, and else the editor writes one",
+            "A drafted token stays only where the target agrees; everywhere else the target’s own token is written",
+            "A word stays only where the editor agrees; everywhere else the editor writes one",
             "Every token is either one the target agrees with or one it wrote itself.",
             "Every word is either one the editor agrees with or one the editor wrote.",
         ),
@@ -88,14 +88,14 @@ QUIZ = (
         _yes(
             "Fewer target passes against more guesses that may be wasted",
             "Fewer looks against more guesses that may be wasted",
-            "A longer draft can carry further, and each guess is paid for, used or not.",
-            "More guesses can carry further, and each takes time, used or not.",
+            "A longer draft can bring more tokens, but each guess costs time, used or not.",
+            "More guesses can bring more words, but each takes time, used or not.",
         ),
         _no(
             "Speed against quality",
             "Speed against quality",
-            "Quality is not for sale here: the text is the same at any draft length.",
-            "Quality is not for sale here: the text is the same however many are suggested.",
+            "Quality does not change: the text is the same at any draft length.",
+            "Quality does not change: the text is the same however many are suggested.",
         ),
         _no(
             "Memory against vocabulary",
@@ -116,21 +116,21 @@ QUIZ = (
         _yes(
             "A draft that is often wrong, or slow itself",
             "An intern who is often wrong, or slow",
-            "Then guesses are paid for and thrown away, or cost about what they save.",
+            "Then guesses cost time and are thrown away, or cost about as much as they save.",
             "Then guesses take time and are thrown away, or take about as long as they save.",
         ),
         _no(
             "A target that is much bigger than the draft",
             "An editor much slower than the intern",
-            "That helps: guesses are then cheap next to what they save.",
-            "That helps: guesses are then quick next to what they save.",
+            "That helps: guesses are then cheap compared with what they save.",
+            "That helps: guesses are then fast compared with what they save.",
         ),
     ),
     _ask(
-        "What happens to the tokens behind a rejected one?",
-        "What happens to the words behind a crossed out one?",
+        "What happens to the tokens after a rejected one?",
+        "What happens to the words after a crossed out one?",
         _no(
-            "They are kept if they fit",
+            "They are accepted if they fit",
             "They stay if they fit",
             "They were guessed after a token that is gone, so they are not even judged.",
             "They were meant to follow a word that is gone, so they are not even read.",
@@ -138,14 +138,14 @@ QUIZ = (
         _no(
             "They are judged in the next round",
             "They are read in the next round",
-            "The next round drafts anew, from the corrected text.",
-            "In the next round the intern starts anew, from the corrected text.",
+            "The next round starts a new draft from the corrected text.",
+            "In the next round the intern starts again from the corrected text.",
         ),
         _yes(
             "They are discarded without being judged",
             "They are thrown away unread",
-            "They stood on a mistake. The draft starts again behind the correction.",
-            "They stood on a mistake. The intern starts again behind the correction.",
+            "They were based on a mistake. The draft starts again after the correction.",
+            "They were based on a mistake. The intern starts again after the correction.",
         ),
     ),
     _ask(
@@ -155,7 +155,7 @@ QUIZ = (
             "From the pass that checked the draft",
             "From the same look that found the mistake",
             "The pass predicts a token at every place it reads, so it costs nothing extra.",
-            "The editor, reading, already saw what belongs there. It costs nothing extra.",
+            "While reading, the editor already saw what belongs there. It costs nothing extra.",
         ),
         _no(
             "From a second pass of the target",
@@ -166,7 +166,7 @@ QUIZ = (
         _no(
             "From the draft’s next best guess",
             "From the intern’s next best guess",
-            "The draft is not asked again. The target’s own token takes the place.",
+            "The draft is not asked again. The target’s own token takes its place.",
             "The intern is not asked again. The editor writes the word.",
         ),
     ),
@@ -176,14 +176,14 @@ QUIZ = (
         _no(
             "After every round",
             "After every round",
-            "After a rejection the target’s token goes into the correction instead.",
+            "After a rejection the target’s token is the correction instead.",
             "After a mistake that word is needed for the correction.",
         ),
         _yes(
             "When every drafted token was accepted",
             "When every suggested word was right",
             "Nothing needs correcting, so the pass’s last prediction is an extra token.",
-            "Nothing needs correcting, so the editor’s next word comes on top.",
+            "Nothing needs correcting, so the editor’s next word is added.",
         ),
         _no(
             "When the draft asks for one",
@@ -204,14 +204,15 @@ QUIZ = (
         _no(
             "No, never: it must be more than half",
             "No, never, it must be more",
-            "With a cheap draft half can be plenty.",
-            "With a quick intern half can be plenty.",
+            "With a cheap draft, half can be enough.",
+            "With a fast intern, half can be enough.",
         ),
         _yes(
             "It depends on what a guess and a check cost",
             "It depends on what a guess and a look cost",
-            "Acceptance has to beat the costs, and so the break-even point differs from machine to machine: measure.",
-            "What is saved has to beat what is spent, and that differs from case to case. So measure.",
+            "Acceptance must be high enough for the costs, so the break-even point differs from machine to machine. "
+            "Measure it.",
+            "More must be saved than spent, and that differs from case to case. So measure.",
         ),
     ),
     _ask(
@@ -220,21 +221,21 @@ QUIZ = (
         _yes(
             "Checking several given tokens takes far less time than writing them one by one",
             "Looking over several words takes far less time than writing them one by one",
-            "Much of a pass goes into fetching the model’s weights, and all tokens in it share that. A busy server has "
-            "already used that up.",
-            "Much of the effort is getting started, and all the words in a look share that.",
+            "Much of the time of a pass is spent reading the model’s weights, and all tokens in the pass share "
+            "that. A busy server has no such spare time.",
+            "Much of the effort is in getting started, and all the words in one look share it.",
         ),
         _no(
             "It makes the target smarter",
             "It makes the editor smarter",
-            "The target is the same model and knows what it knew.",
-            "The editor is the same and knows what the editor knew.",
+            "The target is the same model and knows the same as before.",
+            "The editor is the same and knows the same as before.",
         ),
         _no(
             "It lets the target skip tokens",
             "It lets the editor skip words",
-            "None is skipped: each token in the text has been judged or written by the target.",
-            "None is skipped: each word in the text was judged or written by the editor.",
+            "No token is skipped: the target has judged or written each one.",
+            "No word is skipped: the editor has judged or written each one.",
         ),
     ),
 )

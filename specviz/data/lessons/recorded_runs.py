@@ -1,6 +1,6 @@
-"""What the recorded runs of the story must be, and the measured figures beside them. No model, no Streamlit.
+"""The recorded runs of the story, what each must show, and the measured figures beside them. No model, no Streamlit.
 
-`scripts/record_story.py` searches for runs that fit; tests hold the recorded ones to the same conditions.
+`scripts/record_story.py` searches for runs that fit. Tests check the recorded runs against the same conditions.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from specviz.core.trace import Round, Trace, read_trace
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One recorded run of the story."""
+class RecordedRun:
+    """What one recorded run of the story must be."""
 
-    wanted: str  # what it is, for people
+    wanted: str  # what it shows, in words
     fits: Callable[[Trace], bool]
-    score: Callable[[Trace], float]  # the highest of those that fit is taken
+    score: Callable[[Trace], float]  # of the runs that fit, the one with the highest score is recorded
     enough: int = 1_000  # fitting runs after which the search may stop
 
 
@@ -47,7 +47,7 @@ class Overlap:
 
     positions: int
     product: float  # Σ p·q: the chance that two independent draws are equal
-    minimum: float  # Σ min(p, q): the chance that the lossless rule keeps a draft
+    minimum: float  # Σ min(p, q): the chance that the lossless rule accepts a drafted token
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,18 @@ class Figures:
 
 
 def mixed_round(trace: Trace) -> Round | None:
-    """The first round that keeps something, rejects something and throws something away."""
+    """The first round with an accepted, a rejected and a discarded token."""
     return next((r for r in trace.rounds if r.accepted and r.rejected and r.discarded), None)
 
 
 def full_round(trace: Trace) -> Round | None:
-    """The first round of full length that keeps every drafted token and adds a bonus."""
+    """The first round of full length in which every drafted token is accepted and a bonus is added."""
     length = trace.settings.draft_length
     return next((r for r in trace.rounds if r.accepted == length and r.emitted.kind == "bonus"), None)
 
 
 def wasted_round(trace: Trace) -> Round | None:
-    """The first of the rounds that throw most drafted tokens away."""
+    """The first of the rounds with the most rejected and discarded tokens."""
     return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
 
 
@@ -83,21 +83,21 @@ def same_text(trace: Trace) -> bool:
 
 
 def _shows_a_round(trace: Trace) -> bool:
-    """Everything a round can do, in a run worth reading on."""
+    """Every kind of round, in a run that gains."""
     gain = speedup(trace) or 0.0
     return mixed_round(trace) is not None and full_round(trace) is not None and same_text(trace) and gain > 1.05
 
 
 def _early(trace: Trace) -> float:
-    """Highest where both kinds of round come soon and the mixed one keeps about half."""
+    """Highest where both kinds of round come early and the mixed one has two accepted tokens."""
     mixed, full = mixed_round(trace), full_round(trace)
     assert mixed is not None
     assert full is not None
     return (mixed.accepted == 2) - 0.2 * (mixed.index + full.index) - (0.5 if mixed.index == full.index - 1 else 0)
 
 
-def _kept_by_chance(trace: Trace) -> bool:
-    """Sampling with a token kept although p < q, and one rejected by its draw."""
+def _accepted_by_chance(trace: Trace) -> bool:
+    """Sampling with a token accepted although p < q, and one rejected by chance."""
     tokens = [token for round in trace.rounds for token in round.drafted]
     lucky = any(t.status == "accepted" and (t.accept_prob or 1) < 1 for t in tokens)
     return lucky and any(t.status == "rejected" and (t.accept_prob or 0) > 0 for t in tokens)
@@ -111,22 +111,24 @@ def _gain(trace: Trace) -> float:
     return speedup(trace) or 0.0
 
 
-CASES = {
-    "round": Case("a run with a mixed round, a full round and the target's own text", _shows_a_round, _early),
-    "pays": Case(
+RECORDED_RUNS = {
+    "round": RecordedRun("a run with a mixed round, a full round and the target's own text", _shows_a_round, _early),
+    "pays": RecordedRun(
         "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and same_text(t), lambda t: _gain(t)
     ),
-    "theatre": Case(
-        "a run that loses for want of accepted drafts",
+    "no-gain": RecordedRun(
+        "a run that loses because few drafted tokens are accepted",
         lambda t: _gain(t) < 0.9 and _rate(t) < 0.4 and same_text(t) and len(t.rounds) > 3,
         lambda t: -_gain(t),
     ),
-    "costly": Case(
-        "a run that loses although most drafts are accepted",
+    "costly": RecordedRun(
+        "a run that loses although most drafted tokens are accepted",
         lambda t: _gain(t) < 0.95 and _rate(t) > 0.6 and same_text(t),
         _rate,
     ),
-    "sampled": Case("a sampled run with a draft kept and one rejected by chance", _kept_by_chance, _rate, enough=6),
+    "sampled": RecordedRun(
+        "a sampled run with a token accepted and one rejected by chance", _accepted_by_chance, _rate, enough=6
+    ),
 }
 
 

@@ -1,6 +1,6 @@
 """The ten steps of the story, in order."""
 
 from specviz.data.lessons.story_basics import ACCEPTANCE, BONUS, IDEA, REJECTION, ROUND, SLOW
-from specviz.data.lessons.story_payoff import ENGINEER, PAYS, SAME, THEATRE
+from specviz.data.lessons.story_payoff import ENGINEER, NO_GAIN, PAYS, SAME
 
-STEPS = (SLOW, IDEA, ROUND, ACCEPTANCE, REJECTION, BONUS, SAME, PAYS, THEATRE, ENGINEER)
+STEPS = (SLOW, IDEA, ROUND, ACCEPTANCE, REJECTION, BONUS, SAME, PAYS, NO_GAIN, ENGINEER)

@@ -1,7 +1,7 @@
 """The guided story as data: what a step says, shows and asks, and how its texts get their figures.
 
-Texts are templates. Every figure in them comes from the run the step shows, or from the recorded sweeps, so that a
-story recorded with other models stays true. The steps themselves are in `story_how` and `story_when`.
+Texts are templates. Every figure in them comes from the run that the step shows, or from the recorded sweeps, so the
+story stays true when it is recorded again. The steps themselves are in `story_basics` and `story_payoff`.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ Place = Literal["start", "mixed", "full", "wasted", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
 PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
-NOISE = " (below one token’s is the noise of a single pair of runs: usually a check takes somewhat longer)"
+NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 
 Facts = Mapping[str, str]
 
@@ -41,7 +41,7 @@ class Says:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer to choose, and what choosing it means."""
+    """One answer to choose, and the explanation shown when it is chosen."""
 
     text: Says
     meaning: Says
@@ -55,7 +55,7 @@ def option(technical: str, plain: str, meaning: str, plainly: str, right: bool =
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Predict first; the reveal says why. Exactly one option is right."""
+    """The visitor predicts first, then sees why. Exactly one option is right."""
 
     text: Says
     options: tuple[Option, ...]
@@ -70,7 +70,7 @@ class Question:
 class Step:
     """One step of the story and the state it sets."""
 
-    name: str  # stands in links from the vocabulary
+    name: str  # used in links
     title: Says
     text: Says
     trace: str  # the recorded run it shows
@@ -104,7 +104,7 @@ def round_at(trace: Trace, place: Place) -> Round:
 
 @cache
 def facts_of(name: str) -> Facts:
-    """Every figure a text may use, as it is written on screen: of one recorded run, and of the sweeps."""
+    """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
     trace = story_trace(name)
     return {**_of_counts(trace), **_of_costs(trace), **_of_rounds(trace), **_of_sweeps()}
 
@@ -157,7 +157,7 @@ def _of_costs(trace: Trace) -> Facts:
 
 
 def _of_rounds(trace: Trace) -> Facts:
-    """Of the mixed and the full round; only what the run has."""
+    """Figures of the mixed and the full round, where the run has them."""
     facts: dict[str, str] = {}
     if mixed := mixed_round(trace):
         facts |= {
@@ -181,7 +181,7 @@ def _of_sweeps() -> Facts:
     figures = story_figures()
     lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
     best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
-    quickest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
+    fastest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
     greedy, hottest = temperatures[0], temperatures[-1]
     return {
         "sweep_machine": figures.recorded_on,
@@ -191,9 +191,9 @@ def _of_sweeps() -> Facts:
         "longest_length": in_words(longest.draft_length),
         "longest_speedup": f"{longest.speedup:.2f}",
         "longest_rate": percent(longest.accepted / longest.drafted),
-        "best_draft": quickest.draft,
-        "best_draft_speedup": f"{quickest.speedup:.2f}",
-        "best_draft_rate": percent(quickest.accepted / quickest.drafted),
+        "best_draft": fastest.draft,
+        "best_draft_speedup": f"{fastest.speedup:.2f}",
+        "best_draft_rate": percent(fastest.accepted / fastest.drafted),
         "biggest_draft": biggest.draft,
         "biggest_speedup": f"{biggest.speedup:.2f}",
         "biggest_rate": percent(biggest.accepted / biggest.drafted),
@@ -209,12 +209,12 @@ def _of_sweeps() -> Facts:
 
 
 def percent(share: float) -> str:
-    """A share as it stands in a text."""
+    """A share as text, without decimals."""
     return f"{100 * share:.0f} %"
 
 
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
-    """What a visitor asks for to run this themselves, and the preset its prompt is from."""
+    """The request that runs this trace again, and the name of its prompt where it is a preset."""
     assert trace.drafter is not None
     draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)

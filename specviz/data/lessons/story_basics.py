@@ -1,4 +1,4 @@
-"""How it works: the first six steps of the story. Texts are templates: `story.facts_of` knows their figures."""
+"""The basics: the first six steps of the story. Texts are templates, filled by `story.facts_of`."""
 
 from specviz.data.lessons.story import Question, Says, Step, option
 
@@ -38,7 +38,7 @@ SLOW = Step(
             ),
             option(
                 "Its output is limited to one token",
-                "It was told to write one only",
+                "It was asked to write only one",
                 "No one limits it. It simply cannot know the second token before it has chosen the first.",
                 "No one limits it. It simply cannot know the second word before it has chosen the first.",
             ),
@@ -50,13 +50,13 @@ IDEA = Step(
     name="idea",
     title=Says("A draft runs ahead", "An intern drafts, an editor approves"),
     text=Says(
-        "Writing is one by one, but reading is not: the target model can judge several given tokens in one pass. So a "
-        "small draft model guesses the next few. In this run a guess costs {draft_ms} ms, a token of the target "
-        "{mean_ms} ms, and checking {most} places at once {check_ms} ms{check_note}. Think of an "
-        "intern who drafts and an editor who approves a chunk at a glance.",
-        "Writing goes word by word, but reading does not: the editor can look over several words at a glance. So an "
-        "intern, quick and often right, guesses the next few words, and the editor goes over the guess in one look. "
-        "The intern is a small machine. The editor is the big one, whose text you want.",
+        "The target model writes tokens one by one, but it can read several at once: it can judge several given "
+        "tokens in one pass. So a small draft model guesses the next few. In this run a guess costs {draft_ms} ms, "
+        "a token of the target {mean_ms} ms, and checking {most} places at once {check_ms} ms{check_note}. Think of "
+        "an intern who drafts and an editor who checks several words in one look.",
+        "The editor writes word by word, but can read several words in one look. So an intern, who is fast and "
+        "often right, guesses the next few words, and the editor checks the guess in one look. The intern is a "
+        "small machine. The editor is the big one, whose text you want.",
     ),
     trace="round",
     asks_at=("start", "check"),
@@ -68,8 +68,8 @@ IDEA = Step(
             option(
                 "The draft model: it wrote them",
                 "The intern, who wrote them",
-                "The draft only proposes. Nothing it writes stays unless the target would have it so.",
-                "The intern only suggests. Nothing stays unless the editor would have it so.",
+                "The draft only proposes. Nothing it writes stays unless the target agrees.",
+                "The intern only suggests. Nothing stays unless the editor agrees.",
             ),
             option(
                 "Both: they vote",
@@ -80,8 +80,8 @@ IDEA = Step(
             option(
                 "The target model: it judges every one",
                 "The editor, word for word",
-                "The draft proposes, the target disposes. That is why the draft may be small and often wrong.",
-                "The intern suggests, the editor decides. That is why a quick intern is good enough.",
+                "The draft proposes, the target decides. That is why the draft may be small and often wrong.",
+                "The intern suggests, the editor decides. That is why a fast intern is good enough.",
                 right=True,
             ),
         ),
@@ -92,9 +92,10 @@ ROUND = Step(
     name="round",
     title=Says("One round in slow motion", "One round in slow motion"),
     text=Says(
-        "A round has three moments. The draft proposes {mixed_drafted} tokens, one after the other. The target checks "
-        "them all. Then it judges. You are in round {mixed_round} at the first moment: press the marked step button, "
-        "or the right arrow key, and watch the picture follow. This run’s draft length, written γ, is {draft_length}.",
+        "A round has three moments. The draft proposes {mixed_drafted} tokens, one after the other. The target "
+        "checks them all. Then it judges which to accept. You are in round {mixed_round} at the first moment: press "
+        "the marked step button, or the right arrow key, and watch the picture follow. This run’s draft length, "
+        "written γ, is {draft_length}.",
         "A round has three moments. The intern suggests {mixed_drafted} words. The editor looks them over. Then the "
         "editor decides. You are at the first moment of a round: press the marked button to step forward, or the "
         "right arrow key, and watch the picture follow.",
@@ -121,8 +122,8 @@ ROUND = Step(
             option(
                 "One for each, {mixed_drafted} in all",
                 "One for each, {mixed_drafted} in all",
-                "That would be no quicker than writing them. The tokens are given, so one pass reads them all.",
-                "That would be no quicker than writing them. The words are there already, so one look is enough.",
+                "That would be no faster than writing them. The tokens are given, so one pass reads them all.",
+                "That would be no faster than writing them. The words are there already, so one look is enough.",
             ),
             option(
                 "None: only the draft runs",
@@ -136,14 +137,15 @@ ROUND = Step(
 
 ACCEPTANCE = Step(
     name="acceptance",
-    title=Says("Acceptance: keep the right start", "The editor keeps the right start"),
+    title=Says("Acceptance: the right start stays", "The editor keeps the right start"),
     text=Says(
-        "The target goes through the drafted tokens from the left. In this greedy run, with temperature zero, the rule "
-        "is simple: a token is accepted if the target would have written that very token there. The pass has just "
-        "run, and the verdict is open. Every accepted token is one the target need not write itself.",
-        "The editor goes through the suggested words from the left. The rule is simple: a word stays if the editor "
-        "would have written that very word there. The editor has just looked, and the decision is open. Every word "
-        "that stays is one the editor need not write.",
+        "The target goes through the drafted tokens from left to right. This run is greedy (temperature zero): the "
+        "model always takes its most likely token. Then the rule is simple: a token is accepted if the target would "
+        "have written exactly that token there. The pass has just run, and the verdict comes next. The target does "
+        "not have to write an accepted token itself.",
+        "The editor goes through the suggested words from left to right. The rule is simple: a word stays if the "
+        "editor would have written exactly that word there. The editor has just looked, and the decision comes "
+        "next. The editor does not have to write a word that stays.",
     ),
     trace="round",
     asks_at=("mixed", "check"),
@@ -151,28 +153,29 @@ ACCEPTANCE = Step(
     focus="accepted",
     question=Question(
         Says(
-            "The target agrees with some of the {mixed_drafted}, not with all. Which can it keep?",
+            "The target agrees with some of the {mixed_drafted}, not with all. Which can it accept?",
             "The editor agrees with some of the {mixed_drafted}, not with all. Which can stay?",
         ),
         (
             option(
                 "Any that look good, wherever they stand",
                 "Any that look good, wherever they stand",
-                "A later guess was made after an earlier one. Once that is wrong, the rest goes on from a text that "
+                "A later guess was made after an earlier one. If that one is wrong, the rest continues a text that "
                 "does not exist.",
-                "A later word was meant to follow an earlier one. Once that is wrong, the rest hangs in the air.",
+                "A later word was meant to follow an earlier one. If that one is wrong, the rest no longer fits.",
             ),
             option(
                 "Only those before the first wrong one",
                 "Only those before the first wrong one",
-                "Accept the start, stop at the first mistake. Here {mixed_accepted} of {mixed_drafted} survive.",
-                "Keep the start, stop at the first mistake. Here {mixed_accepted} of {mixed_drafted} stay.",
+                "The start is accepted, up to the first mistake. Here {mixed_accepted} of {mixed_drafted} are "
+                "accepted.",
+                "The start stays, up to the first mistake. Here {mixed_accepted} of {mixed_drafted} stay.",
                 right=True,
             ),
             option(
                 "None: one mistake spoils the round",
                 "None, one mistake spoils them all",
-                "What stands before the mistake is exactly what the target would have written. It is kept.",
+                "What stands before the mistake is exactly what the target would have written. It is accepted.",
                 "What stands before the mistake is exactly what the editor would have written. It stays.",
             ),
         ),
@@ -184,10 +187,10 @@ REJECTION = Step(
     title=Says("Rejection, and its correction", "The editor crosses out and corrects"),
     text=Says(
         "The {rejected_place} token failed: it is rejected, crossed out in orange. The same pass already says what "
-        "belongs there, so the target’s own token takes its place: the correction, marked ↻. What was drafted behind "
-        "the mistake is discarded without being judged: here {mixed_discarded}.",
+        "belongs there, so the target’s own token takes its place: the correction, marked ↻. The tokens drafted "
+        "after the mistake are discarded and never judged: here {mixed_discarded}.",
         "The {rejected_place} word was wrong, so it is crossed out in orange. In the same look the editor saw what "
-        "belongs there and wrote it in. What the intern suggested behind the mistake is thrown away unread: here "
+        "belongs there and wrote it in. What the intern suggested after the mistake is thrown away unread: here "
         "{mixed_discarded}.",
     ),
     trace="round",
@@ -206,8 +209,8 @@ REJECTION = Step(
             option(
                 "{mixed_drafted}, all that were drafted",
                 "{mixed_drafted}, all that were suggested",
-                "The rejected token and those behind it are gone. Only what is kept counts, and the correction.",
-                "The crossed out word and those behind it are gone. Only what stays counts, and the correction.",
+                "The rejected token and those after it are gone. Only the accepted tokens and the correction count.",
+                "The crossed out word and those after it are gone. Only the words that stay and the correction count.",
             ),
             option(
                 "{mixed_written}: the accepted ones and the correction",
@@ -228,9 +231,9 @@ BONUS = Step(
         "In round {full_round} the draft gets everything right. The target’s pass has looked at {full_drafted} drafted "
         "tokens, and it also knows what comes after the last of them: it predicts a next token at every place it "
         "reads. Nothing has to be corrected there, so that prediction is used as it is.",
-        "In this round the intern gets everything right. The editor has gone over {full_drafted} words and, having "
-        "read to the end, also knows what comes next. Nothing has to be corrected, so the editor simply writes that "
-        "word as well.",
+        "In this round the intern gets everything right. The editor has checked {full_drafted} words and has read "
+        "to the end, so the editor also knows what comes next. Nothing has to be corrected, so the editor simply "
+        "writes that word as well.",
     ),
     trace="round",
     asks_at=("full", "check"),

@@ -1,4 +1,4 @@
-"""What it is good for: the last four steps of the story. Texts are templates, filled by `story.facts_of`."""
+"""The payoff: the last four steps of the story. Texts are templates, filled by `story.facts_of`."""
 
 from specviz.data.lessons.story import Question, Says, Step, option
 
@@ -7,13 +7,13 @@ SAME = Step(
     title=Says("The same text, by construction", "The same text, and why that is certain"),
     text=Says(
         "Look at the finished run. {accepted} of its {emitted} tokens were written by the draft, and yet the target "
-        "alone writes the same {emitted}, id for id. It must: a draft stays only where it equals the target’s choice, "
-        "and everywhere else the target’s choice is put in. Only rounding, at a near-tie, can part them, and the app "
-        "shows where. Above temperature zero chance picks the token, and the rule keeps every token’s odds the "
-        "target’s own.",
-        "Look at the finished text. {accepted} of its {emitted} words came from the intern, and yet the editor alone "
-        "writes the very same text. It must be so: a suggested word stays only where the editor would have written "
-        "it, and everywhere else the editor’s own word is put in.",
+        "alone writes the same {emitted}, id for id. It must be so: a drafted token stays only where it equals the "
+        "target’s choice, and everywhere else the target’s choice is written. Only rounding can make them differ, "
+        "where two tokens are nearly equally likely, and the app shows where. Above temperature zero tokens are "
+        "drawn at random, and the rule gives every token the same probability as the target alone.",
+        "Look at the finished text. {accepted} of its {emitted} words came from the intern, and yet the editor "
+        "alone writes the very same text. It must be so: a suggested word stays only where the editor would have "
+        "written it, and everywhere else the editor’s own word is written.",
     ),
     trace="round",
     asks_at=("end", "judge"),
@@ -33,7 +33,7 @@ SAME = Step(
             option(
                 "The text gets a little worse",
                 "The text gets a little worse",
-                "Not even a little. No token passes that the target would not have written.",
+                "Not even a little. No token is accepted that the target would not have written.",
                 "Not even a little. No word stays that the editor would not have written.",
             ),
             option(
@@ -51,9 +51,10 @@ PAYS = Step(
     name="pays",
     title=Says("When it pays", "When it pays"),
     text=Says(
-        "Here is another text, and an easy one to guess. Of {drafted} drafted tokens {accepted} survived. {passes} "
-        "passes of the target wrote {emitted} tokens, {per_call} a pass, and a guess cost {cost} target steps. "
-        "Measured, this run was {speedup} times as fast as the target alone (one pair of runs, recorded on {machine}).",
+        "Here is another text, and an easy one to guess. The target accepted {accepted} of {drafted} drafted "
+        "tokens. It made {passes} passes and wrote {emitted} tokens, {per_call} a pass, and a guess cost {cost} "
+        "target steps. This run was measured {speedup} times as fast as the target alone (one pair of runs, "
+        "recorded on {machine}).",
         "Here is another text, and an easy one to guess. Of {drafted} suggested words {accepted} stayed. The editor "
         "looked {passes} times and {emitted} words were done. On the clock, this was {speedup} times as fast as the "
         "editor alone.",
@@ -68,7 +69,7 @@ PAYS = Step(
             option(
                 "Cheap guesses that are mostly right",
                 "Quick guesses that are mostly right",
-                "Both are needed. Each survivor saves a target step, and each guess costs a draft step.",
+                "Both are needed. Each accepted token saves a target step, and each guess costs a draft step.",
                 "Both are needed. Each word that stays saves the editor time, and each guess costs the intern time.",
                 right=True,
             ),
@@ -88,19 +89,19 @@ PAYS = Step(
     ),
 )
 
-THEATRE = Step(
-    name="theatre",
-    title=Says("When it is theatre", "When it is theatre"),
+NO_GAIN = Step(
+    name="no-gain",
+    title=Says("When there is no real gain", "When there is no real gain"),
     text=Says(
-        "Here the same draft meets a text that is hard to guess, and drafts {draft_length} tokens a round. Of "
-        "{drafted} drafted tokens {accepted} survived. The hatched blocks in the timeline are drafting time "
-        "thrown away. It looks busy, and writes {per_call} tokens a pass, for the price of {draft_length} guesses each "
-        "time.",
+        "Here the same draft meets a text that is hard to guess, and drafts {draft_length} tokens a round. The "
+        "target accepted only {accepted} of {drafted} drafted tokens. The hatched blocks in the timeline are wasted "
+        "drafting time. It looks busy, but it writes only {per_call} tokens a pass, for the price of {draft_length} "
+        "guesses each time.",
         "Here the same intern meets a text that is hard to guess, and suggests {draft_length} words a round. Of "
-        "{drafted} suggested words {accepted} stayed. The hatched blocks are the intern’s time thrown away. It looks "
-        "busy, and hardly moves.",
+        "{drafted} suggested words {accepted} stayed. The hatched blocks are the intern’s wasted time. It looks "
+        "busy, but hardly moves.",
     ),
-    trace="theatre",
+    trace="no-gain",
     asks_at=("wasted", "judge"),
     reveals_at=("end", "judge"),
     focus="timeline",
@@ -110,23 +111,24 @@ THEATRE = Step(
             option(
                 "Faster: it drafts more",
                 "Intern and editor together",
-                "More guesses help only if they survive. This run came to {speedup} times the target’s speed: a loss.",
+                "More guesses help only if they are accepted. This run had {speedup} times the target’s speed: a loss.",
                 "More guesses help only if they stay. This run had {speedup} times the editor’s own speed, so it lost.",
             ),
             option(
                 "About even: the target does the work anyway",
                 "About even",
-                "The target works as much as before, and drafting and wider checking come on top: {speedup} times its "
+                "The target works as much as before, and drafting and longer checks are added: {speedup} times its "
                 "speed alone.",
-                "The editor works as much as before, and the intern’s time comes on top. This run had {speedup} times "
+                "The editor works as much as before, and the intern’s time is added. This run had {speedup} times "
                 "the editor’s own speed.",
             ),
             option(
-                "Slower: guesses were paid for and thrown away",
+                "Slower: the guesses cost time and were thrown away",
                 "The editor alone",
-                "{together_ms} ms instead of {alone_ms} ms, {speedup} times the speed. The text is the same, the "
-                "effort was theatre.",
-                "This run had {speedup} times the editor’s own speed. The text is the same, the effort was theatre.",
+                "{together_ms} ms instead of {alone_ms} ms, {speedup} times the speed. The text is the same: the "
+                "effort brought no real gain.",
+                "This run had {speedup} times the editor’s own speed. The text is the same: the effort brought no "
+                "real gain.",
                 right=True,
             ),
         ),
@@ -137,11 +139,11 @@ ENGINEER = Step(
     name="engineer",
     title=Says("What a serving engineer does with it", "What an engineer does with it"),
     text=Says(
-        "Measure, then choose. On story prompts (recorded on {sweep_machine}) the best draft length was {best_length}: "
-        "{best_length_speedup} times as fast, with {best_length_rate} of the drafts accepted. At {longest_length} it "
-        "was {longest_speedup} times, with {longest_rate}: late guesses rarely survive, and each is paid for. So an "
-        "engineer measures acceptance and costs on the real traffic, sets the draft length, and switches it off where "
-        "it loses.",
+        "Measure, then choose. On story prompts (recorded on {sweep_machine}) the best draft length was "
+        "{best_length}: {best_length_speedup} times as fast, with {best_length_rate} of the drafts accepted. At "
+        "{longest_length} it was {longest_speedup} times, with {longest_rate}: late guesses are rarely accepted, "
+        "and each one costs time. So an engineer measures acceptance and costs on the real traffic, sets the draft "
+        "length, and switches speculation off where it loses.",
         "Measure, then choose. On children’s stories, timed on {sweep_machine}, it was best to suggest {best_length} "
         "words at a time, which was {best_length_speedup} times as fast. With {longest_length} it was "
         "{longest_speedup} times, since late guesses rarely stay and each takes time. So an engineer measures on real "
@@ -160,7 +162,7 @@ ENGINEER = Step(
             option(
                 "It gets faster",
                 "It gets faster",
-                "Only while the extra guesses survive often enough to pay for themselves.",
+                "Only while the extra guesses are accepted often enough to pay for themselves.",
                 "Only while the extra guesses stay often enough to pay for themselves.",
             ),
             option(
@@ -170,10 +172,10 @@ ENGINEER = Step(
                 "It does not, however many are suggested.",
             ),
             option(
-                "Every round costs more, whether or not more survives",
-                "Every round takes longer, whatever comes of it",
-                "That is the trade: a longer draft may save more passes, and always costs more time.",
-                "That is the trade: more guesses may save more looks, and always take more time.",
+                "Every round costs more, whether or not more is accepted",
+                "Every round takes longer, whether or not more words stay",
+                "A longer draft may save more passes, but it always costs more time.",
+                "More guesses may save more looks, but they always take more time.",
                 right=True,
             ),
         ),

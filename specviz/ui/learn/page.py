@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.lessons.glossary import explained
-from specviz.data.lessons.recorded_runs import CASES, story_figures, story_trace
+from specviz.data.lessons.recorded_runs import RECORDED_RUNS, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
 from specviz.ui.learn.state import PARTS, Learning, Part, learning, remember
@@ -21,7 +21,7 @@ WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain word
 
 
 def begin() -> Learning | None:
-    """The page's head: what this is, its parts, in whose words. None, and a line, where recorded runs are missing."""
+    """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
     state = learning()
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
         st.markdown("##### :primary[spec]viz&emsp;**Learn** how a small model and a big one write together.")
@@ -30,17 +30,17 @@ def begin() -> Learning | None:
     notices(state.problems)
     remember(state)
     try:
-        for name in CASES:
+        for name in RECORDED_RUNS:
             story_trace(name)
         story_figures()
     except InputError as error:
-        st.error(f"The story’s recorded runs are not all here. {error}", icon=":material/error:")
+        st.error(f"Some recorded runs of the story are missing. {error}", icon=":material/error:")
         return None
     return state
 
 
 def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
-    """A choice that outlives the page: the state holds it, the widget only shows it."""
+    """A choice that survives a page switch: the state holds it, the widget only shows it."""
     st.session_state[f"learn-{name}"] = getattr(state, name)
     st.segmented_control(
         label,
@@ -64,7 +64,7 @@ def _chosen(name: str) -> None:
 
 
 def show_story(state: Learning) -> None:
-    """The step the visitor is at: text and question left, the stage right."""
+    """The current step: text and question on the left, the stage on the right."""
     step = STEPS[state.lesson]
     facts = facts_of(step.trace)
     _show_way(state, step)
@@ -78,7 +78,7 @@ def show_story(state: Learning) -> None:
 
 
 def _show_way(state: Learning, step: Step) -> None:
-    """Back, how far, on; and the same run live."""
+    """Back, progress, next, and a link that runs it live."""
     last = state.lesson == len(STEPS) - 1
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
         st.button(
@@ -98,13 +98,11 @@ def _show_way(state: Learning, step: Step) -> None:
             args=(state.lesson + 1,),
         )
         address = f"./?{urlencode(watch_link(step.run, step.playhead(True)))}"
-        st.link_button(
-            "See it live", address, icon=":material/play_circle:", help="Runs it here and now, on the Watch page."
-        )
+        st.link_button("See it live", address, icon=":material/play_circle:", help="Runs it now on the Watch page.")
 
 
 def _dots(state: Learning) -> str:
-    """Where we are: filled, current and open dots, and the same in words. Constant text and two numbers."""
+    """Progress as filled, current and open dots, and in words. Constant text and two numbers only."""
     kinds = ["here" if i == state.lesson else "done" if i < state.lesson else "open" for i in range(len(STEPS))]
     dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
     said = f"Step {state.lesson + 1} of {len(STEPS)}"
@@ -120,7 +118,7 @@ def _go(lesson: int) -> None:
 
 
 def _stage_data(step: Step, state: Learning) -> dict[str, object]:
-    """The recorded run at this step's place, with the picture instead of the figures."""
+    """The recorded run at this step, with the diagram instead of the figures."""
     answered = f"step-{step.name}" in state.answers
     place = step.playhead(answered)
     data = stage_data(step.run, run_id=f"story-{step.trace}", source="recorded", running=False, playhead=place)
@@ -129,14 +127,15 @@ def _stage_data(step: Step, state: Learning) -> dict[str, object]:
 
 
 def paragraph(text: str, key: str, words: Words) -> None:
-    """A paragraph whose words explain themselves. Only this app's own text and figures may go in."""
+    """A paragraph in which each word of the field shows its explanation. For this app's own text and figures only."""
     st.html(f'<p class="explains">{explained(text, key, words)}</p>')
 
 
 def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
-    """Options to choose from; once one is chosen, whether it was right and why."""
+    """The options; after a choice, whether it was right and why."""
     given = state.answers.get(key)
-    st.markdown(f"**{fill(question.text.in_(state.words), facts)}**")
+    asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
+    st.markdown(f"**{asked}**", unsafe_allow_html=True)
     if given is None:
         for number, option in enumerate(question.options):
             text = capital(fill(option.text.in_(state.words), facts))
@@ -155,7 +154,7 @@ def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
 
 
 def _marked(question: Question, given: int, facts: Facts, words: Words) -> str:
-    """The options with their marks: in words too, for whoever cannot see them."""
+    """The options with their marks, also in words for screen readers."""
     lines = []
     for number, option in enumerate(question.options):
         text = escape(capital(fill(option.text.in_(words), facts)))
@@ -174,5 +173,5 @@ def _forget(key: str) -> None:
 
 
 def capital(text: str) -> str:
-    """With a capital first letter: options may start with a number in words."""
+    """With a capital first letter, since an option may start with a number in words."""
     return text[:1].upper() + text[1:]

@@ -11,7 +11,7 @@ KEYS = [f"quiz-{number}" for number in range(1, len(QUIZ) + 1)]
 
 def show_quiz(state: Learning) -> None:
     """All questions, and the score so far."""
-    st.markdown("#### What has stayed with you?")
+    st.markdown("#### What do you remember?")
     _show_score(state)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(zip(KEYS, QUIZ, strict=True)):
@@ -30,7 +30,7 @@ def score(state: Learning) -> tuple[int, int]:
 def _show_score(state: Learning) -> None:
     right, given = score(state)
     if not given:
-        st.markdown("Ten questions. Each answer is explained as soon as you choose; nothing is kept beyond this visit.")
+        st.markdown("Ten questions. Each answer is explained as soon as you choose. Nothing is saved after this visit.")
         return
     line = f"**{right} of {given} right so far.**" if given < len(QUIZ) else f"**{right} of {len(QUIZ)} right.**"
     with st.container(horizontal=True, vertical_alignment="center", key="score"):
@@ -42,8 +42,8 @@ def _comment(right: int) -> str:
     if right == len(QUIZ):
         return "You could explain it to the person next to you."
     if right >= len(QUIZ) * 0.7:
-        return "The idea has arrived. The explanations below say what was missing."
-    return "Go through the story once more: the pictures say more than the questions."
+        return "You have understood the idea. The explanations below show what was missing."
+    return "Go through the story once more: its pictures explain more than these questions."
 
 
 def _forget(state: Learning) -> None:

@@ -15,6 +15,7 @@ from specviz.data.page_link import PageLink
 Part = Literal["story", "quiz", "words", "why"]
 PARTS: tuple[Part, ...] = get_args(Part)
 NAMES = {step.name: number for number, step in enumerate(STEPS)}
+NAMES["theatre"] = NAMES["no-gain"]  # the step's name in older links
 
 
 def _step(lesson: str) -> int:
@@ -60,7 +61,7 @@ class Learning:
 
 
 def learning() -> Learning:
-    """This visitor's place: the address's where it names one that this page did not write itself."""
+    """This visitor's place: that of the address where it is one that this page did not write itself."""
     state: Learning = st.session_state.setdefault("learning", Learning())
     given = {name: st.query_params[name] for name in ("part", "lesson", "words") if name in st.query_params}
     if given and given != state.written:
@@ -77,7 +78,7 @@ def remember(state: Learning) -> None:
 
 
 def take(state: Learning, given: Mapping[str, str]) -> list[str]:
-    """Go where an address says. What it cannot say stays as it was, with one line each."""
+    """Go to the place an address names. A part of it that cannot be used changes nothing and gives one line."""
     link, problems = LearnLink.read(given)
     state.lesson = state.lesson if link.lesson is None else link.lesson
     state.part = link.part or ("story" if "lesson" in given else state.part)

@@ -1,4 +1,4 @@
-"""The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to see it happen."""
+"""The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to its step."""
 
 from functools import cache
 from typing import Any
@@ -15,19 +15,19 @@ from specviz.ui.learn.state import Learning
 from specviz.ui.shared.components import component
 from specviz.ui.stage.data import stage_data
 
-RUN = "round"  # the recorded run the pictures are from
+RUN = "round"  # the pictures are from this recorded run
 Json = dict[str, Any]
 
 
-def show_words(state: Learning) -> None:
-    """All words, in one component, so that a chip here is a chip of the stage."""
+def show_vocabulary(state: Learning) -> None:
+    """All words in one component, which draws the same chips as the stage."""
     st.markdown("#### The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
     _component()(key="learn-vocabulary", data={"words": [entry(word, state.words) for word in GLOSSARY]})
 
 
 def entry(word: Word, words: Words) -> Json:
-    """What the component draws for one word."""
+    """The data that the component draws for one word."""
     link = {"lesson": word.lesson, "words": words}
     made: Json = {
         "id": word.id,
@@ -41,6 +41,8 @@ def entry(word: Word, words: Words) -> Json:
 
 
 def _picture(word: Word, trace: Trace) -> Json:
+    if not word.picture:
+        return {}
     if word.picture in ("round", "full"):
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
         chips = stage_data(trace, run_id="", source="recorded", running=False)["rounds"][index]["chips"]
