@@ -1,4 +1,4 @@
-"""How the app feels, measured in headless Chromium on this machine: first content, reaction, frames, memory.
+"""How fast the app reacts, measured in headless Chromium on this machine: first content, changes, frames, memory.
 
     python -m benchmarks.app [--repeats 5] [--out FILE]
 
@@ -118,11 +118,11 @@ def wait_for_engine(page: Page) -> None:
     """One run to the end, so that models are loaded and warm."""
     page.get_by_role("button", name="Run again").click()
     page.wait_for_selector(".stage[data-run^=live][data-done]", timeout=60_000)
-    time.sleep(6)  # the costs are being measured behind it
+    time.sleep(6)  # the costs are being measured in the background
 
 
 def change_draft_length(page: Page, up: bool) -> dict[str, float]:
-    """Seconds from a key on the slider to the new run's first round in the page, and to both runs' end."""
+    """Seconds from a key on the slider to the new run's first round on the page, and to the end of both runs."""
     before = page.locator(".stage").get_attribute("data-run")
     page.get_by_role("slider", name="Draft length").focus()
     began = time.perf_counter()

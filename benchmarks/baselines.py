@@ -1,11 +1,11 @@
-"""The family's greedy speedups held against every plain decoding a reader may ask for, all in the same turns.
+"""The greedy speedups of the bundled models over several kinds of plain decoding, all timed alternately.
 
     python -m benchmarks.baselines CORPUS [--out benchmarks/results/baselines.json]
 
-A speedup is a ratio, and a slow baseline flatters it. So the target decodes plainly in both number formats, as it is
-and without the four layers it was grown by, beside every draft in each of these ways; "own" is the speedup over plain
-decoding in the same format, "quickest" over the quicker of the two formats. Decoding only, one torch thread. The
-shallower target is cut out of the bundled one, nothing is trained; its held-out losses stand beside the whole one's.
+A speedup is a ratio, and a slow baseline makes it look better. So the target decodes plainly in both number formats,
+with all layers and without the four layers that were added last, and so does every draft with it. "own" is the speedup
+over plain decoding in the same format, "quickest" is over the faster of the two formats. Decoding only, one torch
+thread. The shallower target is cut out of the bundled one without training; its held-out losses are reported too.
 """
 
 import argparse
@@ -34,14 +34,14 @@ from specviz.training.shapes import load_llama, with_layers
 
 TARGET = MODELS_FOLDER / "wren-base"
 DRAFTS = ("wren-nano", "wren-mini", "wren-small")
-FIRST = (0, 1, 2, 4, 6, 8, 10, 11)  # the layers it had before it was grown; specviz/training/README.md
+FIRST = (0, 1, 2, 4, 6, 8, 10, 11)  # the layers before four were added; see specviz/training/README.md
 FORMATS: tuple[Dtype, ...] = ("float32", "bfloat16")  # of the target; drafts run in float32
 KINDS = ("story", "structured")
 SAID = ("prompts", "gammas", "repeats", "tokens")
 
 
 class Way(NamedTuple):
-    """One way to decode; plainly where there is no draft."""
+    """One way to decode; without a draft it is plain decoding."""
 
     layers: int
     dtype: Dtype
@@ -71,7 +71,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--cache", type=Path, help="file that keeps the corpus as ids")
+    parser.add_argument("--cache", type=Path, help="file that stores the corpus as ids")
     parser.add_argument("--prompts", type=int, default=8, help="of each kind")
     parser.add_argument("--gammas", type=int, nargs="+", default=[3, 4, 6])
     parser.add_argument("--repeats", type=int, default=2)
@@ -90,13 +90,13 @@ def _targets() -> Iterator[dict[int, Path]]:
 
 
 def losses(options: argparse.Namespace, folders: Mapping[int, Path]) -> dict[int, dict[str, float]]:
-    """Held-out nats a token, by number of layers and domain."""
+    """Held-out nats per token, by number of layers and domain."""
     domains = read_corpus(options.corpus, Tokenizer.from_file(str(TARGET / "tokenizer.json")), options.cache)
     return {layers: held_out_losses(load_llama(folder), domains) for layers, folder in folders.items()}
 
 
 def _all_turns(options: argparse.Namespace, folders: Mapping[int, Path], prompts: Iterable[list[int]]) -> Turns:
-    """Every way on every prompt, in turns; the first turn of a prompt only warms up."""
+    """Every way on every prompt, alternately. The first turn of a prompt is a warm-up."""
     targets = {(layers, dtype): load_model(str(folders[layers]), dtype) for layers, dtype in product(folders, FORMATS)}
     drafts = {name: load_model(str(MODELS_FOLDER / name)) for name in DRAFTS}
     plain = [Way(*key) for key in targets]
@@ -110,7 +110,7 @@ def _all_turns(options: argparse.Namespace, folders: Mapping[int, Path], prompts
 
 
 def seconds(way: Way, target: LoadedModel, drafts: Mapping[str, LoadedModel], prompt: list[int], tokens: int) -> float:
-    """Of decoding greedily; reading the prompt is not counted."""
+    """Seconds of greedy decoding, without prefill."""
     how = settings(tokens, way.gamma or 1, temperature=0.0)
     if way.draft:
         rounds = speculative_decode(target, ModelDrafter(drafts[way.draft]), prompt, how, record=False).rounds
@@ -121,7 +121,7 @@ def seconds(way: Way, target: LoadedModel, drafts: Mapping[str, LoadedModel], pr
 
 
 def plain_rows(kind: str, turns: Turns, tokens: int) -> Iterator[dict[str, Any]]:
-    """Milliseconds a token of the plain ways."""
+    """Milliseconds per token of the plain ways."""
     for way in turns[0]:
         if not way.draft:
             spent = median(turn[way] for turn in turns) / tokens * 1000

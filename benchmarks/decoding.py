@@ -2,8 +2,8 @@
 
     python -m benchmarks.decoding [--repeats 7] [--tokens 64] [--prompts 2] [--out FILE]
 
-Every figure is a median of ratios taken turn by turn in one process; one torch thread, greedy, always to the full
-length. Whole calls are timed, prompt included, except where a figure says "decode".
+Every figure is a median of ratios. The two sides of a ratio run alternately in one process, with one torch thread,
+greedy, always to the full length. Whole calls are timed, prompt included, unless a figure says "decode".
 """
 
 import argparse
@@ -110,7 +110,7 @@ def generate(target: LoadedModel, prompt: str, tokens: int, **options: Any) -> N
 
 
 def overhead(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
-    """(Decoding seconds - seconds inside the two models) / seconds inside the two models; prompt reading apart."""
+    """(Decoding seconds - seconds inside the two models) / seconds inside the two models, without prefill."""
     drafter = ModelDrafter(draft)
     shares = []
     with timed_calls(target, draft) as calls:
@@ -139,7 +139,7 @@ def timed_calls(*models: LoadedModel) -> Iterator[list[float]]:
 
 
 def recorded_over_unrecorded(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
-    """What recording probabilities and candidates costs a whole run: 1.05 is 5 %."""
+    """The cost of recording probabilities and candidates for a whole run: 1.05 is 5 %."""
     drafter = ModelDrafter(draft)
     seconds = take_turns(
         {

@@ -1,16 +1,16 @@
-"""The experiment's figures: how long a sweep takes, what the counterfactual costs, and how well speedup is predicted.
+"""How long a sweep takes, what replaying all draft lengths costs, and how well a speedup is predicted.
 
     python -m benchmarks.experiment [--tokens 64] [--prompts 3] [--repeats 5] [--target T] [--draft D] [--out FILE]
 
-1. A sweep of six workloads and four draft lengths, timed as a whole: the plan, `measure` and rows that the page and
-   `specviz sweep` use.
+1. A sweep of six workloads and four draft lengths, timed as a whole, with the same plan, `measure` and rows as on the
+   page and in `specviz sweep`.
 2. The counterfactual: (decoding + one pass of the draft over the output + the replay of all 16 draft lengths) over
-   (decoding), the same decoding, in turns. Decoding is a speculative run at γ = 4, prompt included, nothing recorded:
-   the quickest there is, so the ratio is the largest.
-3. Speedup, predicted from a calibration made before the sweep and from acceptance on *other* prompts of the same
-   workload, against what the sweep measured. Twice: each point of the sweep (a workload at a draft length: the
-   geometric mean of its prompts) from prompts that are not in the sweep, and each single prompt from all the others.
-   Each by one α and by position, which a replay of those prompts gives exactly.
+   (the same decoding), timed alternately. Decoding is a speculative run at γ = 4, prompt included, nothing recorded.
+   It is the fastest kind, so the ratio is the largest.
+3. The predicted speedup against the measured one. It is predicted from a calibration before the sweep and from the
+   acceptance on *other* prompts of the same workload. Two ways: each point of the sweep (a workload at a draft length:
+   the geometric mean of its prompts) from prompts that are not in the sweep, and each single prompt from all others.
+   Each with one α and with a rate per position. A replay of those prompts gives both exactly.
 
 One torch thread, float32, greedy, always to the full length.
 """
@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--prompts", type=int, default=3, help="prompts of each kind")
-    parser.add_argument("--repeats", type=int, default=5, help="turns of the counterfactual and its decoding, a prompt")
+    parser.add_argument("--repeats", type=int, default=5, help="turns of the counterfactual, per prompt")
     parser.add_argument("--target", default="wren-base")
     parser.add_argument("--draft", default="wren-nano")
     parser.add_argument("--out")
@@ -95,7 +95,7 @@ def plan_of(options: argparse.Namespace) -> SweepPlan:
 
 
 def timed_sweep(pair: tuple[LoadedModel, LoadedModel], plan: SweepPlan) -> tuple[list[SweepRow], dict[str, Any]]:
-    """The rows, and what they took: warm-ups and plain runs included, loading the two models not."""
+    """The rows, and their time, with warm-ups and plain runs but without loading the two models."""
     cells = plan.cells()
     began = perf_counter()
     rows = list(sweep(cells, lambda _: pair))
@@ -127,7 +127,7 @@ def draft_guesses_of(pair: tuple[LoadedModel, LoadedModel], prompt: str, tokens:
 def counterfactual(pair: tuple[LoadedModel, LoadedModel], plan: SweepPlan, repeats: int) -> dict[str, Any]:
     """(Decoding + draft_guesses + 16 replays) / decoding, the median of the turns for one prompt of each kind."""
     tokens, each = plan.settings.max_new_tokens, {}
-    for prompt in plan.prompts[: len(KINDS)]:  # every workload's first
+    for prompt in plan.prompts[: len(KINDS)]:  # the first of every workload
         decode = partial(speculative_decode, *(pair[0], ModelDrafter(pair[1]), prompt.text, to_the_end(tokens)))
         seconds = take_turns(
             {
@@ -160,7 +160,7 @@ class Case:
     draft_length: int
     measured: float
     others: list[ReplayedRound]  # of other prompts, at this draft length
-    own: list[ReplayedRound]  # of the same, to tell what the costs get wrong from what the other prompts do
+    own: list[ReplayedRound]  # of the same prompts: separates errors of the costs from errors of the acceptance
 
 
 def replays_of(pair: tuple[LoadedModel, LoadedModel], tokens: int) -> Replays:
@@ -217,7 +217,7 @@ def predicted(rounds: Sequence[ReplayedRound], gamma: int, calibration: Calibrat
 
 
 def position_rates(rounds: Sequence[ReplayedRound], gamma: int) -> list[float]:
-    """Accepted / judged at each position, as far as any was judged."""
+    """Accepted / judged at each position, up to the last position that was ever judged."""
     rates = []
     for position in range(gamma):
         accepted = sum(round.count("accepted") > position for round in rounds)
@@ -229,7 +229,7 @@ def position_rates(rounds: Sequence[ReplayedRound], gamma: int) -> list[float]:
 
 
 def prediction(cases: Sequence[Case], calibration: Calibration) -> dict[str, Any]:
-    """How far off the predictions are, and what of that is the other prompts' acceptance and what the costs."""
+    """The errors of the predictions: how much is due to the other prompts' acceptance and how much to the costs."""
     found = [(case, errors(case, calibration)) for case in cases]
     return {
         "median_relative_error": middle_of(each for _, each in found),
@@ -240,7 +240,7 @@ def prediction(cases: Sequence[Case], calibration: Calibration) -> dict[str, Any
 
 
 def as_row(case: Case, calibration: Calibration) -> dict[str, Any]:
-    """One prediction and what was measured."""
+    """One prediction and the measured value."""
     ways = predicted(case.others, case.draft_length, calibration)
     return {
         "of": case.prompt or case.workload,
@@ -251,9 +251,10 @@ def as_row(case: Case, calibration: Calibration) -> dict[str, Any]:
 
 
 def errors(case: Case, calibration: Calibration) -> dict[str, float]:
-    """Predicted / measured - 1, by way of predicting; above 0 it promised too much.
+    """Predicted / measured - 1, by way of predicting. Above 0, the prediction was too high.
 
-    "others": acceptance of other prompts. "own": the measured prompts' own, so what is left are costs and noise.
+    "others": acceptance of other prompts. "own": acceptance of the measured prompts, so only costs and noise can be
+    wrong.
     """
     sources = {"others": case.others, "own": case.own}
     return {
@@ -282,14 +283,14 @@ def by_way(found: Iterable[dict[str, float]]) -> dict[str, list[float]]:
 
 
 def costs_over_calibrated(rows: Sequence[SweepRow], calibration: Calibration) -> dict[int, dict[str, float]]:
-    """By draft length: what a step, c, v(γ+1) and a whole round cost in the sweep, over what calibration said."""
+    """By draft length: the costs of a step, c, v(γ+1) and a whole round in the sweep, over the calibrated ones."""
     return {
         gamma: costs_ratio([row for row in rows if row.draft_length == gamma], gamma, calibration) for gamma in GAMMAS
     }
 
 
 def costs_ratio(rows: Sequence[SweepRow], gamma: int, calibration: Calibration) -> dict[str, float]:
-    """Medians over rows; each row's times are in its own plain run's mean step, as its speedup is."""
+    """Medians over rows. The unit of a row's times is the mean step of its own plain run, as in its speedup."""
     steps = [row.autoregressive_seconds / row.plain_tokens for row in rows]
     draft = median(row.draft_seconds / row.drafted / step for row, step in zip(rows, steps, strict=True))
     verify = median(row.verify_seconds / row.rounds / step for row, step in zip(rows, steps, strict=True))
@@ -304,7 +305,7 @@ def costs_ratio(rows: Sequence[SweepRow], gamma: int, calibration: Calibration) 
 
 
 def plain_noise(rows: Sequence[SweepRow]) -> float:
-    """Median difference of two plain runs of the same prompt, minutes apart at most: no prediction can do better."""
+    """Median difference of two plain runs of the same prompt within minutes: no prediction can do better."""
     seconds: dict[str, set[float]] = {}
     for row in rows:
         seconds.setdefault(row.preset, set()).add(row.autoregressive_seconds)

@@ -1,11 +1,11 @@
-"""What the bundled family shows: losses on held-out text, then agreement, costs and speedup of each pair.
+"""The bundled models: losses on held-out text, then acceptance, costs and speedup of each pair.
 
     python -m benchmarks.family CORPUS [--pairs [TARGET:DRAFT ...] --keep] [--out benchmarks/results/family.json]
 
-CORPUS is the folder the family was trained on; its last documents were held out, and their beginnings are the prompts
-here, beside the workloads of the app. Rates are pooled over prompts. A speedup is the median over prompts of the median
-of ratios taken turn by turn (the target alone, then each draft length), decoding only, one torch thread. The model
-cards take their tables from this file's JSON: python -m scripts.write_cards.
+CORPUS is the folder that the models were trained on. Its last documents were held out. Their beginnings are prompts
+here, together with the app's workloads. Rates are computed over all prompts together. A speedup is the median over
+prompts of the median ratio, timed alternately (the target alone, then each draft length), decoding only, one torch
+thread. The model cards take their tables from this program's JSON: python -m scripts.write_cards.
 """
 
 import argparse
@@ -39,7 +39,7 @@ PAIRS = ("wren-base:wren-nano", "wren-base:wren-mini", "wren-base:wren-small", "
 TEMPERATURES = {"greedy": 0.0, "temperature 1": 1.0}
 PROMPT_TOKENS = 40
 SAID_OF_A_RUN = ("dtypes", "prompts", "timed", "gammas", "repeats", "tokens")
-GAMMA = 4  # the draft length at which agreement is compared
+GAMMA = 4  # the draft length of the acceptance rates
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def main() -> None:
         "machine": asdict(describe_machine()) | {"instructions": instructions()},
         "options": {name: getattr(options, name) for name in SAID_OF_A_RUN},
     }
-    result["prompts"] = {kind: len(found) for kind, found in prompts.items()}  # a kind may have too few documents
+    result["prompts"] = {kind: len(found) for kind, found in prompts.items()}  # a kind can have too few documents
     result["pairs"] = others(options, result) if options.keep else []
     result["losses"] = {} if options.skip_losses else losses(options.corpus, options.models, options.cache)
     result["pairs"] += [
@@ -61,20 +61,20 @@ def main() -> None:
 
 
 def others(options: argparse.Namespace, result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What an earlier run left of the pairs that are not measured now, since none of their models was exchanged.
+    """The results of an earlier run for the pairs that are not measured now, because their models did not change.
 
     Raises:
-        SystemExit: it was measured on another machine or otherwise.
+        SystemExit: they were measured on another machine or with other options.
     """
     earlier = json.loads(Path(options.out).read_text(encoding="utf-8"))
     if any(earlier[part] != result[part] for part in ("machine", "options")):
-        raise SystemExit(f"{options.out} was measured on another machine or with other options: it cannot be kept.")
+        raise SystemExit(f"{options.out} was measured on another machine or with other options: it cannot be reused.")
     again = {(*pair.split(":"), dtype) for pair in options.pairs for dtype in options.dtypes}
     return [pair for pair in earlier["pairs"] if (pair["target"], pair["draft"], pair["target_dtype"]) not in again]
 
 
 def instructions() -> str:
-    """What torch may use of this processor; whether bfloat16 pays hangs on it."""
+    """The instructions of this processor that torch can use. Whether bfloat16 is fast depends on them."""
     bfloat16 = " with bfloat16" if torch.cpu._is_avx512_bf16_supported() else ""
     return torch.backends.cpu.get_cpu_capability() + bfloat16
 
@@ -83,7 +83,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--models", type=Path, default=MODELS_FOLDER, help="folder with the four models")
-    parser.add_argument("--cache", type=Path, help="file that keeps the corpus as ids")
+    parser.add_argument("--cache", type=Path, help="file that stores the corpus as ids")
     parser.add_argument("--pairs", nargs="*", default=PAIRS, help="target:draft")
     parser.add_argument(
         "--dtypes", nargs="+", default=["float32", "bfloat16"], help="of the target; drafts run in float32"
@@ -95,15 +95,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--skip-losses", action="store_true")
     parser.add_argument("--out")
-    parser.add_argument("--keep", action="store_true", help="keep what --out already holds of other pairs")
+    parser.add_argument("--keep", action="store_true", help="reuse the results of other pairs that --out already holds")
     options = parser.parse_args()
     if options.keep and not (options.out and Path(options.out).is_file()):
-        parser.error("--keep needs --out, and an earlier run's figures there.")
+        parser.error("--keep needs --out, and a file there with the figures of an earlier run.")
     return options
 
 
 def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str, list[list[int]]]:
-    """Token ids for each kind: workload prompts and beginnings of held-out documents, in turns."""
+    """Token ids for each kind: workload prompts and beginnings of held-out documents, alternately."""
     tokenizer = Tokenizer.from_file(str(tokenizer_folder / "tokenizer.json"))
     documents = read_documents(corpus)
     prompts: dict[str, list[list[int]]] = {}
@@ -119,7 +119,7 @@ def find_prompts(corpus: Path, tokenizer_folder: Path, wanted: int) -> dict[str,
 
 
 def losses(corpus: Path, models: Path, cache: Path | None) -> dict[str, dict[str, float]]:
-    """Held-out nats a token, by model and domain."""
+    """Held-out nats per token, by model and domain."""
     tokenizer = Tokenizer.from_file(str(models / MODELS[0] / "tokenizer.json"))
     domains = read_corpus(corpus, tokenizer, cache)
     return {name: held_out_losses(load_llama(models / name), domains) for name in MODELS}
@@ -167,7 +167,7 @@ def settings(tokens: int, gamma: int, temperature: float) -> DecodeSettings:
 
 
 def rates(pair: Pair, prompts: Iterable[list[int]], how: DecodeSettings) -> dict[str, float | None]:
-    """Per-verification and acceptance rate over all prompts."""
+    """Per-judgement rate and acceptance rate over all prompts."""
     total, drafter = Counts(), ModelDrafter(pair.draft)
     for prompt in prompts:
         for round in speculative_decode(pair.target, drafter, prompt, how, record=False).rounds:
@@ -186,7 +186,7 @@ def speedups(pair: Pair, prompts: list[list[int]], options: argparse.Namespace, 
 def speedup_by_gamma(
     pair: Pair, prompt: list[int], options: argparse.Namespace, temperature: float
 ) -> dict[int, float]:
-    """Plain over speculative seconds on one prompt: the median of the turns, the first of which only warms up."""
+    """Plain over speculative seconds on one prompt: the median of the turns after a warm-up turn."""
     ratios: dict[int, list[float]] = {gamma: [] for gamma in options.gammas}
     drafter = ModelDrafter(pair.draft)
     for _ in range(options.repeats + 1):

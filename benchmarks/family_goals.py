@@ -1,4 +1,4 @@
-"""What the bundled family was to show, held against what was measured. Reads JSON, runs no model."""
+"""The goals of the bundled models, compared with the measurements. Reads JSON, runs no model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Pair = Mapping[str, Any]  # one entry of the JSON's "pairs"
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One thing the family was to show, and what it shows."""
+    """One goal of the bundled models, and whether it is met."""
 
     what: str
     wanted: str
@@ -38,20 +38,20 @@ def goals(pairs: Sequence[Pair]) -> Iterator[Goal]:
 
 
 def against_the_quickest(speedups: Sequence[Mapping[str, Any]], layers: int = 12) -> Iterator[Goal]:
-    """The same for the target as it is, over the quicker of its two plain formats. `speedups` is `baselines`' list."""
+    """The speedup goals over the faster of the target's two plain formats. `speedups` is the list of `baselines`."""
     for kind in ("story", "structured"):
         ours = [row for row in speedups if row["kind"] == kind and row["layers"] == layers]
         best = max(ours, key=lambda row: float(row["quickest"]))
         named = _named({"draft": best["draft"], "target": TARGET, "target_dtype": best["dtype"]})
         figure = f"{best['quickest']:.2f} × ({named}, γ = {best['gamma']})"
-        what = f"{kind}: greedy speedup over plain decoding in the quicker format"
+        what = f"{kind}: greedy speedup over plain decoding in the faster format"
         yield Goal(what, f"at least {SPEEDUP:.1f} ×", figure, best["quickest"] >= SPEEDUP)
 
 
 def _rate(pairs: Sequence[Pair], kind: str, wanted: float) -> Goal:
     best = max(pairs, key=lambda pair: _found(pair, kind, GREEDY)["per_judgement_rate"])
     how = _found(best, kind, GREEDY)
-    what = f"{kind}: drafted tokens kept of those judged, greedy, γ = 4"
+    what = f"{kind}: drafted tokens accepted of those judged, greedy, γ = 4"
     rate = how["per_judgement_rate"]
     return Goal(what, f"at least {wanted:.2f}", f"{rate:.2f} ({_named(best)})", rate >= wanted)
 

@@ -1,4 +1,4 @@
-"""Timing that can be trusted on a noisy machine: contestants take turns, ratios are taken turn by turn."""
+"""Timing that works on a busy machine: contestants run alternately, and each ratio is of one turn."""
 
 import json
 import sys
@@ -21,12 +21,12 @@ def take_turns(contestants: Mapping[str, Callable[[], object]], repeats: int) ->
 
 
 def ratio(seconds: Mapping[str, list[float]], one: str, other: str) -> float:
-    """Median of one / other, taken turn by turn so that drift of the machine's speed cancels."""
+    """Median of one / other per turn, so that a change of the machine's speed affects both."""
     return median(a / b for a, b in zip(seconds[one], seconds[other], strict=True))
 
 
 def report(result: object, path: str | None) -> None:
-    """Print JSON, and write it to a file where one is named."""
+    """Print JSON, and write it to the file, if one is named."""
     text = json.dumps(result, indent=2)
     print(text)
     if path:

@@ -1,10 +1,10 @@
-"""Losses on text that no stage of the family's training has seen: the packages installed beside this project.
+"""Losses on text that no stage of the training has seen: the packages installed beside this project.
 
     python -m benchmarks.unseen [FOLDER] [--models FOLDER ...] [--out benchmarks/results/unseen.json]
 
-The family's corpus holds Python of CPython's own releases only, and none of the packages' data or documentation but the
-JSON Schema ones', which are left out here. FOLDER (this environment's packages) is searched for code, JSON and
-Markdown, in an order of the seed's.
+The training corpus holds only Python code of CPython's releases. It holds no data or documentation of packages, except
+those of JSON Schema, which are left out here. FOLDER (this environment's packages) is searched for code, JSON and
+Markdown, in an order that the seed decides.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from specviz.training.report import JUDGED_TOKENS, held_out_losses
 from specviz.training.shapes import load_llama
 
 KINDS = {"Python": "*.py", "JSON": "*.json", "Markdown": "*.md"}
-CHARACTERS = range(2_000, 40_000)  # of a file that is read; shorter ones say little, longer ones are tables
+CHARACTERS = range(2_000, 40_000)  # size of a file that is used: shorter ones say little, longer ones are tables
 TOKENS_A_FILE = 1_200
-SEEN = "jsonschema"  # begins the names of the packages whose data the corpus has
+SEEN = "jsonschema"  # the beginning of the names of packages whose data is in the corpus
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def unseen(folder: Path, kind: str, tokenizer: Tokenizer, seed: int) -> Domain:
-    """As many beginnings of files of one kind as are judged."""
+    """The beginnings of files of one kind, enough for the measured number of tokens."""
     found = (file.relative_to(folder) for file in folder.rglob(KINDS[kind]))
     files = sorted(folder / file for file in found if not file.parts[0].startswith(SEEN))
     random.Random(seed).shuffle(files)

@@ -1,4 +1,4 @@
-"""Print the path of a Chromium the browser tests can drive; with --install, get one where there is none.
+"""Print the path of a Chromium for the browser tests. With --install, install one if there is none.
 
 Only the path goes to standard output. CHROMIUM in the environment comes first.
 """
@@ -15,7 +15,7 @@ MAC_APPS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-# Tried in order. Playwright's own build needs system libraries too, which only its --with-deps (root) brings.
+# Tried in order. Playwright's own build also needs system libraries, which only --with-deps (as root) installs.
 INSTALLERS = ([sys.executable, "-m", "playwright", "install", "chromium"], ["apt-get", "install", "-y", "chromium"])
 
 
@@ -25,7 +25,7 @@ def find_chromium() -> str | None:
 
 
 def install_chromium() -> str | None:
-    """Install a Chromium with whichever means works here; its path, or None."""
+    """Install a Chromium in the first way that works here. Returns its path, or None."""
     for command in INSTALLERS:
         if command[0] == "apt-get":
             if shutil.which("apt-get") is None or os.geteuid() != 0:
@@ -47,7 +47,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _playwrights_own() -> str | None:
-    """Where Playwright keeps the Chromium it installs, whether or not it has."""
+    """The path of Playwright's own Chromium, which may not be installed."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -57,7 +57,7 @@ def _playwrights_own() -> str | None:
 
 
 def _starts(path: str) -> bool:
-    """Whether it is there and runs: on some systems the command is a stub that only says what to install."""
+    """Whether it exists and runs. On some systems the command only prints what to install."""
     try:
         return subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -65,7 +65,7 @@ def _starts(path: str) -> bool:
 
 
 def _run(command: list[str]) -> None:
-    """Run an installer, its talk on standard error; a failure shows in no Chromium being found."""
+    """Run an installer; its output goes to standard error. If it fails, no Chromium is found afterwards."""
     try:
         subprocess.run(command, stdout=sys.stderr, timeout=900, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

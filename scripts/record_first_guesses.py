@@ -1,7 +1,7 @@
-"""`python -m scripts.record_first_guesses`: what the draft of the first screen's run would have guessed.
+"""Record what the draft would guess along the first screen's run: python -m scripts.record_first_guesses
 
 Reads assets/traces/first.json (made by `python -m specviz run`) and writes assets/traces/first.draft-guesses.json. With
-it the draft length can be dragged before any model has loaded. Run it again whenever the run is recorded again.
+this file, visitors can change the draft length before any model is loaded. Run it each time the run is recorded.
 """
 
 import torch
@@ -15,12 +15,12 @@ from specviz.models.loading import load_model
 
 
 def main() -> None:
-    """One pass of the run's own draft."""
+    """One pass of the draft model that made the run."""
     torch.set_num_threads(1)
     trace = read_trace(FIRST)
     assert trace.drafter is not None
     target, draft = load_model(trace.target.name), load_model(trace.drafter.name)
-    assert target.info == trace.target, "the recorded run was made with other weights: record it anew first"
+    assert target.info == trace.target, "the recorded run was made with other weights: record it again first"
     drafter = make_drafter(target, draft, trace.settings)
     draft_guesses = guess_along(target, drafter, trace.prompt.token_ids, trace.output.token_ids)
     assert draft_guesses is not None

@@ -1,6 +1,6 @@
-"""Record the example the game's page shows before the first turn: python -m scripts.record_play [FILE]
+"""Record the example turn that "Be the draft" shows first: python -m scripts.record_play [FILE]
 
-Plays one turn as the engine does for a visitor, and writes assets/traces/play.json:
+Plays one turn, as the engine does for a visitor, and writes assets/traces/play.json:
 {"schema", "prompt", "guess", "turn"}.
 """
 
@@ -18,18 +18,18 @@ from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "play.json"
 PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
-GUESS = "sandbox by the sea"  # a word that agrees in part
+GUESS = "sandbox by the sea"  # its first tokens are accepted
 
 
 def main() -> None:
-    """Play it, and keep what came of it."""
-    torch.set_num_threads(1)  # as the engine has it
+    """Play the turn and save it."""
+    torch.set_num_threads(1)  # as in the engine
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     command = Play(1, RunRequest(PROMPT), Ask("guess", guess=GUESS))
     events = list(job_steps(Workshop(), command, lambda: False))
     turn = next(load_turn(event.items[0]) for event in events if isinstance(event, Results))
-    kept = {"schema": 1, "prompt": PROMPT, "guess": GUESS, "turn": dump_turn(turn)}
-    file.write_text(json.dumps(kept, ensure_ascii=False) + "\n", encoding="utf-8")
+    saved = {"schema": 1, "prompt": PROMPT, "guess": GUESS, "turn": dump_turn(turn)}
+    file.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Record what the proof page shows before any model has loaded: python -m scripts.record_proof
+"""Record what "Same quality" shows before any model is loaded: python -m scripts.record_proof
 
-Runs what the page's own tasks run, on the bundled models, and writes assets/traces/proof.json: every rule's draws, a
-greedy comparison, and the first near-tie at which a bfloat16 run parts from plain decoding. That one is searched among
-the prompts that come with the app, so that one is found again after the weights have changed.
+Runs the tasks of the page on the bundled models and writes assets/traces/proof.json: the draws of every rule, a greedy
+comparison, and the first near-tie at which a bfloat16 run differs from plain decoding. The near-tie is searched among
+the app's prompts, so that one is found again after the weights change.
 """
 
 import sys
@@ -27,14 +27,14 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
 from specviz.models.machine import describe_machine
 
-DRAWS = 2000  # of a broken rule: it shows soon
-MANY_DRAWS = 10_000  # of a right one: the more, the smaller a flaw would have been seen
+DRAWS = 2000  # of a wrong rule: few draws are enough to show it
+MANY_DRAWS = 10_000  # of a correct rule: more draws would show a smaller error
 SETTINGS = DecodeSettings(max_new_tokens=64, temperature=1.0)
 DRAFT_LENGTHS = (4, 2, 8)
 
 
 def main() -> None:
-    """Record everything; one line for each part."""
+    """Record everything and print one line for each part."""
     torch.set_num_threads(1)
     target, draft = load_model(DEFAULT_TARGET), load_model(DEFAULT_DRAFT)
     proof = RecordedProof(
@@ -51,14 +51,14 @@ def main() -> None:
 
 
 def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
-    """One rule's draws at the position where it shows."""
+    """The draws of one rule, at the position where a wrong rule shows."""
     draws = Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, rule.name, rule.position)
     each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
     batches = [b for b in draw_batches(draws, SETTINGS.seed, each, range(BATCHES)) if b]
     found = finding(looks(batches))
     print(f"{rule.name}: {found.state}. {found.sentence}")
     if (found.state == "passes") != rule.lossless:
-        sys.exit(f"{rule.name} came out the wrong way: record it with more draws or another prompt.")
+        sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
     return RecordedDraws(rule.name, rule.position, batches)
 
 
@@ -73,7 +73,7 @@ def greedy_rows(target: LoadedModel, draft: LoadedModel) -> Iterator[GreedyRow]:
 
 
 def find_near_tie(target: LoadedModel, draft: LoadedModel) -> GreedyRow:
-    """The first prompt and draft length at which the target in bfloat16 is parted from itself by rounding."""
+    """The first prompt and draft length at which rounding makes the target in bfloat16 choose another token."""
     half = load_model(target.name, "bfloat16")
     presets = [preset for workload in WORKLOADS for preset in workload.prompts]
     for length, preset in product(DRAFT_LENGTHS, presets):

@@ -1,7 +1,7 @@
-"""Record the race the Race page shows before anyone has started one: python -m scripts.record_race [FILE]
+"""Record the race that the Race page shows first: python -m scripts.record_race [FILE]
 
 Races the bundled pair on a few prompts of different kinds, as the engine does for a visitor, and writes
-assets/traces/race.json. Run it on a machine with nothing else to do.
+assets/traces/race.json. Run it on a machine that does nothing else.
 """
 
 import sys
@@ -18,13 +18,13 @@ from specviz.service.protocol import Race, Results
 from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "race.json"
-PRESETS = ("story-1", "code-2", "structured-1", "random-1")  # the last is where speculation should lose
+PRESETS = ("story-1", "code-2", "structured-1", "random-1")  # speculation should lose on the last one
 REPEATS = 5
 
 
 def main() -> None:
-    """Race, and keep what was measured."""
-    torch.set_num_threads(1)  # as the engine has it
+    """Race and save what was measured."""
+    torch.set_num_threads(1)  # as in the engine
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     prompts = [RacePrompt(name, preset.text) for name in PRESETS if (preset := find_preset(name))]
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))

@@ -1,8 +1,8 @@
-"""Record the runs and figures the Learn page shows: python -m scripts.record_story [FOLDER]
+"""Record the runs and figures that the Learn page shows: python -m scripts.record_story [FOLDER]
 
-The story needs runs with certain properties (a round that keeps some tokens and rejects one, a run that loses, ...).
-This script looks for them among the presets, so that it finds them again when the bundled models have changed. It
-leaves traces/story-*.json and story/figures.json in FOLDER (assets); run it on a machine with nothing else to do.
+The story needs runs with certain properties (a round that accepts some tokens and rejects one, a run that loses, ...).
+This script searches for them among the presets, so that it finds them again after the bundled models change. It writes
+traces/story-*.json and story/figures.json to FOLDER (assets). Run it on a machine that does nothing else.
 """
 
 import json
@@ -27,7 +27,7 @@ from specviz.models.machine import describe_machine
 from specviz.models.pairing import shared_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT_CANDIDATES = 4  # of each position: what the stage draws, and one more
+SAVED_CANDIDATES = 4  # per position: those that the stage draws, and one more
 TOKENS = 40
 REPEATS = 1  # of each prompt; the figures are medians over prompts and repeats
 DRAFT_LENGTHS = (1, 2, 4, 8, 16)
@@ -66,7 +66,7 @@ def recorder() -> Recorder:
 
 
 def searches() -> dict[str, list[tuple[str, str, Preset, DecodeSettings]]]:
-    """What to try for each trace, the likeliest first."""
+    """What to try for each trace, the most promising first."""
     greedy = DecodeSettings(max_new_tokens=TOKENS, draft_length=4)
     long, sampled = replace(greedy, draft_length=8, max_new_tokens=24), replace(greedy, temperature=1.0)
     seeds = [replace(sampled, seed=seed) for seed in range(4)]
@@ -89,7 +89,7 @@ def presets(*workloads: str) -> Iterator[Preset]:
 
 
 def choose(name: str, traces: Iterator[Trace]) -> Trace:
-    """The fitting trace with the best score; the search stops early where any fitting one will do."""
+    """The fitting trace with the best score; the search stops after enough fitting ones."""
     wanted = RECORDED_RUNS[name]
     fitting = (trace for trace in traces if wanted.fits(trace))
     best = max(islice(fitting, wanted.enough), key=wanted.score, default=None)
@@ -99,7 +99,7 @@ def choose(name: str, traces: Iterator[Trace]) -> Trace:
 
 
 def slim(trace: Trace) -> Trace:
-    """That run with fewer candidates a position, for a small file."""
+    """The run with fewer candidates per position, for a small file."""
     return replace(trace, rounds=[_slim_round(round) for round in trace.rounds])
 
 
@@ -107,14 +107,14 @@ def _slim_round(round: Round) -> Round:
     emitted = replace(
         round.emitted,
         candidates=_few(round.emitted.candidates, round.emitted.id),
-        residual_top=sorted(round.emitted.residual_top, key=lambda c: -c.r)[:KEPT_CANDIDATES],
+        residual_top=sorted(round.emitted.residual_top, key=lambda c: -c.r)[:SAVED_CANDIDATES],
     )
     return replace(round, drafted=[_slim_token(token) for token in round.drafted], emitted=_rounded(emitted))
 
 
 def _slim_token(token: DraftedToken) -> DraftedToken:
-    kept = [] if token.status == "discarded" else _few(token.candidates, token.id)
-    return replace(token, candidates=kept)
+    few = [] if token.status == "discarded" else _few(token.candidates, token.id)
+    return replace(token, candidates=few)
 
 
 def _rounded(emitted: EmittedToken) -> EmittedToken:
@@ -122,12 +122,12 @@ def _rounded(emitted: EmittedToken) -> EmittedToken:
 
 
 def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
-    """The token itself, both models' favourites, then the next likeliest; six digits are plenty to draw."""
+    """The token itself, both models' most probable tokens, then the next ones; six digits are enough to draw."""
     if not candidates:
         return []
     ranked = sorted(candidates, key=lambda c: (c.id != own, -max(c.p, c.q or 0.0)))
     favourites = [max(candidates, key=lambda c: c.p), max(candidates, key=lambda c: c.q or 0.0)]
-    wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:KEPT_CANDIDATES]
+    wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SAVED_CANDIDATES]
     return [c._replace(p=round(c.p, 6), q=None if c.q is None else round(c.q, 6)) for c in wanted]
 
 

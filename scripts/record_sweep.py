@@ -1,7 +1,7 @@
 """Record the sweep that "When it helps" shows before anything is measured: python -m scripts.record_sweep [CSV]
 
-All eight workloads on the bundled models, written to assets/traces/sweep.csv. Run it on a machine with nothing else
-to do: every row is a timing. A run cut short goes on where it stopped; `--fresh` begins again.
+All eight workloads on the bundled models, written to assets/traces/sweep.csv. Every row is a timing, so run it on a
+machine that does nothing else. If it is stopped, the next run continues; `--fresh` starts again from nothing.
 """
 
 import argparse
@@ -17,9 +17,9 @@ LENGTHS = "1,2,4,6,8"
 
 def main() -> int:
     """The rows as `python -m specviz sweep` makes them."""
-    parser = argparse.ArgumentParser(description="Record the sweep the page shows first.")
+    parser = argparse.ArgumentParser(description="Record the sweep that the page shows first.")
     parser.add_argument("csv", type=Path, nargs="?", default=FILE)
-    parser.add_argument("--fresh", action="store_true", help="forget what the file holds")
+    parser.add_argument("--fresh", action="store_true", help="delete the rows that the file holds")
     parser.add_argument("--prompts", type=int, default=PROMPTS)
     parser.add_argument("--tokens", type=int, default=TOKENS)
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """Take the README's pictures from the running app: python -m scripts.take_pictures [FOLDER]
 
-Starts a server of its own, waits until the recorded run has played a few rounds, and leaves watch-light.png and
-watch-dark.png in FOLDER (assets/pictures).
+Starts its own server, waits until the recorded run has played a few rounds, and writes watch-light.png and
+watch-dark.png to FOLDER (assets/pictures).
 """
 
 import sys
@@ -11,11 +11,11 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.app import ROOT, chromium, served
 
-ROUNDS = 6  # into the run: some of everything is on screen by then
+ROUNDS = 6  # of the run: tokens of every status are then on screen
 
 
 def main() -> None:
-    """Both schemes, at a projector's size."""
+    """Light and dark, at the size of a projector."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     with served() as (url, _), sync_playwright() as playwright:

@@ -1,8 +1,8 @@
-"""Put what was measured into the model cards: python -m scripts.write_cards [FOLDER]
+"""Write the measured figures into the model cards: python -m scripts.write_cards [FOLDER]
 
-Rewrites in each card the sections this file makes (losses, what the family shows, as a draft, samples) from family.json
-and baselines.json in benchmarks/results and from the models themselves; the others are written by hand and stay. FOLDER
-holds the four models (assets/models). To be run after benchmarks.family and benchmarks.baselines, with --out there.
+In each card, it replaces the sections "Losses", "What the family shows", "As a draft" and "Samples". They are made from
+family.json and baselines.json in benchmarks/results and from the models. All other sections are written by hand and
+stay. FOLDER holds the four models (assets/models). Run it after benchmarks.family and benchmarks.baselines with --out.
 """
 
 import json
@@ -39,13 +39,15 @@ def main() -> None:
         for title, body in measured_sections(name, result).items():
             card = with_section(card, title, body)
         card = with_section(
-            card, "Samples", "Temperature 0.8, unpicked; the prompt ends at ⟨…⟩.\n\n" + samples(folder / name)
+            card,
+            "Samples",
+            "Temperature 0.8, not selected; the prompt ends at ⟨…⟩.\n\n" + samples(folder / name),
         )
         path.write_text(card, encoding="utf-8")
 
 
 def read_results() -> Result:
-    """What `benchmarks.family` measured, with what `benchmarks.baselines` did under that name."""
+    """The results of `benchmarks.family`, with those of `benchmarks.baselines` under "baselines"."""
     result: dict[str, Any] = json.loads(FAMILY.read_text(encoding="utf-8"))
     return result | {"baselines": json.loads(BASELINES.read_text(encoding="utf-8"))}
 
@@ -59,7 +61,7 @@ def measured_sections(name: str, result: Result) -> dict[str, str]:
 
 
 def with_section(card: str, title: str, body: str) -> str:
-    """The card with this section's text exchanged.
+    """The card with a new text for this section.
 
     Raises:
         ValueError: the card has no such section.
@@ -74,42 +76,42 @@ def losses(name: str, result: Result) -> str:
     """Held-out losses, beside the target's."""
     names = [name] if name == TARGET else [name, TARGET]
     rows = [[one, *(f"{result['losses'][one][domain]:.2f}" for domain in LOSSES)] for one in names]
-    said = """Nats per token on held-out text: the last 2 % of each kind's documents, 16,384 tokens of it at most, in
-        rows of 512. The first stage of wren-base's training held out other documents and had read most of these; no
-        later stage has, but every model here descends from it, so the figures flatter them."""
+    said = """Nats per token on held-out text: the last 2 % of each kind's documents, at most 16,384 tokens, in rows
+        of 512. The first stage of wren-base's training held out other documents and read most of these. No later stage
+        did, but every model here comes from that stage, so the figures look better than they are."""
     return paragraph(said) + "\n\n" + table(["", *LOSSES.values()], rows)
 
 
 def shown(result: Result) -> str:
-    """What was aimed at, met or missed; what the default pair gains; and what each speedup is held against."""
+    """The goals, met or missed; the gain of the default pair; and the baseline of each speedup."""
     goals = [*result["goals"], *map(asdict, against_the_quickest(result["baselines"]["speedups"]))]
     rows = [[goal["what"], goal["wanted"], goal["found"], "met" if goal["met"] else "missed"] for goal in goals]
-    parts = [measured_how(result), table(["what was aimed at", "wanted", "found", ""], rows), default_pair(result)]
+    parts = [measured_how(result), table(["goal", "wanted", "found", ""], rows), default_pair(result)]
     return "\n\n".join([*parts, held_against(result["baselines"]), *baseline_tables(result["baselines"])])
 
 
 def default_pair(result: Result) -> str:
-    """The pair and format a visitor meets first, in one sentence."""
+    """The pair and format that a visitor sees first, in one sentence."""
     names = {"target": TARGET, "draft": "wren-nano", "target_dtype": "float32"}
     pair = next(pair for pair in result["pairs"] if names.items() <= pair.items())
     story, structured = (pair["kinds"][kind]["greedy"] for kind in ("story", "structured"))
     return paragraph(
-        f"""Each line names the draft and the format that do best in it. The pair a visitor meets first, wren-nano with
-        the target in float32, has c = {pair["c"]:.2f}, is kept {story["per_judgement_rate"]:.2f} of the time on stories
-        and {structured["per_judgement_rate"]:.2f} on structured text, and gains {story["speedup"]:.2f} × and
-        {structured["speedup"]:.2f} × there (greedy, at its best γ)."""
+        f"""Each line names the best draft and format. The pair that a visitor sees first is wren-nano with the target
+        in float32. It has c = {pair["c"]:.2f}. Its per-judgement rate is {story["per_judgement_rate"]:.2f} on stories
+        and {structured["per_judgement_rate"]:.2f} on structured text, and its speedup {story["speedup"]:.2f} × and
+        {structured["speedup"]:.2f} × (greedy, at its best γ)."""
     )
 
 
 def held_against(baselines: Result) -> str:
-    """Why there is more than one speedup, and how these were taken."""
+    """Why there is more than one speedup, and how these were measured."""
     options = baselines["options"]
     return paragraph(
-        f"""A speedup is only as good as what it is held against. Taken in the same turns by `benchmarks/baselines.py`
-        (greedy, {options["prompts"]} prompts of each kind, at the best of the draft lengths
-        {", ".join(map(str, options["gammas"]))}): every draft with the target in both formats, as it is and without
-        the four layers it was grown by. The first figure is over plain decoding in the same format, the one in brackets
-        over the quicker of the two plain formats."""
+        f"""A speedup depends on its baseline. `benchmarks/baselines.py` timed alternately (greedy, {options["prompts"]}
+        prompts of each kind, at the best of the draft lengths {", ".join(map(str, options["gammas"]))}): every draft
+        with the target in both formats, with all layers and without the four layers that were added last. The first
+        figure is over plain decoding in the same format, the one in brackets over the faster of the two plain
+        formats."""
     )
 
 
@@ -125,11 +127,11 @@ def baseline_tables(baselines: Result) -> Iterator[str]:
             best = [max((row for row in ours if row["draft"] == draft), key=lambda row: row["own"]) for draft in drafts]
             cells = [f"{row['own']:.2f} ({row['quickest']:.2f})" for row in best]
             rows.append([f"{way['layers']} layers, {way['dtype']}", f"{plain['ms_per_token']:.2f}", *cells])
-        yield table([said, "plain, ms a token", *drafts], rows)
+        yield table([said, "plain, ms per token", *drafts], rows)
 
 
 def as_a_draft(name: str, result: Result) -> str:
-    """A table for each target it was measured with."""
+    """A table for each target that it was measured with."""
     return "\n".join(
         [
             measured_how(result),
@@ -140,7 +142,7 @@ def as_a_draft(name: str, result: Result) -> str:
 
 
 def measured_how(result: Result) -> str:
-    """Where and how, for a reader who wants to measure it again."""
+    """Where and how it was measured, for a reader who wants to repeat it."""
     machine, options = result["machine"], result["options"]
     lengths = ", ".join(map(str, options["gammas"]))
     fewer = [f" ({number} of {kind})" for kind, number in result["prompts"].items() if number < options["prompts"]]
@@ -148,9 +150,10 @@ def measured_how(result: Result) -> str:
         f"""Measured by `benchmarks/family.py` on one thread ({machine["machine"]},
         {machine["instructions"]}): {options["tokens"]} tokens, drafts in float32, prompts from held-out documents and
         the app's workloads, {options["prompts"]} of each kind{"".join(fewer)} for the rates (at draft length 4) and
-        {options["timed"]} for the speedups, which are medians of ratios over plain decoding in the same format, taken
-        turn by turn, at the best of the draft lengths {lengths}. Not all pairs were measured in one sitting, so compare
-        speedups, not times, between them. Other machines differ, and so does what pays: the app measures yours."""
+        {options["timed"]} for the speedups. Speedups are medians of ratios over plain decoding in the same format,
+        timed alternately, at the best of the draft lengths {lengths}. Not all pairs were measured in one run of the
+        program, so compare speedups between pairs, not times. Other machines differ, and so does what pays: the app
+        measures yours."""
     )
 
 

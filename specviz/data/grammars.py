@@ -10,25 +10,25 @@ from specviz.core.errors import InputError
 GrammarKind = Literal["json_schema", "regex"]
 MAX_GRAMMAR_CHARACTERS = 20_000
 
-# One spelling, that of Python's json.dumps: a small model given freedom in white space writes white space for ever.
+# White space as json.dumps writes it. With free white space, a small model writes white space without end.
 _ONE_SPELLING = {"x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}}
-# Where only one text can follow, llguidance would allow only the tokens its tokenizer cuts that text into. A mask would
-# then say more than the grammar does, and take from the target what the grammar leaves it.
+# If only one text can follow, llguidance would allow only one way to cut it into tokens. The mask would then forbid
+# tokens that the grammar allows, and so change the target's distribution.
 _NO_FORCING = '%llguidance {"no_forcing": true}'
 _NAMES = {"json_schema": "JSON schema", "regex": "regular expression"}
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What an output may be; size and, of a schema, that it is a JSON object, are checked when made.
+    """What an output can be. Its size, and whether a schema is a JSON object, are checked here.
 
     Raises:
-        InputError: it cannot be one; `compile_grammar` finds what else may be wrong.
+        InputError: the text cannot be a grammar. `compile_grammar` finds all other mistakes.
     """
 
     kind: GrammarKind
     text: str  # the schema as JSON text, or the expression in Rust's syntax: no look-around, no back-references
-    opened: str = ""  # the end of the prompt, where what the grammar describes has already begun: '{"name":'
+    opened: str = ""  # the end of the prompt that already belongs to the grammar's text: '{"name":'
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(GrammarKind):
@@ -45,17 +45,17 @@ class Grammar:
 
     @property
     def name(self) -> str:
-        """Its kind, for a sentence."""
+        """The name of its kind, for a sentence."""
         return _NAMES[self.kind]
 
 
 def compile_grammar(grammar: Grammar) -> str:
-    """The grammar as llguidance takes it, checked by it; needs no tokenizer.
+    """The grammar in llguidance's format, checked by llguidance. Needs no tokenizer.
 
     Raises:
-        InputError: the expression cannot be read, or the schema uses what is not supported; one sentence.
+        InputError: the expression cannot be read, or the schema uses something unsupported. One sentence.
     """
-    from llguidance import LLMatcher, regex_to_lark  # here, because most runs need none of it
+    from llguidance import LLMatcher, regex_to_lark  # imported here for a fast start: most runs have no grammar
 
     if grammar.kind == "regex":
         start = f"/{regex_to_lark(grammar.text or '()')}/"
@@ -69,7 +69,7 @@ def compile_grammar(grammar: Grammar) -> str:
 
 
 def in_short(message: str) -> str:
-    """The gist of what the library says over several lines, most of them a quotation of the grammar."""
+    """The main part of the library's message, which has several lines and mostly repeats the grammar."""
     gist: list[str] = re.findall(r"^error: (.+)$", message, re.MULTILINE) or message.splitlines() or ["no reason given"]
     return re.sub(r"^at \d+\(\d+\): (failed to compile JSON schema: )?", "", gist[0]).strip().rstrip(".")[:200]
 
@@ -86,4 +86,4 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")

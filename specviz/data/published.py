@@ -1,6 +1,6 @@
-"""Machines whose figures are published: what their authors measured, each with its source. Nothing here is measured.
+"""Figures published in papers, each with its source. Nothing here was measured by this project.
 
-A modelled speedup beside them is E(γ) / (γc + 1): neither paper publishes v(k) or the loop's overhead, so v is 1
+The modelled speedup beside them is E(γ) / (γc + 1). The papers do not publish v(k) or the loop's overhead, so v is 1
 and o is 0.
 """
 
@@ -11,15 +11,15 @@ from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round
 
 @dataclass(frozen=True, slots=True)
 class PublishedRun:
-    """One configuration as a paper reports it."""
+    """One configuration reported in a paper."""
 
     pair: str  # draft → target
     machine: str
     task: str
-    temperature: str  # as the paper gives it
+    temperature: str  # in the paper's words
     draft_length: int
     cost_ratio: float  # c
-    alpha: float | None  # per judgement, the paper's own; None where it is not published
+    alpha: float | None  # the per-judgement rate in the paper; None if it is not published
     speedup: float  # measured by the authors
     source: str
     url: str
@@ -31,12 +31,12 @@ class PublishedRun:
 
     @property
     def modelled_speedup(self) -> float | None:
-        """E(γ) / (γc + 1), Leviathan's Theorem 3.8; None where alpha is not published."""
+        """E(γ) / (γc + 1), Leviathan's Theorem 3.8; None if alpha is not published."""
         return None if self.alpha is None else ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
 
     @property
     def explaining_alpha(self) -> float:
-        """The alpha that would give the published speedup where checking and the loop cost nothing extra: modelled."""
+        """The alpha that gives the published speedup if checking and the loop cost nothing extra. Modelled."""
         tokens = self.speedup * round_steps(self.draft_length, self.cost_ratio)
         rate = (tokens - 1) / self.draft_length
         return alpha_from_acceptance_rate(min(1.0, max(0.0, rate)), self.draft_length)

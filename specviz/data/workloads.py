@@ -1,7 +1,7 @@
-"""Prompts by kind of text: the one list behind the presets, the races, the sweeps and the tests.
+"""Prompts by kind of text. Presets, races, sweeps and tests all use this list.
 
-All written for this project, for models that know children's stories, Python, data formats and plain prose.
-A preset's name stands in links ("preset=story-1"): prompts may be added, but a name keeps its text.
+All prompts were written for this project, for models that know children's stories, Python, data formats and prose.
+A preset's name is part of links ("preset=story-1"). So prompts can be added, but the text of a name never changes.
 """
 
 import json
@@ -14,16 +14,16 @@ from specviz.data.grammars import Grammar
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A prompt with a name that stays."""
+    """A prompt with a name that never changes."""
 
     name: str  # "story-1"
     text: str
-    grammar: Grammar | None = None  # what may follow the text, where that is part of the kind
+    grammar: Grammar | None = None  # what can follow the text; None: anything
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Prompts of one kind, and what to expect of it."""
+    """Prompts of one kind of text, and what to expect from it."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ def _workload(name: str, title: str, about: str, *texts: str | tuple[str, Gramma
 
 
 def _object(opened: str, **properties: Any) -> Grammar:
-    """A JSON object with these properties, in this order, and no others; `opened` of it stands in the prompt."""
+    """A JSON object with exactly these properties, in this order. Its beginning, `opened`, is in the prompt."""
     return Grammar("json_schema", json.dumps(_all_of(properties)), opened)
 
 
@@ -54,7 +54,7 @@ def _all_of(properties: dict[str, Any]) -> dict[str, Any]:
 STORY = _workload(
     "story",
     "Story",
-    "Short children's stories in simple words: what the bundled models know best.",
+    "Short children's stories in simple words: the bundled models know these best.",
     "Once upon a time, there was a little girl named",
     "Tom had a red boat. Every day after lunch he took it down to the pond. One day, the wind was very strong and",
     'The old owl looked at the small mouse and said, "Do not be afraid. I will help you find',
@@ -65,7 +65,7 @@ STORY = _workload(
 CODE = _workload(
     "code",
     "Code",
-    "Python in the manner of the standard library, where brackets, keywords and indentation are easy to guess.",
+    "Python in the style of the standard library: brackets, keywords and indentation are easy to guess.",
     'def read_lines(path):\n    """Return the lines of a file, without their endings."""\n    with open(path) as f:',
     "class Stack:\n"
     '    """A last-in, first-out container."""\n\n'
@@ -95,7 +95,7 @@ STRUCTURED = _workload(
 BOILERPLATE = _workload(
     "boilerplate",
     "Boilerplate",
-    "Text written many times before with little changed: page skeletons, getters, argument lists.",
+    "Text that is written again and again with small changes: empty web pages, getters, argument lists.",
     '<!DOCTYPE html>\n<html lang="en">\n  <head>\n    <meta charset="utf-8" />\n    <title>',
     "    @property\n    def width(self):\n        return self._width\n\n"
     "    @property\n    def height(self):\n        return self._height\n\n"
@@ -116,7 +116,7 @@ _TYPE = {"enum": ["integer", "number", "string", "boolean"]}
 CONSTRAINED = _workload(
     "constrained",
     "Constrained output",
-    "The form is fixed and only the values are free: few tokens are possible at each place.",
+    "The form is fixed and only the values are free: few tokens are possible at each position.",
     (
         '{"name": "Lily", "age": 5, "pet": "cat"}\n{"name": "Ben", "age": 6, "pet": "dog"}\n{"name":',
         _object(
@@ -178,7 +178,7 @@ CONSTRAINED = _workload(
 COPY = _workload(
     "copy",
     "Copy",
-    "The answer repeats what the prompt holds, as in editing or quoting: prompt lookup drafts from it for nothing.",
+    "The answer repeats the prompt, as in editing or quoting: prompt lookup drafts it at almost no cost.",
     "The cat sat on the mat. The dog sat on the log. The hen sat on the pen.\n"
     "The cat sat on the mat. The dog sat on the log. The hen sat on the pen.\n"
     "The cat sat on the",
@@ -196,7 +196,7 @@ COPY = _workload(
 PROSE = _workload(
     "prose",
     "Prose",
-    "Free prose for grown-up readers: many ways to go on, so a small draft often picks another.",
+    "Free prose for adults: a text can continue in many ways, so a small draft often chooses another.",
     "The road to the village ran between two low hills, and in the evening the last light lay upon it so that",
     "It was the custom of the house that nobody spoke at breakfast until the letters had been read, and",
     "My friend had been silent for the whole of the journey. At last he folded his newspaper, looked at me, and",
@@ -212,7 +212,7 @@ _RANDOM_WORDS = (
 
 
 def _random_words(seed: int, count: int = 30) -> str:
-    """The same words for the same seed everywhere: `Random.random` is the one method Python promises to keep."""
+    """The same words for the same seed everywhere: Python guarantees this for `Random.random` only."""
     rng, words = Random(seed), _RANDOM_WORDS.split()
     return " ".join(words[int(rng.random() * len(words))] for _ in range(count))
 
@@ -220,27 +220,27 @@ def _random_words(seed: int, count: int = 30) -> str:
 RANDOM = _workload(
     "random",
     "Random words",
-    "A prompt of words drawn by chance, with nothing in it to go by: hard for draft and target alike.",
+    "A prompt of random words: hard to continue for the draft and for the target.",
     *(_random_words(seed) for seed in range(1, 6)),
 )
 
 WORKLOADS = (STORY, CODE, STRUCTURED, BOILERPLATE, CONSTRAINED, COPY, PROSE, RANDOM)
-DEFAULT_PRESET = STORY.prompts[1]  # tokens are accepted and rejected within its first rounds
+DEFAULT_PRESET = STORY.prompts[1]  # its first rounds have accepted and rejected tokens
 
 _PRESETS = {preset.name: preset for workload in WORKLOADS for preset in workload.prompts}
 _WORKLOADS = {workload.name: workload for workload in WORKLOADS}
 
 
 def find_preset(name: str) -> Preset | None:
-    """The preset with this name; None when there is none."""
+    """The preset with this name, or None."""
     return _PRESETS.get(name)
 
 
 def find_workload(name: str) -> Workload | None:
-    """The workload with this name; None when there is none."""
+    """The workload with this name, or None."""
     return _WORKLOADS.get(name)
 
 
 def workload_of(preset_name: str) -> Workload | None:
-    """The workload a preset belongs to; None when there is no such preset."""
+    """The workload that a preset belongs to, or None."""
     return next((w for w in WORKLOADS if any(p.name == preset_name for p in w.prompts)), None)

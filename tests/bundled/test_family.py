@@ -1,4 +1,4 @@
-"""What is said of the bundled family: goals follow from the figures, and the cards say what the JSON holds."""
+"""The bundled models: the goals follow from the figures, and the cards say what the JSON holds."""
 
 import json
 from pathlib import Path
@@ -32,19 +32,19 @@ def met(*pairs: dict[str, Any]) -> dict[str, bool]:
     return {goal.what.split(":")[0]: goal.met for goal in goals(pairs)}
 
 
-def test_a_goal_looks_at_the_best_draft_and_counts_its_border_as_met() -> None:
+def test_a_goal_uses_the_best_draft_and_is_met_at_its_limit() -> None:
     right, cheap = pair("right", 0.83, 0.5, 1.1), pair("cheap", 0.5, 0.12, 2.0)
     found = met(right, cheap, pair("dear", 0.9, 0.01, 0.9, target="wren-mini"))
-    assert found.pop("the same at temperature 1") is False  # prose is no lower than stories here
+    assert found.pop("the same at temperature 1") is False  # prose is not below stories here
     assert set(found.values()) == {True}
 
 
-def test_other_targets_count_for_the_honest_failure_only() -> None:
+def test_other_targets_count_only_for_the_pair_that_does_not_pay() -> None:
     found = met(pair("a", 0.7, 0.13, 1.9), pair("b", 0.9, 0.01, 3.0, target="wren-mini"))
     assert not any(found.values())
 
 
-def test_prose_is_compared_on_the_draft_that_is_right_most_often_on_stories() -> None:
+def test_prose_is_compared_on_the_draft_with_the_best_rate_on_stories() -> None:
     small, nano = pair("small", 0.8, 0.5, 1.0), pair("nano", 0.6, 0.1, 1.0)
     small["kinds"]["prose"]["temperature 1"]["per_judgement_rate"] = 0.7
     assert met(small, nano)["the same at temperature 1"]
@@ -52,7 +52,7 @@ def test_prose_is_compared_on_the_draft_that_is_right_most_often_on_stories() ->
     assert not met(small, nano)["the same at temperature 1"]
 
 
-def test_the_measured_goals_are_the_ones_the_figures_give() -> None:
+def test_the_saved_goals_follow_from_the_saved_figures() -> None:
     result = json.loads(FAMILY.read_text(encoding="utf-8"))
     again = [[goal.what, goal.found, goal.met] for goal in goals(result["pairs"])]
     assert [[goal["what"], goal["found"], goal["met"]] for goal in result["goals"]] == again
@@ -66,7 +66,7 @@ def test_a_card_says_what_was_measured(name: str) -> None:
         assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"
 
 
-def test_a_speedup_is_held_against_its_own_format_and_the_quicker_one() -> None:
+def test_a_speedup_is_given_over_the_same_format_and_over_the_faster_one() -> None:
     slow, quick = Way(12, "bfloat16"), Way(12, "float32")
     turns = [
         {slow: 4.0, quick: 2.0, slow._replace(draft="a", gamma=3): 1.0},
@@ -79,7 +79,7 @@ def test_a_speedup_is_held_against_its_own_format_and_the_quicker_one() -> None:
     assert [(goal.found[:6], goal.met) for goal in against_the_quickest(rows)] == [("1.75 ×", False), ("2.00 ×", True)]
 
 
-def test_the_card_says_what_depth_gave() -> None:
+def test_the_card_gives_the_losses_without_the_added_layers() -> None:
     said = " ".join((CARDS / "wren-base" / "README.md").read_text(encoding="utf-8").split())
     losses = json.loads(BASELINES.read_text(encoding="utf-8"))["losses"]
     worse = {name: losses["8"][name] - loss for name, loss in losses["12"].items()}
@@ -87,7 +87,7 @@ def test_the_card_says_what_depth_gave() -> None:
     assert f"prose {worse['prose']:.3f}" in said
 
 
-def test_the_card_says_what_unseen_text_gave() -> None:
+def test_the_card_gives_the_losses_on_unseen_text() -> None:
     said = " ".join((CARDS / "wren-base" / "README.md").read_text(encoding="utf-8").split())
     measured = json.loads(FAMILY.with_name("unseen.json").read_text(encoding="utf-8"))
     assert len(measured["losses"]) == 3
