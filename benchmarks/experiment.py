@@ -31,7 +31,6 @@ from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 from specviz.core.replay import DraftGuesses, ReplayedRound, counts_of, every_length
 from specviz.core.theory import expected_tokens, expected_tokens_by_position, round_steps
 from specviz.data.workloads import WORKLOADS
-from specviz.decoding.draft_guesses import guess_along
 from specviz.measure.calibration import Calibration, calibrate
 from specviz.measure.sweep.measure import sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, workload_prompts
@@ -119,7 +118,7 @@ def draft_guesses_of(pair: tuple[LoadedModel, LoadedModel], prompt: str, tokens:
     """What the draft would have guessed along the target's greedy output."""
     drafter = ModelDrafter(pair[1])
     trace = speculative_decode(pair[0], drafter, prompt, to_the_end(tokens), record=False)
-    found = guess_along(pair[0], drafter, trace.prompt.token_ids, trace.output.token_ids)
+    found = drafter.guess_along(pair[0], trace.prompt.token_ids, trace.output.token_ids)
     assert found is not None
     return found
 

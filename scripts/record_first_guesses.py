@@ -10,7 +10,6 @@ from specviz.core.replay import dump_draft_guesses
 from specviz.core.trace import read_trace
 from specviz.data.first_run import FIRST, FIRST_GUESSES
 from specviz.decoding import make_drafter
-from specviz.decoding.draft_guesses import guess_along
 from specviz.models.loading import load_model
 
 
@@ -22,7 +21,7 @@ def main() -> None:
     target, draft = load_model(trace.target.name), load_model(trace.drafter.name)
     assert target.info == trace.target, "the recorded run was made with other weights: record it again first"
     drafter = make_drafter(target, draft, trace.settings)
-    draft_guesses = guess_along(target, drafter, trace.prompt.token_ids, trace.output.token_ids)
+    draft_guesses = drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
     assert draft_guesses is not None
     FIRST_GUESSES.write_text(dump_draft_guesses(draft_guesses) + "\n", encoding="utf-8")
 

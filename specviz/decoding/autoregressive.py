@@ -1,4 +1,4 @@
-"""The target alone: one forward pass a token. What speculative decoding has to match, and to beat."""
+"""Plain decoding: the target alone, one forward pass a token. Speculative decoding must write the same, faster."""
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
@@ -15,16 +15,16 @@ from specviz.models.loaded_model import LoadedModel
 
 
 def autoregressive_steps(
-    target: CachedModel, sampler: Sampler, text: list[int], setup: RunSetup, constraint: LogitsConstraint | None
+    target: CachedModel, sampler: Sampler, token_ids: list[int], setup: RunSetup, constraint: LogitsConstraint | None
 ) -> Iterator[tuple[int, float]]:
-    """Append one token a step to `text` and yield it with the seconds it took."""
+    """Append one token a step to `token_ids` and yield it with the seconds it took."""
     for _ in range(setup.settings.max_new_tokens):
         began = perf_counter()
-        logits = target.read(text[-1:])
+        logits = target.read(token_ids[-1:])
         if constraint:
-            logits = constrain(logits, constraint, text, [])
+            logits = constrain(logits, constraint, token_ids, [])
         token_id = sampler.choose(sampler.scores(logits)[0])
-        text.append(token_id)
+        token_ids.append(token_id)
         yield token_id, perf_counter() - began
         if token_id in setup.ends:
             return
@@ -48,16 +48,16 @@ class AutoregressiveRun:
         self.setup = set_up_run(target, None, prompt, settings)
         self._constraint = constraint
         self._sampler = make_sampler(settings, torch.Generator().manual_seed(settings.seed))
-        self._text = list(self.setup.prompt.token_ids)
+        self._token_ids = list(self.setup.prompt.token_ids)
         self._model = CachedModel(target, self.setup.vocabulary)
         began = perf_counter()
-        self._model.prefill(self._text[:-1])
+        self._model.prefill(self._token_ids[:-1])
         self._prefill_seconds = perf_counter() - began
         self._steps: list[tuple[int, float]] = []
 
     def steps(self) -> Iterator[tuple[int, float]]:
         """Decode; yields each token id with the seconds it took."""
-        for step in autoregressive_steps(self._model, self._sampler, self._text, self.setup, self._constraint):
+        for step in autoregressive_steps(self._model, self._sampler, self._token_ids, self.setup, self._constraint):
             self._steps.append(step)
             yield step
 

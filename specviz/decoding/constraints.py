@@ -1,4 +1,4 @@
-"""Constrained output: only some tokens may come next. Both models are masked alike, so the rule stays lossless."""
+"""Constrained output: only some tokens may come next. Both models get the same mask, so the rule stays lossless."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,15 +9,15 @@ from torch.nn.functional import pad
 
 
 class LogitsConstraint(Protocol):
-    """Says which tokens may follow a text."""
+    """Decides which tokens may follow a text."""
 
-    def allowed(self, text: Sequence[int]) -> Tensor:
-        """Boolean mask (vocabulary,) after `text` (prompt and output); at least one entry is True."""
+    def allowed(self, token_ids: Sequence[int]) -> Tensor:
+        """Boolean mask (vocabulary,) after `token_ids` (prompt and output); at least one entry is True."""
 
 
-def constrain(logits: Tensor, constraint: LogitsConstraint, text: Sequence[int], drafted: Sequence[int]) -> Tensor:
-    """Mask row i of `logits`, (n, vocabulary), by what may follow `text` and the first i drafted tokens."""
-    masks = torch.stack([constraint.allowed([*text, *drafted[:i]]) for i in range(len(logits))])
-    # The target alone may know more tokens than a pair's mask has entries for: those are not allowed either.
+def constrain(logits: Tensor, constraint: LogitsConstraint, token_ids: Sequence[int], drafted: Sequence[int]) -> Tensor:
+    """Mask row i of `logits`, (n, vocabulary), by what may follow `token_ids` and the first i drafted tokens."""
+    masks = torch.stack([constraint.allowed([*token_ids, *drafted[:i]]) for i in range(len(logits))])
+    # In plain decoding the target may have more tokens than a mask made for a pair; those are not allowed either.
     masks = pad(masks, (0, logits.shape[-1] - masks.shape[-1]))
     return logits.masked_fill(~masks.to(logits.device), float("-inf"))

@@ -1,4 +1,4 @@
-"""How many tokens a round drafts: always as many, or as many as the rounds before suggest."""
+"""How many tokens a round drafts: the same number each time, or a number that adapts to earlier rounds."""
 
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 
@@ -9,10 +9,10 @@ UNSURE_BELOW = 0.4
 class DraftLength:
     """The draft length of the next round.
 
-    Under the heuristic schedule it starts at the settings' and changes after each round as in transformers
+    With the heuristic schedule it starts at the settings' draft length and changes after each round as in transformers
     (`AssistedCandidateGenerator.update_candidate_strategy`, generation/candidate_generator.py, 5.23; there without an
-    upper limit, and kept from one text to the next): 2 more if all that was drafted was accepted, else 1 fewer. Under
-    the others it stays what it is; that a draft may stop earlier is the proposer's business.
+    upper limit, and carried over from one text to the next): 2 more if all drafted tokens were accepted, else 1 fewer.
+    With the other schedules it does not change. With "confidence" the proposer itself may stop earlier.
     """
 
     def __init__(self, settings: DecodeSettings) -> None:
@@ -20,12 +20,12 @@ class DraftLength:
         self._adapts = settings.draft_schedule == "heuristic"
 
     def update(self, drafted: int, accepted: int) -> None:
-        """Take note of a round; one that drafted nothing says nothing."""
+        """Take note of a round; a round without drafted tokens changes nothing."""
         if self._adapts and drafted:
             self.tokens += 2 if accepted == drafted else -1
             self.tokens = min(max(self.tokens, 1), MAX_DRAFT_LENGTH)
 
 
 def unsure_below(settings: DecodeSettings) -> float:
-    """The probability below which a guess is the last of its round; 0 is never."""
+    """The probability below which a guess is the last one of its round; 0 means never."""
     return UNSURE_BELOW if settings.draft_schedule == "confidence" else 0.0

@@ -1,4 +1,4 @@
-"""Output that follows a JSON schema or a regular expression: llguidance keeps the grammar, this the place in it."""
+"""Output that follows a JSON schema or a regular expression: llguidance does the parsing."""
 
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
@@ -12,60 +12,60 @@ from transformers import PreTrainedTokenizerBase
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.grammars import Grammar, compile_grammar, in_short
+from specviz.decoding.drafters.text_tokens import common_length
 from specviz.decoding.run_setup import prompt_ids
-from specviz.decoding.translated import common_length
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import same_tokens, shared_vocabulary
 
-KEPT = 2 * MAX_DRAFT_LENGTH  # masks kept: the target asks for those the draft has asked for, a round later at most
+MASKS = 2 * MAX_DRAFT_LENGTH  # stored ones: the target needs the masks that the draft has used in the same round
 
-# A tokenizer takes llguidance up to a second to read. Weak: it goes with the model it belongs to.
+# llguidance needs up to a second to read a tokenizer. Weak: the entry is removed together with its model.
 _TOKENS: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[int, ...], LLTokenizer]] = WeakKeyDictionary()
 
 
 def make_constraint(
     target: LoadedModel, draft: LoadedModel | None, grammar: Grammar, prompt: str | Sequence[int]
 ) -> "GrammarConstraint":
-    """The constraint for one prompt and pair; runs one after another may share it, of both decoders.
+    """The constraint for one prompt and pair. Runs of both decoders may share it, one after another.
 
     Args:
         target: the model whose output is constrained.
-        draft: the draft model, to know how many tokens both have; None is prompt lookup, or the target alone.
-        grammar: what the output, after `grammar.opened` at the prompt's end, must be.
+        draft: the draft model, to know which tokens both have; None is prompt lookup, or the target alone.
+        grammar: what the output must be, together with `grammar.opened` at the end of the prompt.
         prompt: as given to the decoder.
 
     Raises:
-        InputError: the grammar cannot be used (see `compile_grammar`) or does not fit the prompt's end; the target has
-            no end of text to close an output with, or a tokenizer that llguidance cannot read; a bad prompt.
+        InputError: the grammar cannot be used (see `compile_grammar`) or does not fit the end of the prompt; the
+            target has no end-of-text token; llguidance cannot read its tokenizer; the prompt is bad.
     """
     source = compile_grammar(grammar)
     vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokenizer, draft.tokenizer) else None)
     token_ids = prompt_ids(target, prompt, vocabulary)
     text = prompt if isinstance(prompt, str) else str(target.tokenizer.decode(token_ids))
     if not text.endswith(grammar.opened):
-        raise InputError(f"The {grammar.name} goes on from {grammar.opened!r}, and the prompt does not end with that.")
+        raise InputError(f"With the {grammar.name}, the prompt must end with {grammar.opened!r}.")
     ends = sorted(end for end in target.end_ids if end < vocabulary)
     if not ends:
-        raise InputError(f"{target.name} has no end-of-text token, so no {grammar.name} can say where its output ends.")
+        raise InputError(f"{target.name} has no end-of-text token, so it cannot end an output with the {grammar.name}.")
     return GrammarConstraint(source, _tokens_of(target, ends), ends, vocabulary, len(token_ids), grammar.opened)
 
 
 class GrammarConstraint:
-    """Which tokens keep the output on its way to what the grammar describes; a `LogitsConstraint`.
+    """Allows only tokens that can still lead to what the grammar describes; a `LogitsConstraint`.
 
-    An end of text is allowed where the output is complete; after one, only another. Reads each token once: a text that
-    only went on costs one token, and guesses taken back are rolled back.
+    An end of text is allowed where the output is complete; after it, only another one is allowed. Each token is read
+    once: a text that only became longer costs its new tokens, and rejected guesses are rolled back.
 
     Args:
         source: as `compile_grammar` returns it.
-        tokens: the target's, as llguidance knows them.
+        tokens: the target's tokenizer, as llguidance reads it.
         ends: ids that end the text, each below `vocabulary`.
         vocabulary: entries of a mask.
         prompt_length: tokens before the output.
-        opened: text before the output that belongs to what the grammar describes.
+        opened: the end of the prompt, which is the beginning of what the grammar describes.
 
     Raises:
-        InputError: `opened` is not how it begins; later, of `allowed`, that the grammar grew too complex to follow.
+        InputError: it cannot begin with `opened`; later, from `allowed`, the grammar has become too complex to follow.
     """
 
     def __init__(
@@ -83,49 +83,49 @@ class GrammarConstraint:
         self._only_ends = torch.zeros(vocabulary, dtype=torch.bool)
         self._only_ends[list(ends)] = True
         self._anything = torch.ones(vocabulary, dtype=torch.bool)
-        self._read: list[int] = []  # of the output: what the matcher has consumed
-        self._masks: dict[int, Tensor] = {}  # by how much of `_read` goes before; the latest few
+        self._read: list[int] = []  # the part of the output that the matcher has consumed
+        self._masks: dict[int, Tensor] = {}  # the latest few, by the number of tokens of `_read` before them
         self._check()
         if not self._matcher.consume_tokens(tokens.tokenize_str(opened)):
-            raise InputError(f"What the grammar describes cannot begin with {opened!r}.")
+            raise InputError(f"An output of this grammar cannot begin with {opened!r}.")
 
-    def allowed(self, text: Sequence[int]) -> Tensor:
-        """Boolean mask (vocabulary,) after `text` (prompt and output)."""
-        output = list(text[self._prompt_length :])
-        if not self._ends.isdisjoint(output):  # it is never shown to the matcher, which does not count it to roll back
+    def allowed(self, token_ids: Sequence[int]) -> Tensor:
+        """Boolean mask (vocabulary,) after `token_ids` (prompt and output)."""
+        output = list(token_ids[self._prompt_length :])
+        if not self._ends.isdisjoint(output):  # the matcher never reads it: it could not roll it back
             return self._only_ends
         if output != self._read[: len(output)]:
             self._follow(output)
-        if len(output) > len(self._read):  # a guess of prompt lookup that is not allowed: it will be rejected,
-            return self._anything  # and with it what follows, though that is asked for before the target has judged
+        if len(output) > len(self._read):
+            return self._anything  # after a guess that is not allowed: it will be rejected, and this mask is not used
         if len(output) not in self._masks:
             self._forget(len(output))
             self._masks[len(output)] = self._mask()
-            self._masks.pop(len(output) - KEPT, None)
+            self._masks.pop(len(output) - MASKS, None)
         return self._masks[len(output)]
 
     def _follow(self, output: list[int]) -> None:
-        """Read the output, or as much of it as the grammar takes."""
+        """Read the output, or as much of it as the grammar allows."""
         same = common_length(self._read, output)
         self._forget(same)
         self._read += output[same : same + self._matcher.try_consume_tokens(output[same:])]
 
     def _forget(self, length: int) -> None:
-        """Go back to where `length` tokens of the output were read."""
+        """Go back to the state after `length` tokens of the output."""
         self._matcher.rollback(len(self._read) - length)
         del self._read[length:]
         self._masks = {place: mask for place, mask in self._masks.items() if place <= length}
 
     def _mask(self) -> Tensor:
-        bias = bytearray(self._matcher.compute_logit_bias())  # a byte for each token, 0 where it may not come
+        bias = bytearray(self._matcher.compute_logit_bias())  # a byte for each token, 0 if it is not allowed
         self._check()
         mask = torch.frombuffer(bias, dtype=torch.uint8)[: len(self._only_ends)] != 0
-        return mask if mask.any() else self._only_ends  # what could go on is not among the tokens the pair shares
+        return mask if mask.any() else self._only_ends  # the pair does not share a token that is allowed
 
     def _check(self) -> None:
         if self._matcher.is_error():
             error = in_short(self._matcher.get_error())
-            what = "the model has no token that goes on as it asks" if error == "NoExtensionBias" else error
+            what = "the model has no token that it allows here" if error == "NoExtensionBias" else error
             raise InputError(f"The grammar cannot be followed: {what}.")
 
 
@@ -137,7 +137,7 @@ def _tokens_of(target: LoadedModel, ends: Sequence[int]) -> LLTokenizer:
             known[key] = from_tokenizer(target.tokenizer, eos_token=list(ends))  # type: ignore[arg-type]
         except (ValueError, TypeError, RuntimeError) as error:
             raise InputError(
-                f"{target.name}'s tokenizer does not say which bytes its tokens stand for, so its output cannot be "
-                f"constrained: {in_short(str(error))}."
+                f"The output of {target.name} cannot be constrained, because llguidance cannot read its tokenizer: "
+                f"{in_short(str(error))}."
             ) from error
     return known[key]

@@ -1,4 +1,4 @@
-"""Turn one round's tensors into the trace's plain values, outside the round's own clock."""
+"""Turn the tensors of a round into the plain values of a trace. The time this takes is not part of the round."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ import torch
 from torch import Tensor
 
 from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
-from specviz.decoding.drafters import Draft
+from specviz.decoding.drafters.protocol import Draft
 from specviz.decoding.sampler import Sampler
 from specviz.decoding.verification import Verification
 from specviz.models.token_texts import TokenTexts
 
-TOP = 5  # candidates kept from each model's distribution
+TOP = 5  # candidates stored from each model's distribution
 
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """One round's clock."""
+    """The times of one round."""
 
     draft: float
     verify: float
@@ -24,7 +24,7 @@ class Seconds:
 
 
 class Recorder:
-    """Makes rounds for a trace; with `record` off, only ids, statuses and times."""
+    """Makes the rounds of a trace; without `record`, only ids, statuses and times."""
 
     def __init__(self, token_texts: TokenTexts, sampler: Sampler, record: bool) -> None:
         self._token_texts = token_texts
@@ -35,20 +35,20 @@ class Recorder:
         self, index: int, seconds: Seconds, draft: Draft, target: Tensor, verification: Verification, emitted: list[int]
     ) -> Round:
         """One round; `emitted` is what it added to the text, cut after an end-of-text token."""
-        kept = min(verification.accepted, len(emitted))
-        ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token was never emitted
+        accepted = min(verification.accepted, len(emitted))
+        ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token is not emitted
         rows = self._rows(draft, target, verification) if self._record else None
-        drafted = [self._drafted(i, draft, verification, kept, ended, rows) for i in range(len(draft.token_ids))]
+        drafted = [self._drafted(i, draft, verification, accepted, ended, rows) for i in range(len(draft.token_ids))]
         last = EmittedToken("none") if ended else self._emitted(draft, verification, rows)
         own = draft.own_tokens or []
         return Round(index, seconds.draft, seconds.verify, seconds.overhead, drafted, last, own)
 
     def _drafted(
-        self, i: int, draft: Draft, verification: Verification, kept: int, ended: bool, rows: "_Rows | None"
+        self, i: int, draft: Draft, verification: Verification, accepted: int, ended: bool, rows: "_Rows | None"
     ) -> DraftedToken:
         token_id = draft.token_ids[i]
-        judged = i < kept or (i == kept and not ended)
-        status: Status = "accepted" if i < kept else "rejected" if judged else "discarded"
+        judged = i < accepted or (i == accepted and not ended)
+        status: Status = "accepted" if i < accepted else "rejected" if judged else "discarded"
         if rows is None:
             return DraftedToken(token_id, self._token_texts[token_id], status)
         return DraftedToken(
@@ -72,7 +72,7 @@ class Recorder:
         return EmittedToken(kind, token_id, self._token_texts[token_id], rows.p_of_emitted, candidates, residual_top)
 
     def _residual_top(self, verification: Verification) -> list[ResidualCandidate]:
-        if verification.residual is None:  # greedy: all of (p - q)+ lies on the target's likeliest token
+        if verification.residual is None:  # greedy: all of (p - q)+ lies on the target's most probable token
             return [ResidualCandidate(verification.token_id, self._token_texts[verification.token_id], 1.0)]
         top = verification.residual.topk(min(TOP, len(verification.residual)))
         pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
@@ -81,9 +81,9 @@ class Recorder:
         ]
 
     def _rows(self, draft: Draft, target: Tensor, verification: Verification) -> "_Rows":
-        """Probabilities of the tokens that matter, gathered for all positions at once."""
+        """The probabilities that the trace stores, gathered for all positions at once."""
         p = self._sampler.probabilities(target)  # (n + 1, vocabulary)
-        q = self._draft_probabilities(draft, p)  # (n + 1, vocabulary); its last row, the bonus's, is all zero
+        q = self._draft_probabilities(draft, p)  # (n + 1, vocabulary); the last row, for the bonus, is zero
         top = min(TOP, p.shape[-1])
         guess = torch.tensor([*draft.token_ids, verification.token_id])
         chosen = guess.clone()
@@ -107,8 +107,8 @@ class Recorder:
         return q
 
     def _candidates(self, ids: list[int], p: list[float], q: list[float], top: int, known: bool) -> list[Candidate]:
-        """The tokens in play and the union of both sides' top few, the target's likeliest first; is q known?"""
-        from_target = len(ids) - top  # where the draft's top few begin: of a point mass, all but one have no chance
+        """The guess, the chosen token and the most probable ones of both models, by p; `known` says if q is known."""
+        from_target = len(ids) - top  # here the draft's top few begin: with a point mass, all but one have q = 0
         seen = {ids[i]: (p[i], q[i]) for i in range(len(ids)) if (p[i] if i < from_target else q[i]) > 0 or i < 2}
         ordered = sorted(seen.items(), key=lambda entry: (-entry[1][0], -entry[1][1]))
         return [
@@ -126,5 +126,5 @@ class _Rows:
 
 
 def _probability(value: float) -> float:
-    """A softmax entry can exceed 1 by a rounding; a probability in a trace cannot."""
+    """By rounding, a softmax entry can be above 1; a probability in a trace cannot."""
     return min(1.0, value)

@@ -1,4 +1,4 @@
-"""What both decoders do before the first step: tokenise, check that it fits, and keep what a trace says of it."""
+"""What both decoders do before the first step: tokenize the prompt and check that the run fits the models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from specviz.models.token_texts import TokenTexts
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """A run about to start."""
+    """A run that has been checked and can start."""
 
     target: LoadedModel
     settings: DecodeSettings
     prompt: Prompt
-    vocabulary: int  # logits that stand for tokens
+    vocabulary: int  # number of logits that stand for tokens
     token_texts: TokenTexts
     ends: frozenset[int]  # ids that end the output; empty when end of text is ignored
     created: str
@@ -58,7 +58,7 @@ class RunSetup:
 def set_up_run(
     target: LoadedModel, draft: LoadedModel | None, prompt: str | Sequence[int], settings: DecodeSettings
 ) -> RunSetup:
-    """Tokenise and check.
+    """Tokenize and check.
 
     Raises:
         InputError: the prompt is empty or does not fit a model's context window, or the tokenizers differ.
@@ -83,15 +83,15 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
     """The prompt in the target's tokens.
 
     Raises:
-        InputError: it is empty, or holds a token id that is not below `vocabulary`.
+        InputError: it is empty, or contains a token id that is not below `vocabulary`.
     """
     if isinstance(prompt, str):
-        # A special token spelled out in a visitor's prompt is text like any other.
+        # A special token spelled out in a prompt is text like any other.
         token_ids = list(target.tokenizer(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
     else:
         token_ids = [int(token_id) for token_id in prompt]
     if not token_ids:
-        raise InputError("The prompt is empty: give the models something to go on.")
+        raise InputError("The prompt is empty: type some text for the models to continue.")
     if not all(0 <= token_id < vocabulary for token_id in token_ids):
-        raise InputError(f"The prompt holds a token id outside 0 to {vocabulary - 1}.")
+        raise InputError(f"The prompt contains a token id outside 0 to {vocabulary - 1}.")
     return token_ids

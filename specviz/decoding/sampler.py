@@ -1,4 +1,4 @@
-"""From logits to a choice: the likeliest token, or a draw after temperature, top-k and top-p, in that order."""
+"""From logits to a choice: the most probable token, or a draw after temperature, top-k and top-p, in that order."""
 
 from typing import Protocol
 
@@ -10,10 +10,10 @@ from specviz.core.settings import DecodeSettings
 
 
 class Sampler(Protocol):
-    """How tokens are chosen; draft and target of one run share it."""
+    """How tokens are chosen. The draft and the target of a run share it."""
 
     def scores(self, logits: Tensor) -> Tensor:
-        """What a choice is made from, a row a position: (n, vocabulary) in, the same out."""
+        """What the choice is made from, one row a position: (n, vocabulary) in, the same shape out."""
 
     def choose(self, scores: Tensor) -> int:
         """A token id from one row of scores, (vocabulary,)."""
@@ -23,14 +23,14 @@ class Sampler(Protocol):
 
 
 class Greedy:
-    """Takes the likeliest token. Scores are the logits; recorded is their plain softmax at temperature 1."""
+    """Takes the most probable token. Scores are the logits; a trace records their softmax at temperature 1."""
 
     def scores(self, logits: Tensor) -> Tensor:
         """The logits as they are."""
         return logits
 
     def choose(self, scores: Tensor) -> int:
-        """The likeliest token; of equals, the first."""
+        """The most probable token; of equal ones, the first."""
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ class Sampling:
         if settings.top_p is not None and settings.top_p < 1:
             self._warpers.append(TopPLogitsWarper(settings.top_p))
         self._generator = generator
-        self._unused = torch.LongTensor()  # the warpers' interface wants input ids they do not read
+        self._unused = torch.LongTensor()  # the warpers require input ids but do not read them
 
     def scores(self, logits: Tensor) -> Tensor:
         """Probabilities after warping, each row summing to 1."""
@@ -60,10 +60,10 @@ class Sampling:
         return int(torch.multinomial(scores, 1, generator=self._generator))
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """The scores are probabilities already."""
+        """The scores themselves: they are probabilities."""
         return scores
 
 
 def make_sampler(settings: DecodeSettings, generator: torch.Generator) -> Sampler:
-    """The sampler these settings ask for."""
+    """The sampler for these settings."""
     return Greedy() if settings.greedy else Sampling(settings, generator)

@@ -1,7 +1,7 @@
-"""Speculative decoding: a draft proposes, the target judges the whole proposal in one pass.
+"""Speculative decoding: a draft proposes tokens, the target verifies all of them in one pass.
 
-`speculative_rounds` is the algorithm (Leviathan et al. 2023, Algorithm 1; Chen et al. 2023, Algorithm 2) and
-nothing else; the rest of the file opens a run around it. It knows nothing of screens or files.
+`speculative_rounds` is the algorithm (Leviathan et al. 2023, Algorithm 1; Chen et al. 2023, Algorithm 2) and nothing
+else. The rest of the file starts a run around it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,11 @@ import torch
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.constraints import LogitsConstraint, constrain
-from specviz.decoding.draft_length import DraftLength, unsure_below
-from specviz.decoding.drafters import Drafter, ModelProposer, Proposer
+from specviz.decoding.draft_length import DraftLength
+from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.recording import Recorder, Seconds
-from specviz.decoding.run_setup import RunSetup, set_up_run
+from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampler, make_sampler
-from specviz.decoding.translated import TranslatedDrafter
 from specviz.decoding.verification import AcceptanceRule, make_rule
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -29,52 +28,59 @@ def speculative_rounds(
     proposer: Proposer,
     sampler: Sampler,
     rule: AcceptanceRule,
-    text: list[int],
+    token_ids: list[int],
     setup: RunSetup,
     recorder: Recorder,
     constraint: LogitsConstraint | None = None,
 ) -> Iterator[Round]:
-    """Append to `text` round by round. Both models have read all of it but its last token, here and at every yield."""
-    final_length = len(text) + setup.settings.max_new_tokens
+    """Append to `token_ids` round by round, and yield each round.
+
+    At the start and at every yield, both models have read all tokens except the last one.
+    """
+    final_length = len(token_ids) + setup.settings.max_new_tokens
     draft_length = DraftLength(setup.settings)
     for index in count():
         began = perf_counter()
 
-        # 1. The draft proposes. The target adds a token of its own to every round, so leave room for it.
-        room = final_length - len(text) - 1
-        draft = proposer.propose(text, min(draft_length.tokens, room))
+        # 1. The draft proposes n tokens. The target adds one token of its own to every round, so leave room for it.
+        room = final_length - len(token_ids) - 1
+        draft = proposer.propose(token_ids, min(draft_length.tokens, room))
         drafted = perf_counter()
 
-        # 2. The target reads the last token and all n guesses in one pass: what it would say after each of the n + 1.
-        logits = target.read([text[-1], *draft.token_ids])
+        # 2. The target reads the last token and the n drafted tokens in one pass. This gives n + 1 distributions.
+        logits = target.read([token_ids[-1], *draft.token_ids])
         verified = perf_counter()
 
-        # 3. The rule keeps a prefix of the guesses; the target's own token follows: a correction, or a bonus.
+        # 3. The rule accepts the first tokens of the draft. The target's own token follows: a correction or a bonus.
         if constraint:
-            logits = constrain(logits, constraint, text, draft.token_ids)
-        scores = sampler.scores(logits)
-        verification = rule.verify(draft, scores)
+            logits = constrain(logits, constraint, token_ids, draft.token_ids)
+        target_scores = sampler.scores(logits)
+        verification = rule.verify(draft, target_scores)
         draft_length.update(len(draft.token_ids), verification.accepted)
         emitted = [*draft.token_ids[: verification.accepted], verification.token_id]
-        emitted = emitted[: next((i + 1 for i, token in enumerate(emitted) if token in setup.ends), None)]
-        text.extend(emitted)
+        emitted = _until_end(emitted, setup.ends)
+        token_ids.extend(emitted)
 
-        # 4. Forget what did not survive. The last token stays unread: the next pass begins with it.
-        target.crop(len(text) - 1)
-        proposer.commit(len(text) - 1)
+        # 4. Both caches drop what was not accepted. The last token stays unread: the next round starts with it.
+        target.crop(len(token_ids) - 1)
+        proposer.commit(len(token_ids) - 1)
 
-        overhead = perf_counter() - verified
-        seconds = Seconds(drafted - began, verified - drafted, overhead)
-        yield recorder.round(index, seconds, draft, scores, verification, emitted)
-        if len(text) == final_length or text[-1] in setup.ends:
+        seconds = Seconds(draft=drafted - began, verify=verified - drafted, overhead=perf_counter() - verified)
+        yield recorder.round(index, seconds, draft, target_scores, verification, emitted)
+        if len(token_ids) == final_length or token_ids[-1] in setup.ends:
             return
+
+
+def _until_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
+    """The tokens up to and including the first end of text."""
+    return token_ids[: next((i + 1 for i, token_id in enumerate(token_ids) if token_id in ends), None)]
 
 
 class SpeculativeRun:
     """One speculative run, round by round; `trace()` is the run so far.
 
     Raises:
-        InputError: see `set_up_run`, and `TranslatedDrafter.open` for a draft with another tokenizer.
+        InputError: see `Drafter.set_up`.
     """
 
     def __init__(
@@ -88,21 +94,16 @@ class SpeculativeRun:
         rule: AcceptanceRule | None = None,
         constraint: LogitsConstraint | None = None,
     ) -> None:
-        if isinstance(drafter, TranslatedDrafter):
-            self.setup = setup = drafter.open(target, prompt, settings)
-        else:
-            self.setup = setup = set_up_run(target, drafter.loaded, prompt, settings)
+        self.setup = setup = drafter.set_up(target, prompt, settings)
         generator = torch.Generator().manual_seed(settings.seed)
         sampler = make_sampler(settings, generator)
-        text = list(setup.prompt.token_ids)
+        token_ids = list(setup.prompt.token_ids)
 
         began = perf_counter()
         model = CachedModel(target, setup.vocabulary)
-        model.prefill(text[:-1])
+        model.prefill(token_ids[:-1])
         target_read = perf_counter()
-        proposer = drafter.begin(text, setup.vocabulary, sampler, constraint)
-        if isinstance(proposer, ModelProposer):  # of the others none has a q to be unsure by
-            proposer.unsure_below = unsure_below(settings)
+        proposer = drafter.begin(DraftContext(setup, sampler, constraint))
         self._prefill = PrefillSeconds(target_read - began, perf_counter() - target_read)
 
         self._drafter = drafter.info
@@ -112,7 +113,7 @@ class SpeculativeRun:
             proposer,
             sampler,
             rule or make_rule(settings, generator),
-            text,
+            token_ids,
             setup,
             Recorder(setup.token_texts, sampler, record),
             constraint,
@@ -125,7 +126,7 @@ class SpeculativeRun:
             yield round
 
     def trace(self) -> Trace:
-        """The run so far; `output.stopped_by` is None until it is over."""
+        """The run so far; `output.stopped_by` is None until the run has ended."""
         written = [token_id for round in self._rounds for token_id in round.emitted_ids]
         return self.setup.trace(self._drafter, self._prefill, self._rounds, None, written)
 
@@ -161,11 +162,11 @@ def speculative_decode(
 
     Args:
         target: the model whose output is wanted.
-        drafter: where guesses come from.
+        drafter: where the guesses come from.
         prompt: text, or token ids of the target's tokenizer.
         settings: see `DecodeSettings`; None takes the defaults.
-        record: keep probabilities and candidates for each token; ids, statuses and times are always kept.
-        rule: how drafts are judged; None takes the lossless rule for these settings.
+        record: store probabilities and candidates for each token; ids, statuses and times are always stored.
+        rule: how drafts are verified; None takes the lossless rule for these settings.
         constraint: which tokens may come next, applied to both models.
 
     Raises:

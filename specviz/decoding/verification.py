@@ -1,4 +1,4 @@
-"""The accept/reject rule: how many drafted tokens survive, and which token the target adds.
+"""The acceptance rule: how many drafted tokens are accepted, and which token the target adds.
 
 p is the target's distribution, q the draft's (Leviathan et al. 2023; Chen et al. 2023 state the same rule).
 """
@@ -10,33 +10,33 @@ import torch
 from torch import Tensor
 
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters import Draft
+from specviz.decoding.drafters.protocol import Draft
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the target made of one draft."""
+    """The result for one draft."""
 
     accepted: int  # length of the accepted prefix
     token_id: int  # the target's own token after it: a correction, or a bonus when all were accepted
-    accept_probs: list[float]  # one for each judged token: the accepted ones and, if any, the rejected one
-    drawn: list[float] | None = None  # u for each judged token; None where nothing is drawn
+    accept_probs: list[float]  # for each judged token: the accepted ones and, if there is one, the rejected one
+    drawn: list[float] | None = None  # u for each judged token; None if nothing is drawn
     residual: Tensor | None = None  # (vocabulary,) the distribution a correction came from; None for a bonus
 
 
 class AcceptanceRule(Protocol):
-    """Judges a draft of n tokens by n + 1 rows of the target's scores."""
+    """Verifies a draft of n tokens with n + 1 rows of the target's scores."""
 
-    def verify(self, draft: Draft, target: Tensor) -> Verification:
-        """`target` is (n + 1, vocabulary): row i is what the target would say after i accepted tokens."""
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """`target_scores` is (n + 1, vocabulary): row i belongs to the token after i accepted ones."""
 
 
 class GreedyRule:
-    """Keep drafted tokens while each is the target's likeliest. Scores are logits."""
+    """Accept drafted tokens as long as each is the target's most probable one. Scores are logits."""
 
-    def verify(self, draft: Draft, target: Tensor) -> Verification:
-        """The accepted prefix, then the target's likeliest token after it."""
-        best: list[int] = target.argmax(-1).tolist()
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """The accepted tokens, then the target's most probable token after them."""
+        best: list[int] = target_scores.argmax(-1).tolist()
         accepted = 0
         while accepted < len(draft.token_ids) and draft.token_ids[accepted] == best[accepted]:
             accepted += 1
@@ -45,27 +45,27 @@ class GreedyRule:
 
 
 class SamplingRule:
-    """Keep token x with probability min(1, p(x)/q(x)); replace the first one that fails by a draw from (p - q)+.
+    """Accept token x with probability min(1, p(x)/q(x)); replace the first rejected one by a draw from (p - q)+.
 
-    Whatever q is, what comes out is distributed as p (Leviathan et al. 2023, Appendix A.1). Scores are probabilities.
+    Whatever q is, the output is distributed as p (Leviathan et al. 2023, Appendix A.1). Scores are probabilities.
     """
 
     def __init__(self, generator: torch.Generator) -> None:
         self._generator = generator
 
-    def verify(self, draft: Draft, target: Tensor) -> Verification:
-        """The accepted prefix, then a draw from the residual or, when all were accepted, from the target itself."""
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """The accepted tokens, then a draw from the residual; if all were accepted, from the target's own."""
         count = len(draft.token_ids)
         drawn: list[float] = torch.rand(count, generator=self._generator, dtype=torch.float64).tolist()
-        p = _of_tokens(target, draft.token_ids)
+        p = _of_tokens(target_scores, draft.token_ids)
         q = _of_tokens(draft.draft_scores, draft.token_ids) if draft.draft_scores is not None else [1.0] * count
         accept_probs: list[float] = []
         for i in range(count):
             accept_probs.append(min(1.0, p[i] / q[i]))
             if drawn[i] >= accept_probs[i]:
-                rest = residual(target[i], draft, i)
+                rest = residual(target_scores[i], draft, i)
                 return Verification(i, self._draw(rest), accept_probs, drawn[: i + 1], rest)
-        return Verification(count, self._draw(target[count]), accept_probs, drawn)
+        return Verification(count, self._draw(target_scores[count]), accept_probs, drawn)
 
     def _draw(self, probabilities: Tensor) -> int:
         return int(torch.multinomial(probabilities, 1, generator=self._generator))
@@ -77,16 +77,16 @@ def _of_tokens(probabilities: Tensor, token_ids: list[int]) -> list[float]:
     return rows
 
 
-def residual(target: Tensor, draft: Draft, position: int) -> Tensor:
+def residual(target_probs: Tensor, draft: Draft, position: int) -> Tensor:
     """(p - q)+ / (1 - sum of min(p, q)), the distribution of a correction; shape (vocabulary,)."""
     if draft.draft_scores is not None:
-        excess = (target - draft.draft_scores[position]).clamp_(min=0)
+        excess = (target_probs - draft.draft_scores[position]).clamp_(min=0)
     else:  # q is a point mass on the drafted token
-        excess = target.clone()
+        excess = target_probs.clone()
         excess[draft.token_ids[position]] = 0
     total = excess.sum()
-    # A rejection means p(x) < q(x), so some token has p > q; only rounding can leave nothing, and then p is q.
-    return excess / total if total > 0 else target
+    # A rejection means p(x) < q(x), so some token has p > q. Only rounding can make the sum 0, and then p equals q.
+    return excess / total if total > 0 else target_probs
 
 
 def make_rule(settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from tokenizers.decoders import ByteLevel
@@ -38,6 +39,12 @@ class TokenTexts:
         if token_id in self._tokenizer.all_special_ids:
             return str(raw)
         return token_bytes(str(raw), self._byte_level).decode("utf-8", "specviz.show_bytes")
+
+
+def texts_of(tokenizer: PreTrainedTokenizerBase, token_ids: Iterable[int]) -> dict[int, str]:
+    """The display text of each of these tokens."""
+    token_texts = TokenTexts(tokenizer)
+    return {token_id: token_texts[token_id] for token_id in token_ids}
 
 
 def token_bytes(raw: str, byte_level: bool) -> bytes:

@@ -288,7 +288,7 @@ def test_the_target_alone_takes_the_mask_of_a_pair_that_shares_fewer_tokens() ->
 
 def test_where_no_token_can_go_on_it_says_so() -> None:
     constraint = make_constraint(TINY, None, Grammar("regex", "bx"), TINY_PROMPT)  # there is no x
-    with pytest.raises(InputError, match="no token that goes on as it asks"):
+    with pytest.raises(InputError, match="no token that it allows here"):
         constraint.allowed([*TINY_PROMPT, 2])
     draft = replace(tiny(1, vocabulary=2), tokenizer=letters())  # has no b, so the pair has none
     only_end = make_constraint(TINY, draft, Grammar("regex", "b"), [1]).allowed([1])
@@ -334,7 +334,7 @@ def test_a_bad_grammar_is_one_sentence(kind: str, text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("grammar", "prompt", "says"),
     [
-        (Grammar("regex", "abc", opened="a"), [2, 2], "does not end with that"),
+        (Grammar("regex", "abc", opened="a"), [2, 2], "prompt must end with 'a'"),
         (Grammar("regex", "abc", opened="b"), [1, 2], "cannot begin with 'b'"),
         (Grammar("regex", "b"), [], "prompt is empty"),
         (Grammar("regex", "b"), [99], "outside 0 to 6"),
@@ -356,7 +356,7 @@ def test_models_that_cannot_be_constrained_say_why() -> None:
         make_constraint(endless, None, LANGUAGE, [1])
     assert endless.model.generation_config is not None
     endless.model.generation_config.eos_token_id = 0
-    with pytest.raises(InputError, match="endless's tokenizer does not say which bytes"):
+    with pytest.raises(InputError, match="The output of endless cannot be constrained"):
         make_constraint(endless, None, LANGUAGE, [1])
 
 

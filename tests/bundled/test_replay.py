@@ -27,7 +27,6 @@ from specviz.core.theory import realistic_speedup
 from specviz.core.trace import DrafterInfo, Trace
 from specviz.data.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
-from specviz.decoding.draft_guesses import guess_along
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model
 
@@ -85,7 +84,7 @@ def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str
     target, drafter, prompt = bundled("wren-base"), drafter_of(draft), find_preset(preset)
     assert prompt is not None
     plain = autoregressive_decode(target, prompt.text, DecodeSettings(max_new_tokens=30))
-    draft_guesses = guess_along(target, drafter, plain.prompt.token_ids, plain.output.token_ids)
+    draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
     assert draft_guesses is not None
     assert draft_guesses.exact
     for length in LENGTHS:
@@ -108,7 +107,7 @@ def test_an_end_of_text_anywhere_in_a_block_and_every_cap(stop_at: int, lookup: 
     for cap, stop in ((1, True), (2, True), (17, True), (17, False)):
         settings = DecodeSettings(max_new_tokens=cap, stop_at_eos=stop)
         plain = autoregressive_decode(target, [1, 2, 3, 1, 2], settings)
-        draft_guesses = guess_along(target, drafter, plain.prompt.token_ids, plain.output.token_ids)
+        draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         assert draft_guesses is not None
         for length in (1, 2, 3, 5, 8, 16):
             trace = speculative_decode(target, drafter, [1, 2, 3, 1, 2], replace(settings, draft_length=length))
@@ -124,7 +123,7 @@ def test_the_tiny_models_do_end_texts_in_the_middle_of_a_block() -> None:
         drafter = ModelDrafter(tiny_model(1))  # it guesses all, so it guesses the end
         trace = speculative_decode(target, drafter, [1, 2, 3, 1, 2], DecodeSettings(max_new_tokens=24, draft_length=6))
         kinds.add(trace.rounds[-1].emitted.kind)
-        draft_guesses = guess_along(target, drafter, [1, 2, 3, 1, 2], trace.output.token_ids)
+        draft_guesses = drafter.guess_along(target, [1, 2, 3, 1, 2], trace.output.token_ids)
         assert draft_guesses is not None
         same_as(trace, replay(draft_guesses, 6, 24, ends_of(trace)))
     assert "none" in kinds
@@ -132,7 +131,7 @@ def test_the_tiny_models_do_end_texts_in_the_middle_of_a_block() -> None:
 
 def test_a_rounding_format_says_that_it_may_differ() -> None:
     draft = load_model("wren-nano", "bfloat16")
-    draft_guesses = guess_along(bundled("wren-base"), ModelDrafter(draft), [5, 6], [7, 8, 9])
+    draft_guesses = ModelDrafter(draft).guess_along(bundled("wren-base"), [5, 6], [7, 8, 9])
     assert draft_guesses is not None
     assert not draft_guesses.exact
 

@@ -118,7 +118,7 @@ def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTe
     page.run()
     assert "LIVE · this machine" in texts(page)
     assert "After 3,000 draws" in texts(page)
-    assert "More are on their way." in texts(page)
+    assert "More draws are coming." in texts(page)
     page.button(key="proof_cancel").click().run()
     assert engine.cancelled == 1
     assert "Cancelled." in texts(page)

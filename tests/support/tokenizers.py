@@ -9,13 +9,15 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from specviz.decoding.translated import TextTokens
+from specviz.decoding.drafters.text_tokens import TextTokens
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model
 
 STORY = "Once upon a time there was a little girl who loved to walk in the park and talk to the ducks. "
 LETTERS = "Née à Zürich, 猫が好き、日本語の本 🦆🦆 déjà vu 👩‍👩‍👧 naïve, 犬も好き. "
 CODE = "for i in range(10):\n    print(i, end=' ')\n\nwhile True:\n\tbreak\n"
+LEARNED = 0.9  # the least probability that a taught model gives to any token of its text
+MOST_STEPS = 5000  # 30 to 70 steps are enough where this was tried
 TEXTS = [STORY, LETTERS, CODE, "the the  the   the", " leading space", "x", "🦆", "ends with a space "]
 
 
@@ -100,19 +102,22 @@ def learned_model(kind: str, text: str) -> LoadedModel:
 
 
 def taught(kind: str, token_ids: list[int]) -> LoadedModel:
+    """Trained until every token of the text is far ahead of the others, so that no rounding changes what it writes."""
     made = tokenizer(kind)
     loaded = replace(tiny_model(seed=2, vocabulary=len(made), name=kind, context=400), tokenizer=made)
     ids = torch.tensor([token_ids])
     loaded.model.requires_grad_(True)
-    optimizer = torch.optim.Adam(loaded.model.parameters(), lr=0.02)
-    with torch.random.fork_rng():
-        for _ in range(150):
-            optimizer.zero_grad()
-            loss = loaded.model(ids, labels=ids).loss
-            loss.backward()
-            optimizer.step()
-            if loss.item() < 0.02:
-                break
-    loaded.model.requires_grad_(False)
-    assert loss.item() < 0.1, "it has not learned the text"
-    return loaded
+    optimizer = torch.optim.Adam(loaded.model.parameters(), lr=0.01)
+    for _ in range(MOST_STEPS):
+        logits = loaded.model(ids).logits[0, :-1]
+        least_sure = float(logits.detach().softmax(-1).gather(1, ids[0, 1:, None]).min())
+        if least_sure > LEARNED:
+            loaded.model.requires_grad_(False)
+            return loaded
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(logits, ids[0, 1:]).backward()
+        optimizer.step()
+    raise AssertionError(
+        f"After {MOST_STEPS} steps the model {kind!r} gives one of its {len(token_ids)} tokens a probability of only "
+        f"{least_sure:.3f}; it must be above {LEARNED} everywhere."
+    )

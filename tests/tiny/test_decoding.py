@@ -9,8 +9,16 @@ from scipy.stats import chisquare
 from torch import Tensor
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
-from specviz.core.trace import Trace, dump_trace, parse_trace
-from specviz.decoding import Draft, Drafter, autoregressive_decode, iter_speculative_decode, speculative_decode
+from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
+from specviz.decoding import (
+    Draft,
+    DraftContext,
+    Drafter,
+    Proposer,
+    autoregressive_decode,
+    iter_speculative_decode,
+    speculative_decode,
+)
 from specviz.models.loaded_model import LoadedModel
 from tests.support.tiny_models import tiny_model
 
@@ -138,25 +146,19 @@ def test_nothing_is_read_twice_and_the_draft_is_fed_one_token_wherever_one_will_
     assert (2 in expected[1:]) == full_accepts
 
 
-class Parrot:
-    """A drafter that proposes what it was told to, over and over."""
+class Parrot(Drafter, Proposer):
+    """A drafter that proposes the same tokens in every round."""
 
-    loaded = None
+    info = DrafterInfo("parrot", "parrot")
 
-    def __init__(self, token_ids: list[int]) -> None:
-        from specviz.core.trace import DrafterInfo
+    def __init__(self, repeated: list[int]) -> None:
+        self._repeated = repeated
 
-        self.info = DrafterInfo("parrot", "parrot")
-        self._token_ids = token_ids
-
-    def begin(self, *_: object) -> "Parrot":
+    def begin(self, context: DraftContext) -> Proposer:
         return self
 
-    def propose(self, text: Sequence[int], count: int) -> Draft:
-        return Draft(self._token_ids[:count], None)
-
-    def commit(self, length: int) -> None:
-        pass
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        return Draft(self._repeated[:count], None)
 
 
 def ending_target(end: int) -> LoadedModel:

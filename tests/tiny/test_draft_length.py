@@ -14,7 +14,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, DraftSchedule
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.data.permalink import link_of, request_from_link
-from specviz.decoding import Draft, Drafter, speculative_decode
+from specviz.decoding import Draft, DraftContext, Drafter, Proposer, speculative_decode
 from specviz.decoding.draft_length import UNSURE_BELOW, DraftLength
 from specviz.ui.stage.data import stage_data
 from tests.support.tiny_models import tiny_model
@@ -51,27 +51,23 @@ def test_the_others_stay_what_they_are(schedule: DraftSchedule) -> None:
         assert length.tokens == 4
 
 
-class Scripted:
-    """A drafter that knows the target's output, and in each round gets as many tokens right as it is told."""
+class Scripted(Drafter, Proposer):
+    """A drafter that knows the target's output, and in each round gets a given number of tokens right."""
 
-    loaded = None
     info = DrafterInfo("scripted", "scripted")
 
     def __init__(self, written: list[int], right: list[int]) -> None:
         self._written, self._right = written, list(right)
         self.asked: list[int] = []
 
-    def begin(self, *_: object) -> "Scripted":
+    def begin(self, context: DraftContext) -> Proposer:
         return self
 
-    def propose(self, text: Sequence[int], count: int) -> Draft:
-        at, right = len(text) - len(PROMPT), self._right.pop(0)
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        at, right = len(token_ids) - len(PROMPT), self._right.pop(0)
         self.asked.append(count)
         guesses = self._written[at : at + count]
         return Draft([token if i < right else (token + 1) % 7 for i, token in enumerate(guesses)], None)
-
-    def commit(self, length: int) -> None:
-        pass
 
 
 def test_the_loop_asks_for_as_many_as_the_heuristic_says() -> None:

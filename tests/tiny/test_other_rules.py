@@ -8,8 +8,7 @@ import torch
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding import ModelDrafter, speculative_decode
-from specviz.decoding.drafters import Draft
+from specviz.decoding import Draft, ModelDrafter, speculative_decode
 from specviz.decoding.verification import GreedyRule, SamplingRule, make_rule
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.other_rules import InTopK, Lenient, MatchRule, NoResidual, make_other_rule
@@ -141,7 +140,7 @@ def test_acceptance_is_the_sum_of_minima_and_of_products() -> None:
     for batches, exact in [(real, real[0].sum_of_minima), (match, match[0].sum_of_products)]:
         assert exact is not None
         proposed = sum(batch.proposed for batch in batches)
-        assert sum(batch.kept for batch in batches) / proposed == pytest.approx(exact, abs=0.032)
+        assert sum(batch.accepted for batch in batches) / proposed == pytest.approx(exact, abs=0.032)
     assert real[0].sum_of_products < real[0].sum_of_minima  # type: ignore[operator]
 
 
@@ -214,5 +213,5 @@ def test_bad_requests_get_a_sentence() -> None:
     with pytest.raises(InputError, match="no rule named"):
         make_other_rule("nonsense", torch.Generator())  # type: ignore[arg-type]
     same = Draws(TARGET, TARGET, PROMPT, SAMPLING, "lossless", "after")
-    with pytest.raises(InputError, match="hardly ever rejected"):
+    with pytest.raises(InputError, match="almost never rejected"):
         list(draw_batches(same, 0, 5, [0]))

@@ -251,7 +251,7 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     assert len(read) == len(plan.cells()) == 12
     assert [isinstance(one, SweepRow) for one in read] == [False] * 6 + [True, True, False, False, True, True]
     assert read[0] == "a-1, drafted by draft: There is no model of that name."
-    assert "a-1, drafted by draft: The regular expression goes on from" in str(read[8])
+    assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(read[8])
 
 
 def test_a_sweep_survives_the_way_to_the_engine() -> None:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specviz.decoding.drafters import Draft
+from specviz.decoding.drafters.protocol import Draft
 from specviz.decoding.verification import GreedyRule, SamplingRule, residual
 
 

@@ -132,7 +132,7 @@ def test_a_failed_look_stays_failed_and_the_sentence_speaks_of_evidence() -> Non
     unusual = finding([some_look(0.005)] * BATCHES)
     assert unusual.state == "passes"  # below 1 %, but not below 0.1 %
     assert (
-        "further apart than chance usually leaves them (p = 0.005), but not beyond the bar of 0.001" in unusual.sentence
+        "differ more than they usually do by chance (p = 0.005), but less than the limit of 0.001" in unusual.sentence
     )
     assert finding([some_look(0.5)] * (BATCHES - 1)).state == "open"
     assert finding([]).state == "open"

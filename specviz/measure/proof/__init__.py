@@ -1,1 +1,1 @@
-"""The proof that speculative output is the target's own: rules by name, counts, and what they are evidence of."""
+"""The proof that speculative output is the target's own: rules by name, counts, and statistics on the counts."""

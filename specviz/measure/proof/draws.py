@@ -1,4 +1,4 @@
-"""Decode one position many times, speculatively and plainly, by any rule, and count what comes."""
+"""Decode one position many times, with the speculative loop under any rule and plainly, and count the tokens."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,23 +10,22 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding.autoregressive import autoregressive_steps
-from specviz.decoding.draft_length import unsure_below
-from specviz.decoding.drafters import ModelDrafter, ModelProposer, Proposer
+from specviz.decoding.drafters import DraftContext, Drafter, Proposer, make_drafter
 from specviz.decoding.recording import Recorder
-from specviz.decoding.run_setup import RunSetup, set_up_run
+from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.translated import make_drafter
 from specviz.measure.proof.other_rules import drafts_with, make_other_rule
 from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import DrawBatch
 from specviz.measure.proof.rule_names import Position, RuleName
+from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
 
-CLASSES = 30  # single tokens counted by themselves: the likeliest ones
-PILOT = 100  # draws that decide which those are, and count for nothing else
-PATIENCE = 20  # runs for each draw wanted before giving up
+CLASSES = 30  # the most probable tokens, each counted by itself
+PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
+PATIENCE = 20  # most runs for each draw that is wanted
 NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
 
 
@@ -39,10 +38,10 @@ class Draw:
 
 
 class Draws:
-    """A prompt, a position and a rule, ready to be decoded as often as wanted.
+    """A prompt, a position and a rule, which can be decoded as often as needed.
 
     Raises:
-        InputError: nothing is drawn at temperature 0; or as `set_up_run` and `make_drafter`.
+        InputError: the temperature is 0; or see `Drafter.set_up` and `make_drafter`.
     """
 
     def __init__(
@@ -57,106 +56,105 @@ class Draws:
         if settings.greedy:
             raise InputError("At temperature 0 nothing is drawn by chance: choose a temperature above 0.")
         self._position = position
-        self._opening = _opening(target, draft, prompt, settings, position)
-        self._step = replace(self._opening, settings=replace(self._opening.settings, max_new_tokens=1))
+        self._drafter = make_drafter(target, draft, settings)
+        self._setup = _set_up(target, self._drafter, prompt, settings, position)
+        self._step = replace(self._setup, settings=replace(self._setup.settings, max_new_tokens=1))
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
         self._rule = make_other_rule(rule, self._generator)
         self._drafts_with = drafts_with(rule, self._sampler)
         self._model_of = NeverCropped if rule == "uncropped" else RememberingModel
-        self._drafter = make_drafter(target, draft, settings)
         self._recorder = Recorder(TokenTexts(target.tokenizer), self._sampler, False)
-        tokens, size = self._opening.prompt.token_ids, self._opening.vocabulary
-        self._target = Passes(target, size, tokens)
-        self._draft = Passes(draft, size, tokens) if draft else None
+        self._target = Passes(target, self._setup.vocabulary, self._setup.prompt.token_ids)
+        self._draft_passes: dict[int, Passes] = {}  # by the draft model's `id`
 
     def seed(self, *numbers: int) -> None:
-        """What follows depends on these numbers alone."""
+        """Make everything that follows depend on these numbers only."""
         mixed = 0
         for number in numbers:
             mixed = (mixed * 1_000_003 + number + 1) % 2**63
         self._generator.manual_seed(mixed)
 
     def try_one(self) -> tuple[Draw | None, bool | None]:
-        """One run: what it wrote at the position, if it has it, and whether its first drafted token was kept."""
-        text = list(self._opening.prompt.token_ids)
-        start = len(text)
+        """One run: its token at the position, if it got there, and whether its first drafted token was accepted."""
+        token_ids = list(self._setup.prompt.token_ids)
+        start = len(token_ids)
         target = self._model_of(self._target)
-        rounds = speculative_rounds(
-            target, self._begin(), self._sampler, self._rule, text, self._opening, self._recorder
-        )
+        proposer, recorder = self._begin(), self._recorder
+        rounds = speculative_rounds(target, proposer, self._sampler, self._rule, token_ids, self._setup, recorder)
         first = next(rounds)
-        kept = first.drafted[0].status == "accepted" if first.drafted else None
+        accepted = first.drafted[0].status == "accepted" if first.drafted else None
         if self._position == "after":
             if all(token.status == "accepted" for token in first.drafted):
-                return None, kept
-            start = len(text)
+                return None, accepted
+            start = len(token_ids)
             next(rounds)
         else:
             start += NUMBERS[self._position] - 1
-            while len(text) <= start:
+            while len(token_ids) <= start:
                 next(rounds)
-        return Draw(tuple(text[:start]), text[start]), kept
+        return Draw(tuple(token_ids[:start]), token_ids[start]), accepted
 
     def plainly(self, history: Sequence[int]) -> int:
         """The next token after `history` by plain decoding."""
-        text = list(history)
+        token_ids = list(history)
         model = RememberingModel(self._target)
-        if unread := text[model.length : -1]:
+        if unread := token_ids[model.length : -1]:
             model.read(unread)
-        token_id, _ = next(autoregressive_steps(model, self._sampler, text, self._step, None))
+        token_id, _ = next(autoregressive_steps(model, self._sampler, token_ids, self._step, None))
         return token_id
 
     def probabilities(self, history: Sequence[int]) -> Tensor:
-        """The target's own distribution after `history`, exactly; (vocabulary,)."""
+        """The exact distribution of the target after `history`; (vocabulary,)."""
         return self._sampler.scores(self._target.rows(history, 1))[0]
 
     def acceptance(self) -> tuple[float, float] | None:
-        """Sum of p·q and sum of min(p, q) for the first drafted token; None where nothing is drafted."""
-        draft = self._begin().propose(self._opening.prompt.token_ids, 1)
+        """Sum of p·q and sum of min(p, q) for the first drafted token; None if nothing is drafted."""
+        draft = self._begin().propose(self._setup.prompt.token_ids, 1)
         if not draft.token_ids:
             return None
-        p = self.probabilities(self._opening.prompt.token_ids)
+        p = self.probabilities(self._setup.prompt.token_ids)
         if draft.draft_scores is None or self._drafts_with is not self._sampler:
-            sure = float(p[draft.token_ids[0]])
-            return sure, sure
+            point_mass = float(p[draft.token_ids[0]])
+            return point_mass, point_mass
         q = draft.draft_scores[0]
         return float((p * q).sum()), float(torch.minimum(p, q).sum())
 
     def text_of(self, token_id: int) -> str:
         """The token as it is shown."""
-        return self._opening.token_texts[token_id]
+        return self._setup.token_texts[token_id]
 
     def _begin(self) -> Proposer:
-        prompt, size = self._opening.prompt.token_ids, self._opening.vocabulary
-        if self._draft is None or not isinstance(self._drafter, ModelDrafter):
-            return self._drafter.begin(prompt, size, self._drafts_with, None)
-        proposer = ModelProposer(RememberingModel(self._draft), self._drafts_with, None)
-        proposer.unsure_below = unsure_below(self._opening.settings)
-        return proposer
+        return self._drafter.begin(DraftContext(self._setup, self._drafts_with, open_model=self._open_draft))
+
+    def _open_draft(self, loaded: LoadedModel, vocabulary: int) -> CachedModel:
+        """A draft model whose passes are remembered from run to run."""
+        if id(loaded) not in self._draft_passes:
+            self._draft_passes[id(loaded)] = Passes(loaded, vocabulary, self._setup.prompt.token_ids)
+        return RememberingModel(self._draft_passes[id(loaded)])
 
 
-def _opening(
+def _set_up(
     target: LoadedModel,
-    draft: LoadedModel | None,
+    drafter: Drafter,
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     position: Position,
 ) -> RunSetup:
-    """Runs just long enough to have the position, with a draft that reaches it. An end of text is a token like any."""
+    """Runs that are just long enough to reach the position. An end of text is a token like any other."""
     length = settings.draft_length + 2 if position == "after" else NUMBERS[position] + 1
-    most = 2 * settings.draft_length + 2  # what a target that never forgets reads until then
-    setup = set_up_run(target, draft, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
+    most = 2 * settings.draft_length + 2  # what a target with an uncropped cache reads until then
+    setup = drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
     return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
 
 
 def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
-    """Batches of `each` draws, of these numbers; None now and then, as a chance to stop.
+    """The batches with these numbers, `each` draws in each; None from time to time, as a chance to stop.
 
-    A batch depends on its number and the seed alone, so a proof cut short goes on as if it had not been.
+    A batch depends only on its number and the seed, so an interrupted proof continues as if nothing had happened.
 
     Raises:
-        InputError: the position does not come, such as one after a rejection where nothing is ever rejected.
+        InputError: the runs do not reach the position, for example because nothing is ever rejected.
     """
     yield None
     draws.seed(seed, 0)
@@ -172,7 +170,7 @@ def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> 
 
 
 def _classes(draws: Draws) -> list[int]:
-    """The tokens to count one by one, likeliest first, by a pilot whose draws are not used again."""
+    """The tokens to count one by one, most probable first, from pilot draws that are not used again."""
     total: Tensor | None = None
     for _ in range(PILOT):
         drawn, _ = draws.try_one()
@@ -186,8 +184,8 @@ def _classes(draws: Draws) -> list[int]:
 
 
 NEVER_REJECTED = (
-    "In so many runs the first draft was hardly ever rejected, so there is no token after a rejection to look at: "
-    "choose another prompt, draft or draft length."
+    "The first draft was almost never rejected, so there are too few tokens after a rejection to test. "
+    "Choose another prompt, draft or draft length."
 )
 
 
@@ -200,17 +198,17 @@ class _Counting:
         self._place = {token_id: place for place, token_id in enumerate(classes)}
         self._speculative, self._plain = [0] * (len(classes) + 1), [0] * (len(classes) + 1)
         self._histories: Counter[tuple[int, ...]] = Counter()
-        self._proposed = self._kept = 0
+        self._proposed = self._accepted = 0
         self.tries = self.draws = 0
 
     def count_one(self, most_tries: int) -> None:
-        """Run once; counts where the run has the position."""
+        """Run once, and count the token if the run reached the position."""
         if self.tries >= most_tries:
             raise InputError(NEVER_REJECTED)
-        drawn, kept = self._from.try_one()
+        drawn, accepted = self._from.try_one()
         self.tries += 1
-        self._proposed += kept is not None
-        self._kept += bool(kept)
+        self._proposed += accepted is not None
+        self._accepted += bool(accepted)
         if drawn is not None:
             self.draws += 1
             self._histories[drawn.history] += 1
@@ -229,7 +227,7 @@ class _Counting:
             len(self._histories),
             self.tries,
             self._proposed,
-            self._kept,
+            self._accepted,
             *(sums or (None, None)),
         )
 

@@ -1,6 +1,6 @@
-"""Greedy: are the ids the target's own? And where they are not, how near a tie was it that rounding decided?
+"""The greedy proof: are the ids the target's own? Where they differ, how nearly equal were the two tokens?
 
-Both runs are the real loops; their targets are overheard, so that the logits shown are the ones that were decided by.
+Both runs use the real loops. Their targets log the logits, so that the page shows the ones that decided.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,25 +12,23 @@ from specviz.core.metrics import count, first_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Round
 from specviz.decoding.autoregressive import autoregressive_steps
-from specviz.decoding.draft_length import unsure_below
-from specviz.decoding.drafters import ModelProposer
+from specviz.decoding.drafters import DraftContext, make_drafter
 from specviz.decoding.recording import Recorder
-from specviz.decoding.run_setup import RunSetup, set_up_run
+from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.translated import TranslatedDrafter, make_drafter
 from specviz.decoding.verification import GreedyRule
 from specviz.measure.proof.rows import Contenders, GreedyRow, NearTie
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
-TEXT_SHOWN = 60  # characters before the place where two outputs part
+TEXT_SHOWN = 60  # characters shown before the place where two outputs differ
 
-Exact = Callable[[], LoadedModel]  # the target in float32, loaded when it is asked for
+Exact = Callable[[], LoadedModel]  # gives the target in float32, loaded only when needed
 
 
 class LoggingModel(CachedModel):
-    """A target that keeps the logits of every pass, and where in the text each pass began."""
+    """A target that stores the logits of every pass, and where in the text each pass began."""
 
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         super().__init__(loaded, vocabulary)
@@ -44,7 +42,7 @@ class LoggingModel(CachedModel):
         return logits
 
     def decided(self, place: int) -> Tensor:
-        """The logits after the text's first `place` tokens, as the last pass that made them has them."""
+        """The logits after the first `place` tokens of the text, from the last pass that computed them."""
         before, logits = self._pass(place)
         return logits[place - 1 - before]
 
@@ -65,31 +63,29 @@ def greedy_row(
     exact: Exact,
     preset: str = "",
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare, id for id; None now and then as a chance to stop, the row at the end.
+    """Decode both ways and compare id by id; None from time to time as a chance to stop, the row at the end.
 
     Raises:
-        InputError: as `set_up_run` and `make_drafter`.
+        InputError: see `Drafter.set_up` and `make_drafter`.
     """
     settings = replace(settings, temperature=0.0)
     drafter = make_drafter(target, draft, settings)
-    setup = _open(target, draft, drafter, prompt, settings)
-    plainly, speculatively = (LoggingModel(target, setup.vocabulary) for _ in range(2))
+    setup = drafter.set_up(target, prompt, settings)
+    plain_model, speculative_model = (LoggingModel(target, setup.vocabulary) for _ in range(2))
     start = setup.prompt.token_ids
-    plain, ours = list(start), list(start)
-    plainly.prefill(start[:-1])
-    for _ in autoregressive_steps(plainly, Greedy(), plain, setup, None):
+    plain, speculative = list(start), list(start)
+    plain_model.prefill(start[:-1])
+    for _ in autoregressive_steps(plain_model, Greedy(), plain, setup, None):
         yield None
-    speculatively.prefill(start[:-1])
+    speculative_model.prefill(start[:-1])
     recorder = Recorder(setup.token_texts, Greedy(), False)
-    proposer = drafter.begin(start, setup.vocabulary, Greedy(), None)
-    if isinstance(proposer, ModelProposer):
-        proposer.unsure_below = unsure_below(settings)
+    proposer = drafter.begin(DraftContext(setup, Greedy()))
     rounds: list[Round] = []
-    for round in speculative_rounds(speculatively, proposer, Greedy(), GreedyRule(), ours, setup, recorder):
+    for round in speculative_rounds(speculative_model, proposer, Greedy(), GreedyRule(), speculative, setup, recorder):
         rounds.append(round)
         yield None
-    at = first_difference(ours, plain)
-    tie = None if at is None else near_tie(setup, plainly, speculatively, plain, ours, at, exact)
+    at = first_difference(speculative, plain)
+    tie = None if at is None else near_tie(setup, plain_model, speculative_model, plain, speculative, at, exact)
     counts = count(rounds)
     yield GreedyRow(
         preset=preset,
@@ -106,33 +102,20 @@ def greedy_row(
     )
 
 
-def _open(
-    target: LoadedModel,
-    draft: LoadedModel | None,
-    drafter: object,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-) -> RunSetup:
-    if isinstance(drafter, TranslatedDrafter):
-        return drafter.open(target, prompt, settings)
-    return set_up_run(target, draft, prompt, settings)
-
-
 def near_tie(
     setup: RunSetup,
-    plainly: LoggingModel,
-    speculatively: LoggingModel,
+    plain_model: LoggingModel,
+    speculative_model: LoggingModel,
     plain: list[int],
-    ours: list[int],
+    speculative: list[int],
     at: int,
     exact: Exact,
 ) -> NearTie:
-    """The two tokens that were chosen after the text's first `at` tokens, by the logits that chose them.
+    """The two tokens that were chosen after the first `at` tokens of the text, with the logits that decided.
 
-    An output that ends early for an end of text has no other token there: the lists are of greedy runs of the same
-    length, so both have a token at the first place where they differ.
+    Both lists have a token there: a run ends early only after an end of text, and then the other one ends there too.
     """
-    ids = (plain[at], ours[at])
+    ids = (plain[at], speculative[at])
     dtype = setup.target.info.dtype
 
     def contenders(way: str, dtype: str, logits: Tensor) -> Contenders:
@@ -145,10 +128,10 @@ def near_tie(
         text=str(before)[-TEXT_SHOWN:],
         plain_token=setup.token_texts[ids[0]],
         speculative_token=setup.token_texts[ids[1]],
-        batch=speculatively.batch(at),
+        batch=speculative_model.batch(at),
         ways=[
-            contenders("one token", dtype, plainly.decided(at)),
-            contenders("batched", dtype, speculatively.decided(at)),
+            contenders("one token", dtype, plain_model.decided(at)),
+            contenders("batched", dtype, speculative_model.decided(at)),
             contenders("float32", "float32", whole),
         ],
     )

@@ -1,55 +1,55 @@
-"""Rules other than the lossless ones, for the proof that the lossless ones are: slower, or wrong on purpose.
+"""Other acceptance rules, for comparison in the proof: a slower one, and some that are wrong on purpose.
 
-Nothing here is on a run's path: `make_rule` never makes one of these, only `specviz.measure.proof.draws` does.
+A run never uses one of them: `make_rule` never makes them, only `specviz.measure.proof.draws` does.
 """
 
 import torch
 from torch import Tensor
 
 from specviz.core.errors import InputError
-from specviz.decoding.drafters import Draft
+from specviz.decoding.drafters.protocol import Draft
 from specviz.decoding.sampler import Sampler
 from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, residual
-from specviz.measure.proof.rule_names import KEPT_LIKELIEST, LENIENCE, RuleName
+from specviz.measure.proof.rule_names import LENIENCE, TOP_ACCEPTED, RuleName
 
 
 class MatchRule:
-    """Lossless: draw the target's own token, and keep the drafted one if it is the same. Accepts with sum of p·q.
+    """Lossless: draw the target's own token, and accept the drafted one if it is the same: probability sum of p·q.
 
     This is how llama.cpp and transformers' early assisted sampling verify; the rule of Leviathan et al. 2023 accepts
-    with sum of min(p, q), which is never less.
+    with probability sum of min(p, q), which is never less.
     """
 
     def __init__(self, generator: torch.Generator) -> None:
         self._generator = generator
 
-    def verify(self, draft: Draft, target: Tensor) -> Verification:
-        """The prefix on which the target's own draws agree, then its own token."""
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """The tokens that the target's own draws agree with, then the target's own token."""
         accept_probs: list[float] = []
         for i, token_id in enumerate(draft.token_ids):
-            accept_probs.append(float(target[i, token_id]))
-            own = int(torch.multinomial(target[i], 1, generator=self._generator))
+            accept_probs.append(float(target_scores[i, token_id]))
+            own = int(torch.multinomial(target_scores[i], 1, generator=self._generator))
             if own != token_id:
                 return Verification(i, own, accept_probs)
-        bonus = int(torch.multinomial(target[-1], 1, generator=self._generator))
+        bonus = int(torch.multinomial(target_scores[-1], 1, generator=self._generator))
         return Verification(len(draft.token_ids), bonus, accept_probs)
 
 
 class AlteredRule:
-    """Accept with a probability of one's own, correct from a distribution of one's own: two chances to be wrong."""
+    """A frame for wrong rules: a subclass changes the acceptance probability, the correction, or both."""
 
     def __init__(self, generator: torch.Generator) -> None:
         self._generator = generator
 
-    def verify(self, draft: Draft, target: Tensor) -> Verification:
-        """As `SamplingRule.judge`, but for the two methods below."""
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """As `SamplingRule.verify`, except for the two methods below."""
         accept_probs: list[float] = []
         for i in range(len(draft.token_ids)):
-            accept_probs.append(self._acceptance(draft, target[i], i))
+            accept_probs.append(self._acceptance(draft, target_scores[i], i))
             drawn = float(torch.rand(1, generator=self._generator, dtype=torch.float64))
             if drawn >= accept_probs[i]:
-                return Verification(i, self._draw(self._correction(draft, target[i], i)), accept_probs)
-        return Verification(len(draft.token_ids), self._draw(target[-1]), accept_probs)
+                return Verification(i, self._draw(self._correction(draft, target_scores[i], i)), accept_probs)
+        return Verification(len(draft.token_ids), self._draw(target_scores[-1]), accept_probs)
 
     def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
         return min(1.0, float(p[draft.token_ids[i]]) / _q(draft, i))
@@ -69,15 +69,15 @@ class NoResidual(AlteredRule):
 
 
 class InTopK(AlteredRule):
-    """WRONG: keeps what is among the target's likeliest, never mind how likely, and nothing else."""
+    """WRONG: accepts every token among the target's most probable ones, and nothing else."""
 
     def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        likeliest = p.topk(min(KEPT_LIKELIEST, len(p))).indices
-        return float(draft.token_ids[i] in likeliest)
+        most_probable = p.topk(min(TOP_ACCEPTED, len(p))).indices
+        return float(draft.token_ids[i] in most_probable)
 
 
 class Lenient(AlteredRule):
-    """WRONG: compares with less than q (Leviathan et al. 2023, appendix A.5, "lenience")."""
+    """WRONG: divides by less than q (Leviathan et al. 2023, appendix A.5, "lenience")."""
 
     def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
         return min(1.0, float(p[draft.token_ids[i]]) / (LENIENCE * _q(draft, i)))
@@ -87,22 +87,22 @@ def _q(draft: Draft, i: int) -> float:
     return 1.0 if draft.draft_scores is None else float(draft.draft_scores[i, draft.token_ids[i]])
 
 
-class LikeliestOf:
-    """WRONG together with a sampling rule: hands on the scores to draw from, and takes the likeliest instead."""
+class ArgmaxOf:
+    """WRONG together with a sampling rule: passes on the scores as q, but takes the most probable token."""
 
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
 
     def scores(self, logits: Tensor) -> Tensor:
-        """The sampler's own."""
+        """The same as the sampler's."""
         return self._sampler.scores(logits)
 
     def choose(self, scores: Tensor) -> int:
-        """The likeliest, though the scores are handed on as what it was drawn from."""
+        """The most probable token, although the rule takes it for a draw from the scores."""
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """The sampler's own."""
+        """The same as the sampler's."""
         return self._sampler.probabilities(scores)
 
 
@@ -110,8 +110,10 @@ _ALTERED = {"no-residual": NoResidual, "top-k": InTopK, "lenient": Lenient}
 
 
 def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name for sampling. With "greedy-draft" and "uncropped" it is the real one: what is wrong there
-    is the draft's choice (`drafts_with`) and the target's cache (`specviz.measure.proof.remembered.NeverCropped`).
+    """The rule of this name, for sampling.
+
+    With "greedy-draft" and "uncropped" it is the real one: there the draft's choice (`drafts_with`) or the target's
+    cache (`specviz.measure.proof.remembered.NeverCropped`) is wrong.
 
     Raises:
         InputError: there is no such rule.
@@ -126,5 +128,5 @@ def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRul
 
 
 def drafts_with(name: RuleName, sampler: Sampler) -> Sampler:
-    """How the draft chooses its tokens under this rule: as the target does, but for the greedy draft."""
-    return LikeliestOf(sampler) if name == "greedy-draft" else sampler
+    """How the draft chooses its tokens under this rule: as the target does, except with the greedy draft."""
+    return ArgmaxOf(sampler) if name == "greedy-draft" else sampler

@@ -1,4 +1,4 @@
-"""The proof that is shown before any model has loaded: made by `python -m scripts.record_proof`."""
+"""The proof that is shown before any model is loaded, made by `python -m scripts.record_proof`."""
 
 import logging
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class RecordedDraws:
 
 @dataclass(frozen=True, slots=True)
 class RecordedProof:
-    """Everything the page shows at first."""
+    """Everything that the page shows at first."""
 
     created: str
     machine: str
@@ -38,7 +38,7 @@ class RecordedProof:
 
     @property
     def changed_weights(self) -> list[str]:
-        """Models whose weights here are others than those it was recorded with."""
+        """Models whose weights differ from those it was recorded with."""
         known = {name for name in self.weights if name in bundled_names()}
         return sorted(name for name in known if weights_hash(MODELS_FOLDER / name) != self.weights[name])
 
@@ -47,13 +47,13 @@ _PROOF: TypeAdapter[RecordedProof] = TypeAdapter(RecordedProof)
 
 
 def dump_proof(proof: RecordedProof) -> bytes:
-    """The file's content."""
+    """The content of the file."""
     return _PROOF.dump_json(proof, indent=1) + b"\n"
 
 
 @cache
 def recorded_proof() -> RecordedProof | None:
-    """The recorded proof; None where it is missing or damaged."""
+    """The recorded proof; None if it is missing or damaged."""
     try:
         return _PROOF.validate_json(PATH.read_bytes())
     except (OSError, ValidationError) as error:

@@ -1,24 +1,28 @@
-"""What the proof's tasks answer, as plain values: batches of draws, and greedy comparisons. No torch in it."""
+"""The results of a proof as plain values: batches of draws, and greedy comparisons. It imports no torch."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-BATCHES = 10  # a proof by sampling comes in so many parts; after each the test is made once
+from pydantic import AliasChoices, Field
+
+BATCHES = 10  # a proof by sampling has this many parts; the test is made once after each
 MOST_DRAWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class DrawBatch:
-    """Draws of one position. Lists have an entry a class: some single tokens, and at the end all others together."""
+    """Draws of one position. Lists have one entry a class: some single tokens, then all other tokens together."""
 
     tokens: list[str]  # the classes' texts
-    speculative: list[int]  # how often the speculative loop wrote each
-    plain: list[int]  # how often plain decoding did, asked once after each of the same texts
-    expected: list[float]  # how often it is to be expected: the target's probabilities after those texts, summed
-    texts: int  # different texts before the position
-    tries: int  # runs made for them; more than draws where the position is not in every run
+    speculative: list[int]  # how often the speculative loop wrote each class
+    plain: list[int]  # how often plain decoding did, once after each of the same texts
+    expected: list[float]  # the expected count: the sum of the target's probabilities after those texts
+    texts: int  # number of different texts before the position
+    tries: int  # runs that were made; more than draws if not every run has the position
     proposed: int  # runs whose first round drafted something
-    kept: int  # of these, runs whose first drafted token was accepted
-    sum_of_products: float | None  # sum over tokens of p·q for the first drafted token; None where there is no draft
+    # Of these, runs whose first drafted token was accepted; older files call it "kept".
+    accepted: Annotated[int, Field(validation_alias=AliasChoices("accepted", "kept"))]
+    sum_of_products: float | None  # sum over tokens of p·q for the first drafted token; None without a draft
     sum_of_minima: float | None  # sum of min(p, q)
 
     @property
@@ -29,28 +33,28 @@ class DrawBatch:
 
 @dataclass(frozen=True, slots=True)
 class Contenders:
-    """The logits of two tokens as one computation has them."""
+    """The logits of two tokens in one computation."""
 
     way: str  # "one token", "batched" or "float32"
     dtype: str
-    plain: float  # of the token plain decoding took
-    speculative: float  # of the one the speculative loop took
+    plain: float  # of the token that plain decoding chose
+    speculative: float  # of the token that the speculative loop chose
 
     @property
     def gap(self) -> float:
-        """How far the plain run's token is ahead; below 0 it is behind."""
+        """How far the token of plain decoding is ahead; negative if it is behind."""
         return self.plain - self.speculative
 
 
 @dataclass(frozen=True, slots=True)
 class NearTie:
-    """The place where two greedy outputs part."""
+    """The first place where two greedy outputs differ."""
 
-    position: int  # new tokens that are the same before it
+    position: int  # number of equal new tokens before it
     text: str  # the end of the text before it
     plain_token: str
     speculative_token: str
-    batch: int  # tokens that the target read at once there
+    batch: int  # number of tokens that the target read at once there
     ways: list[Contenders]
 
 
@@ -58,17 +62,17 @@ class NearTie:
 class GreedyRow:
     """One prompt, decoded greedily both ways."""
 
-    preset: str  # its name; empty for a prompt of the visitor's own
+    preset: str  # its name; empty for the visitor's own prompt
     prompt: str
     target: str
     draft: str
     dtype: str  # the target's number format
     draft_length: int
-    tokens: int  # written by plain decoding
-    same: int  # how many from the start are the same, id for id
+    tokens: int  # number written by plain decoding
+    same: int  # number of equal ids from the start
     drafted: int
     accepted: int
-    near_tie: NearTie | None  # None where all are the same
+    near_tie: NearTie | None  # None if all are the same
 
     @property
     def identical(self) -> bool:

@@ -1,14 +1,14 @@
-"""The acceptance rules the proof can try: the lossless one, a slower one, and those broken on purpose.
+"""The acceptance rules that the proof can test: the lossless one, a slower one, and some that are wrong on purpose.
 
-Names and sentences only, so that pages and messages to the engine can hold them; `other_rules` does
-what they say. None of them is reachable from a run: runs always take the lossless rule.
+Only names and sentences, for pages and for messages to the engine; `other_rules` has the code. A run cannot use the
+wrong ones: runs always use the lossless rule.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 RuleName = Literal["lossless", "match", "no-residual", "top-k", "greedy-draft", "lenient", "uncropped"]
-Position = Literal["first", "second", "third", "after"]  # which new token is looked at; after: right after a rejection
+Position = Literal["first", "second", "third", "after"]  # which new token is tested; after: the one after a rejection
 
 POSITIONS: dict[Position, str] = {
     "first": "1st new token",
@@ -16,20 +16,20 @@ POSITIONS: dict[Position, str] = {
     "third": "3rd new token",
     "after": "the token after the first rejection",
 }
-KEPT_LIKELIEST = 10  # "top-k": a drafted token is kept if it is one of the target's so many likeliest, else not
+TOP_ACCEPTED = 10  # "top-k": a drafted token is accepted if it is one of this many most probable ones
 LENIENCE = 0.3  # "lenient": q is multiplied by it before the comparison
 
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """What a person is told of a rule."""
+    """What the page says about a rule."""
 
     name: RuleName
     title: str
     lossless: bool
     does: str  # one sentence: what it does
-    why: str  # one sentence: what is wrong with that, or why it is right
-    position: Position = "first"  # where it shows
+    why: str  # one sentence: why that is right or wrong
+    position: Position = "first"  # the token at which it is seen
 
 
 RULES = (
@@ -37,52 +37,53 @@ RULES = (
         "lossless",
         "The real rule",
         True,
-        "Keep a drafted token with probability min(1, p/q); replace the first one that fails by a draw from what the "
-        "target wants more than the draft does, (p − q)+.",
-        "Tokens the draft proposes too often are thinned out, and exactly what is then missing is filled in.",
+        "Accept a drafted token with probability min(1, p/q). Replace the first rejected one by a draw from the part "
+        "of p that is above q, (p − q)+.",
+        "A token that the draft proposes too often is rejected just often enough, and the replacement adds exactly the "
+        "tokens that are then missing.",
     ),
     RuleText(
         "match",
-        "Keep only exact matches",
+        "Accept only exact matches",
         True,
-        "Draw a token from the target as plain decoding would, and keep the drafted one only when it is the same.",
-        "Every token is the target’s own draw, so nothing changes but the speed: matches are rarer than need be.",
+        "Draw a token from the target as in plain decoding, and accept the drafted one only if it is the same.",
+        "Every token is the target’s own draw, so only the speed changes: fewer tokens are accepted than possible.",
     ),
     RuleText(
         "no-residual",
         "Skip the residual",
         False,
-        "After a rejection, draw from the target’s p as it is, not from what is left of it, (p − q)+.",
-        "Tokens the draft likes get a second chance after being rejected, so they come too often.",
+        "After a rejection, draw from the target’s whole p, not from the residual (p − q)+.",
+        "A token that was just rejected can be drawn again, so the draft’s favourite tokens appear too often.",
     ),
     RuleText(
         "top-k",
-        f"Keep all in the target’s top {KEPT_LIKELIEST}",
+        f"Accept all in the target’s top {TOP_ACCEPTED}",
         False,
-        f"Keep a drafted token whenever it is one of the target’s {KEPT_LIKELIEST} likeliest, else replace it.",
-        "Among those few, the draft’s odds replace the target’s.",
+        f"Accept a drafted token if it is one of the target’s {TOP_ACCEPTED} most probable ones, else replace it.",
+        "Among these tokens, the draft’s probabilities replace the target’s.",
     ),
     RuleText(
         "greedy-draft",
         "Greedy draft, judged as if sampled",
         False,
-        "The draft always proposes its likeliest token, but the rule divides by q as if it had been drawn from q.",
-        "The proposal’s real probability is 1, not q: it is kept too often, and the residual is the wrong one.",
+        "The draft always proposes its most probable token, but the rule divides by q as if it had been drawn from q.",
+        "The probability of proposing it is really 1, not q: it is accepted too often, and the residual is wrong.",
     ),
     RuleText(
         "lenient",
         "A lenient threshold",
         False,
-        f"Keep a drafted token with probability min(1, p / ({LENIENCE} · q)): more guesses survive, and it is quicker.",
-        "The draft’s favourites survive more often than the target would have written them. It is a known trade "
-        "(“lenience”, Leviathan et al. 2023, appendix A.5), and not lossless.",
+        f"Accept a drafted token with probability min(1, p / ({LENIENCE} · q)): more are accepted, and it is faster.",
+        "The draft’s favourite tokens appear more often than the target would write them. This is a known trade-off "
+        "(“lenience”, Leviathan et al. 2023, appendix A.5), and it is not lossless.",
     ),
     RuleText(
         "uncropped",
         "A cache that is not cropped",
         False,
-        "The rule is the real one, but after a rejection the target’s cache keeps the rejected tokens.",
-        "From then on the target reads words that are not in the text: the bug does not show until after a rejection.",
+        "The rule is the real one, but after a rejection the rejected tokens stay in the target’s cache.",
+        "From then on the target reads tokens that are not in the text, so the error shows only after a rejection.",
         "after",
     ),
 )
@@ -91,5 +92,5 @@ _BY_NAME = {rule.name: rule for rule in RULES}
 
 
 def rule_text(name: RuleName) -> RuleText:
-    """What a person is told of this rule."""
+    """What the page says about this rule."""
     return _BY_NAME[name]

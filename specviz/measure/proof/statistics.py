@@ -1,11 +1,11 @@
-"""Are these draws from that distribution? The proof page's statistics: counts in, evidence out. No model.
+"""Are these draws from that distribution? The statistics of the proof page, from counts only.
 
-One test is made after each of a proof's parts. So that looking often does not make false alarms frequent, each look may
-raise one with odds of at most `FALSE_ALARM` / looks, and all of them together with at most `FALSE_ALARM` (Bonferroni).
+A test is made after each part of a proof. To keep false alarms rare, each test may raise one with a probability of at
+most `FALSE_ALARM` / tests, so all of them together with at most `FALSE_ALARM` (Bonferroni).
 
-Where draws stand after different texts, `expected` is the sum of the target's probabilities after each of them. The
-counts then scatter less than one multinomial's would (the covariance of the sum is the multinomial's, less the spread
-of the distributions among the texts), so that the test errs on the side of fewer false alarms.
+If the draws follow different texts, `expected` is the sum of the target's probabilities after each of them. The counts
+then vary less than those of one multinomial (the covariance of the sum is the multinomial's minus the spread of the
+distributions between the texts), so the test raises even fewer false alarms.
 """
 
 import math
@@ -17,37 +17,37 @@ from typing import Literal
 
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 
-FALSE_ALARM = 0.01  # odds that a right rule is called wrong, over all looks of a proof
-LEAST_EXPECTED = 5.0  # in each of the test's bins, as is usual: below, its distribution is not chi-squared's
-USUAL = 0.05  # p-values below it are said to be unusual, though they do not fail
+FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
+LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
+USUAL = 0.05  # p-values below it are called unusual, but do not fail
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-POWER = 0.95  # odds with which the difference that a proof says it would have seen is seen
+POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the counts say at one time."""
+    """The test on the counts so far."""
 
     draws: int
-    distance: float  # total variation distance between the bins' shares: half the sum of |observed - expected|
-    chance: float  # what chance alone exceeds once in twenty times
+    distance: float  # total variation distance between the shares of the bins: half the sum of |observed - expected|
+    chance: float  # the distance that chance alone exceeds once in twenty times
     statistic: float  # chi-squared, the sum of (observed - expected)^2 / expected
-    degrees: int  # of freedom: bins less one; 0 where one bin is left and there is nothing to test
-    p_value: float  # odds of a statistic at least this large, if the draws are the target's
+    degrees: int  # of freedom: bins minus one; 0 with a single bin, when there is nothing to test
+    p_value: float  # probability of a statistic at least this large, if the draws are the target's
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What all looks so far come to."""
+    """The conclusion from all tests so far."""
 
     state: Literal["open", "passes", "fails", "nothing"]
     sentence: str
-    failed_at: int | None = None  # draws after which it failed
+    failed_at: int | None = None  # number of draws after which it failed
 
 
 def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
-    """Compare counts with what was to be expected; both have an entry a class and the same sum."""
+    """Compare counts with the expected ones; both have one entry a class and the same sum."""
     counts, means = pool(observed, expected)
     draws = sum(counts)
     distance = sum(abs(count - mean) for count, mean in zip(counts, means, strict=True)) / (2 * max(draws, 1))
@@ -60,9 +60,9 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
-    """Bins in which at least `LEAST_EXPECTED` are expected: the classes below it are put together, likeliest last.
+    """Bins with at least `LEAST_EXPECTED` expected draws: smaller classes are put together into the last bin.
 
-    Which classes go together depends on what is expected, never on what came.
+    Which classes are put together depends only on the expected counts, never on the observed ones.
     """
     order = sorted(range(len(expected)), key=lambda i: -expected[i])
     large = [i for i in order if expected[i] >= LEAST_EXPECTED]
@@ -77,7 +77,7 @@ def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int],
 
 
 def survival(statistic: float, degrees: int) -> float:
-    """Odds that a chi-squared variable exceeds `statistic`: a finite sum for whole degrees of freedom.
+    """Probability that a chi-squared variable exceeds `statistic`: a finite sum for whole degrees of freedom.
 
     Abramowitz and Stegun, Handbook of Mathematical Functions, 26.4.4 (odd) and 26.4.5 (even degrees).
     """
@@ -93,10 +93,10 @@ def survival(statistic: float, degrees: int) -> float:
 
 @lru_cache(maxsize=256)
 def chance_distance(shares: tuple[float, ...], draws: int) -> float:
-    """The total variation distance that so many draws from these very shares exceed once in twenty times.
+    """The total variation distance that this many draws from exactly these shares exceed once in twenty times.
 
-    By simulation with a fixed seed. With at least five expected in each bin, counts are simulated as normal variables
-    with a multinomial's variances and covariances: z_i sqrt(p_i) - p_i sum of z_j sqrt(p_j).
+    Simulated with a fixed seed. With at least five expected in each bin, the counts are simulated as normal variables
+    with the variances and covariances of a multinomial: z_i sqrt(p_i) - p_i sum of z_j sqrt(p_j).
     """
     random, roots = Random(0), [math.sqrt(share) for share in shares]
     distances = []
@@ -109,10 +109,10 @@ def chance_distance(shares: tuple[float, ...], draws: int) -> float:
 
 
 def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
-    """The total variation distance that a test at `threshold` sees with odds of `POWER`, wherever it lies.
+    """The total variation distance that a test at `threshold` detects with probability `POWER`, wherever it lies.
 
-    A distance d makes the statistic's non-centrality at least 4 d^2 draws (by Cauchy and Schwarz, where the bins that
-    come too often have half of the probability), and the statistic is then close to normal with mean degrees + l and
+    A distance d makes the statistic's non-centrality at least 4 d^2 draws (by Cauchy and Schwarz, if the bins with
+    too many draws have half of the probability), and the statistic is then close to normal with mean degrees + l and
     variance 2 (degrees + 2 l), l the non-centrality.
     """
     critical, quantile = _critical(degrees, threshold), 1.645  # the normal's, for 95 %
@@ -126,7 +126,7 @@ def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
 
 @lru_cache(maxsize=256)
 def _critical(degrees: int, threshold: float) -> float:
-    """The statistic that is exceeded with odds of `threshold`."""
+    """The value of the statistic that is exceeded with probability `threshold`."""
     low, high = 0.0, 10.0 * degrees + 100.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -135,7 +135,7 @@ def _critical(degrees: int, threshold: float) -> float:
 
 
 def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    """One look after each batch, at everything up to it."""
+    """One test after each batch, on all draws up to it."""
     found, observed, expected = [], [0] * len(batches[0].expected) if batches else [], [0.0] * 0
     expected = [0.0] * len(observed)
     for batch in batches:
@@ -147,7 +147,7 @@ def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "
 
 
 def finding(made: Sequence[Look], planned: int = BATCHES) -> Finding:
-    """What the looks made so far, of so many planned ones, come to. A failed test stays failed."""
+    """The conclusion from the tests so far, out of `planned` ones. A failed test stays failed."""
     threshold = FALSE_ALARM / planned
     failed = next((one for one in made if one.degrees and one.p_value < threshold), None)
     if failed:
@@ -156,14 +156,14 @@ def finding(made: Sequence[Look], planned: int = BATCHES) -> Finding:
         return Finding("open", "Nothing has been drawn yet.")
     last = made[-1]
     if len(made) < planned:
-        return Finding("open", f"After {last.draws:,} draws nothing distinguishes the two. More are on their way.")
+        return Finding("open", f"After {last.draws:,} draws nothing distinguishes the two. More draws are coming.")
     if not last.degrees:
-        return Finding("nothing", "The target is all but sure of one token here, so there is nothing to compare.")
+        return Finding("nothing", "The target is almost certain of one token here, so there is nothing to compare.")
     seen = smallest_seen(last.draws, last.degrees, threshold)
     return Finding(
         "passes",
-        f"After {last.draws:,} draws {_closeness(last, threshold)}. A distance of more than {seen:.3f} would have been "
-        f"seen with {POWER:.0%} odds. That is evidence, not certainty: more draws see smaller differences.",
+        f"After {last.draws:,} draws {_closeness(last, threshold)}. A distance above {seen:.3f} would have been "
+        f"detected with {POWER:.0%} probability. This is evidence, not certainty: with more draws, smaller differences show.",
     )
 
 
@@ -171,15 +171,15 @@ def _closeness(last: Look, threshold: float) -> str:
     if last.p_value >= USUAL:
         return "nothing distinguishes the two"
     return (
-        f"they lie further apart than chance usually leaves them (p = {last.p_value:.3f}), but not beyond the bar of "
-        f"{threshold:g} that was set beforehand"
+        f"the two differ more than they usually do by chance (p = {last.p_value:.3f}), but less than the limit of "
+        f"{threshold:g}, set in advance, requires"
     )
 
 
 def _failure(failed: Look) -> str:
     return (
-        f"After {failed.draws:,} draws this is not the target’s distribution: draws of the target itself would look "
-        f"so different with odds of {odds(failed.p_value)}. A right rule is called wrong in at most "
+        f"After {failed.draws:,} draws this is not the target’s distribution: draws of the target itself would "
+        f"differ this much with a probability of {odds(failed.p_value)}. A correct rule is called wrong in at most "
         f"{FALSE_ALARM:.0%} of proofs."
     )
 

@@ -7,7 +7,6 @@ from specviz.core.replay import DraftGuesses, Prospect, dump_prospect, ends_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, make_drafter
-from specviz.decoding.draft_guesses import guess_along
 from specviz.decoding.run_setup import set_up_run
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import Stopped
@@ -23,7 +22,7 @@ def draft_guesses_of_run(
     """The run's own draft along its output; None where the output is a draw."""
     if not request.settings.greedy:
         return None
-    return guess_along(target, drafter, trace.prompt.token_ids, trace.output.token_ids)
+    return drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
 
 
 def guess_along_steps(command: GuessAlong, workshop: Workshop, stopped: Callable[[], bool]) -> Steps:
@@ -41,9 +40,8 @@ def guess_along_steps(command: GuessAlong, workshop: Workshop, stopped: Callable
         setup = set_up_run(target, loaded, asked.prompt, settings)
         yield Results(job, [], len(drafts), f"what {draft} would have guessed")
         plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
-        draft_guesses = guess_along(
-            target, make_drafter(target, loaded, settings), plain.prompt.token_ids, plain.output.token_ids
-        )
+        drafter = make_drafter(target, loaded, settings)
+        draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be foreseen.")
         try:

@@ -13,10 +13,17 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo, Trace
-from specviz.decoding import AutoregressiveRun, Draft, Drafter, PromptLookupDrafter, SpeculativeRun, make_drafter
-from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding import (
+    AutoregressiveRun,
+    Draft,
+    DraftContext,
+    Drafter,
+    PromptLookupDrafter,
+    Proposer,
+    SpeculativeRun,
+    make_drafter,
+)
 from specviz.decoding.run_setup import prompt_ids
-from specviz.decoding.sampler import Sampler
 from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn, dump_turn
 from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
 from specviz.models.cached_model import CachedModel
@@ -29,27 +36,21 @@ OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
 
 
-class PersonDrafter:
-    """Drafts what somebody typed, once."""
+class PersonDrafter(Drafter, Proposer):
+    """Drafts what somebody typed, for one round; it is its own proposer."""
 
-    loaded = None
     info = DrafterInfo("person", "you")
 
     def __init__(self, token_ids: Sequence[int]) -> None:
         self._token_ids = list(token_ids)
 
-    def begin(
-        self, prompt: Sequence[int], vocabulary: int, sampler: Sampler, constraint: LogitsConstraint | None
-    ) -> "PersonDrafter":
+    def begin(self, context: DraftContext) -> Proposer:
         """Nothing to read."""
         return self
 
-    def propose(self, text: Sequence[int], count: int) -> Draft:
-        """The person's tokens: a point mass on each, as they name one continuation and no odds."""
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """The person's tokens, each with q = 1: a person names one continuation and no probabilities."""
         return Draft(self._token_ids[:count], None)
-
-    def commit(self, length: int) -> None:
-        """There is one round only."""
 
 
 def play_steps(command: Play, target: LoadedModel, draft: LoadedModel | None) -> Iterator[JobEvent | None]:

@@ -52,7 +52,7 @@ class Outcome:
     def kept(self) -> float | None:
         """Share of runs whose first drafted token was kept; None where nothing was drafted."""
         proposed = sum(batch.proposed for batch in self.batches)
-        return sum(batch.kept for batch in self.batches) / proposed if proposed else None
+        return sum(batch.accepted for batch in self.batches) / proposed if proposed else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,99 @@
+"""Drafting with a smaller model that has the target's tokens."""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from specviz.core.replay import DraftGuesses
+from specviz.core.trace import DrafterInfo
+from specviz.decoding.constraints import constrain
+from specviz.decoding.draft_length import unsure_below
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import shared_vocabulary
+from specviz.models.token_texts import texts_of
+
+CHUNK = 64  # tokens read in one pass along an output: the logits of a long one would take hundreds of megabytes
+
+
+class ModelDrafter(Drafter):
+    """Drafts with a smaller model."""
+
+    def __init__(self, loaded: LoadedModel) -> None:
+        self.loaded: LoadedModel | None = loaded
+        self._model = loaded
+        made = loaded.info
+        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash)
+
+    def begin(self, context: DraftContext) -> "ModelProposer":
+        """Read all of the prompt except its last token: the first guess starts from that one."""
+        model = context.open_model(self._model, context.setup.vocabulary)
+        model.prefill(context.setup.prompt.token_ids[:-1])
+        return ModelProposer(model, context)
+
+    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
+        """The model's most probable token before each token of the output.
+
+        The model reads many tokens in one pass here and one at a time when it drafts, and the two may round
+        differently. In float32 this almost never changes a guess, and `exact` is True. In bfloat16 nearly equal tokens
+        are common, and it is False.
+        """
+        began = perf_counter()
+        output = list(output_ids)
+        model = CachedModel(self._model, shared_vocabulary(target, self._model))
+        guesses = _guesses(model, [*prompt_ids, *output], len(output))
+        texts = texts_of(target.tokenizer, [*output, *guesses])
+        exact = self._model.info.dtype == "float32"
+        return DraftGuesses(self.info, output, guesses, None, texts, exact, perf_counter() - began)
+
+
+class ModelProposer(Proposer):
+    """Writes guesses one by one with the draft model and its own cache."""
+
+    def __init__(self, model: CachedModel, context: DraftContext) -> None:
+        self._model = model
+        self._sampler = context.sampler
+        self._constraint = context.constraint
+        self._unsure_below = unsure_below(context.setup.settings)
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """Guess `count` tokens, or fewer. A step reads one token; after a full accept the first step reads two."""
+        guesses: list[int] = []
+        rows: list[Tensor] = []
+        unread = token_ids[self._model.length :]
+        for _ in range(count):
+            logits = self._model.read(unread)[-1:]
+            if self._constraint:
+                logits = constrain(logits, self._constraint, [*token_ids, *guesses], [])
+            scores = self._sampler.scores(logits)
+            guesses.append(self._sampler.choose(scores[0]))
+            rows.append(scores)
+            unread = guesses[-1:]
+            if self._is_unsure(scores, guesses[-1]):
+                # Stop after this guess, not before it. If unsure guesses were dropped, the ones that are judged would
+                # no longer be draws from q, and the output would no longer be distributed as p.
+                break
+        return Draft(guesses, torch.cat(rows) if rows else None)
+
+    def commit(self, length: int) -> None:
+        """Remove the guesses that did not survive from the cache."""
+        self._model.crop(length)
+
+    def _is_unsure(self, scores: Tensor, token_id: int) -> bool:
+        """Whether q of this guess, after masking and warping, is below the limit."""
+        if not self._unsure_below:
+            return False
+        return float(self._sampler.probabilities(scores)[0, token_id]) < self._unsure_below
+
+
+def _guesses(model: CachedModel, token_ids: list[int], count: int) -> list[int]:
+    """The model's most probable next token before each of the last `count` tokens."""
+    first = len(token_ids) - count - 1  # the guess at the output's first token follows the prompt's last token
+    model.prefill(token_ids[:first])
+    guesses: list[int] = []
+    for start in range(first, len(token_ids) - 1, CHUNK):
+        guesses += model.read(token_ids[start : min(start + CHUNK, len(token_ids) - 1)]).argmax(-1).tolist()
+    return guesses

@@ -1,0 +1,44 @@
+"""Prompt lookup: a drafter without a model, which copies from the text itself."""
+
+from collections.abc import Sequence
+from itertools import chain
+from time import perf_counter
+
+from specviz.core.replay import DraftGuesses
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.trace import DrafterInfo
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.token_texts import texts_of
+
+
+class PromptLookupDrafter(Drafter, Proposer):
+    """Finds the last few tokens earlier in the text and copies what followed them there.
+
+    It has no state, so it is its own proposer.
+    """
+
+    def __init__(self, longest: int = 3) -> None:
+        self._longest = longest  # n of the n-gram that is looked for first
+        self.info = DrafterInfo("prompt-lookup", f"prompt lookup, n-grams up to {longest}")
+
+    def begin(self, context: DraftContext) -> Proposer:
+        """Nothing to read: the text is searched in each round."""
+        return self
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """What followed the most recent earlier occurrence of the text's end, longest n-gram first; maybe nothing."""
+        for n in range(min(self._longest, len(token_ids) - 1), 0, -1):
+            ending = token_ids[-n:]
+            for start in range(len(token_ids) - n - 1, -1, -1):
+                if token_ids[start : start + n] == ending:
+                    return Draft(list(token_ids[start + n : start + n + count]), None)
+        return Draft([], None)
+
+    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
+        """What it would copy at each place of the output."""
+        began = perf_counter()
+        prompt, output = list(prompt_ids), list(output_ids)
+        proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]
+        texts = texts_of(target.tokenizer, [*output, *chain.from_iterable(proposals)])
+        return DraftGuesses(self.info, output, None, proposals, texts, True, perf_counter() - began)

@@ -1,0 +1,104 @@
+"""What a drafter must do. Any class that does it can be used by the loop, the proof, the pages and the command line.
+
+A `Drafter` is a source of guesses and may serve many runs. For each run it makes a `Proposer`, which holds the state of
+that run. Inherit from the protocols to get their defaults: a drafter then needs only `info` and `begin`, and a proposer
+only `propose`. `examples/own_drafter.py` is a complete one.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from specviz.core.replay import DraftGuesses
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import DrafterInfo
+from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.run_setup import RunSetup, set_up_run
+from specviz.decoding.sampler import Sampler
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The guesses of one round."""
+
+    token_ids: list[int]
+    draft_scores: Tensor | None  # (n, vocabulary) scores each was chosen from; None: q is a point mass on the guess
+    own_tokens: list[str] | None = None  # what a draft with another tokenizer wrote, in its tokens; q is then unknown
+
+
+@dataclass(frozen=True, slots=True)
+class DraftContext:
+    """What a drafter may use in one run."""
+
+    setup: RunSetup  # the target, the prompt's token ids, the settings, and the size of the vocabulary
+    sampler: Sampler  # turns logits into scores and chooses a token; the target of the run uses the same one
+    constraint: LogitsConstraint | None = None  # which tokens may come next
+    open_model: Callable[[LoadedModel, int], CachedModel] = CachedModel  # gives a draft model its KV cache
+
+
+class Proposer(Protocol):
+    """A drafter's work on one text, round by round."""
+
+    @abstractmethod
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """Guess how a text continues.
+
+        Args:
+            token_ids: the prompt and the output so far.
+            count: the most guesses that are wanted. Fewer are allowed, also none.
+
+        Returns:
+            The guesses and, in `draft_scores`, the rows of `sampler.scores` that they were chosen from by
+            `sampler.choose`. Without them the rule takes each guess as certain (q = 1), which is right for guesses
+            that were not drawn at random.
+        """
+
+    def commit(self, length: int) -> None:
+        """Take note of the round's result: the first `length` tokens of the text are final, later guesses are not.
+
+        The text has one token more, the target's own: the next guesses start from it. The default does nothing, which
+        is right for a proposer without a cache.
+        """
+        return
+
+
+class Drafter(Protocol):
+    """A source of guesses.
+
+    A drafter that uses the target's own layers or hidden states finds the target in `DraftContext.setup`.
+    """
+
+    info: DrafterInfo  # what a trace says about it
+    loaded: LoadedModel | None = None  # its model, if it has one of its own: it is calibrated, and checked in `set_up`
+
+    def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
+        """Tokenize the prompt and check that the run is possible, before any model reads it.
+
+        Raises:
+            InputError: the prompt is empty or does not fit a context window, or the tokenizers differ.
+        """
+        return set_up_run(target, self.loaded, prompt, settings)
+
+    @abstractmethod
+    def begin(self, context: DraftContext) -> Proposer:
+        """Start a run: read the prompt, if the drafter reads it. The time counts as the draft's prefill."""
+
+    def guess_along(
+        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
+    ) -> DraftGuesses | None:
+        """What the drafter would guess before each token of a greedy output, in one pass.
+
+        Args:
+            target: the model that wrote the output.
+            prompt_ids: the prompt, at least one token.
+            output_ids: the target's greedy output.
+
+        Returns:
+            None, the default, if that is not known without decoding again.
+        """
+        return None

@@ -1,0 +1,202 @@
+"""Drafting with a model of another tokenizer: the text it writes is split again into the target's tokens.
+
+This is string-level matching, as in transformers' universal assisted generation (Timor et al. 2025, arXiv 2502.05202).
+The draft's probabilities belong to other tokens than the target's, so q is unknown and only greedy decoding is offered:
+there a guess is accepted if it is the target's own token, whatever made it.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import DrafterInfo
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.text_tokens import REPLACEMENT, TextTokens, common_length
+from specviz.decoding.run_setup import RunSetup, set_up_run
+from specviz.decoding.sampler import Sampler
+from specviz.models.cached_model import CachedModel
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import same_tokens, shared_vocabulary
+from specviz.models.token_texts import TokenTexts
+
+MOST_PER_TOKEN = 3  # draft tokens a round may take for each target token, beyond the first
+
+
+class TranslatedDrafter(Drafter):
+    """Drafts with a model whose tokenizer is not the target's; greedy only."""
+
+    def __init__(self, loaded: LoadedModel, target: LoadedModel) -> None:
+        self.loaded: LoadedModel | None = loaded
+        self._model, self._target = loaded, target
+        self._draft_tokens, self._target_tokens = TextTokens(loaded.tokenizer), TextTokens(target.tokenizer)
+        self._token_texts = TokenTexts(loaded.tokenizer)
+        made = loaded.info
+        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash)
+
+    def check(self, settings: DecodeSettings) -> None:
+        """Refuse to sample.
+
+        Raises:
+            InputError: the settings ask for it.
+        """
+        if not settings.greedy:
+            raise InputError(
+                f"{self._model.name} can draft for {self._target.name} at temperature 0 only, because their tokenizers "
+                "differ; to sample, use a draft with the target's tokenizer or prompt lookup."
+            )
+
+    def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
+        """Tokenize and check, in both tokenizers.
+
+        Raises:
+            InputError: see `check` and `set_up_run`; or the drafter was made for a target with another tokenizer.
+        """
+        if not same_tokens(target.tokenizer, self._target.tokenizer):
+            raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
+        self.check(settings)
+        setup = set_up_run(target, None, prompt, settings)
+        text, _ = self._target_tokens.spell_whole(setup.prompt.token_ids)
+        length, room = len(self._draft_tokens.open(text)), self._model.context
+        if length + settings.max_new_tokens > room:
+            raise InputError(
+                f"The prompt ({length} tokens in {self._model.name}'s tokenizer) and {settings.max_new_tokens} new "
+                f"tokens do not fit its context window of {room} tokens."
+            )
+        return setup
+
+    def begin(self, context: DraftContext) -> "TranslatedProposer":
+        """Read the prompt in the draft's own tokens. A constraint is left to the target: it is about its tokens."""
+        # A longer text may change tokens far back, so a sliding window keeps all of them.
+        model = CachedModel(self._model, shared_vocabulary(self._model), whole=True)
+        text, _ = self._target_tokens.spell_whole(context.setup.prompt.token_ids)
+        writer = DraftWriter(model, context.sampler, self._draft_tokens, text, self._model)
+        vocabulary, end_id = context.setup.vocabulary, _end_id(self._target)
+        return TranslatedProposer(writer, self._target_tokens, self._token_texts, vocabulary, end_id)
+
+
+class TranslatedProposer(Proposer):
+    """Turns the target's tokens into text for the draft, and the draft's text into the target's tokens."""
+
+    def __init__(
+        self,
+        writer: "DraftWriter",
+        target_tokens: TextTokens,
+        token_texts: TokenTexts,
+        vocabulary: int,
+        end_id: int | None,
+    ) -> None:
+        self._writer = writer
+        self._target_tokens = target_tokens
+        self._token_texts = token_texts
+        self._vocabulary = vocabulary
+        self._end_id = end_id
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """At most `count` tokens of the target, made from as many draft tokens as they take.
+
+        The draft writes until one token more is there: the last one may be only the start of a longer token.
+        """
+        text, spelled = self._target_tokens.spell_whole(token_ids)
+        self._writer.follow(text)
+        written: list[int] = []  # draft tokens
+        guesses: list[int] = []  # target tokens
+        while count and len(guesses) <= count and len(written) < MOST_PER_TOKEN * (count if guesses else 1) + count:
+            token_id = self._writer.guess(len(written))
+            if token_id is None:
+                break
+            written.append(token_id)
+            guesses = self._continue(text, token_ids[spelled:], *self._writer.added(len(written)))
+        return Draft(guesses[:count], None, [self._token_texts[token_id] for token_id in written])
+
+    def _continue(self, text: str, started: Sequence[int], added: str, ended: bool) -> list[int]:
+        """The target's tokens for `added` after `text`; the target has already written `started` of them.
+
+        Empty if the tokenizer would split `text` in another way once it knows what follows. The tokens that the target
+        wrote then show that it is about to write something else.
+        """
+        gone, new = self._target_tokens.extend(text, added)
+        if gone or new[: len(started)] != list(started):
+            return []
+        end = [self._end_id] if ended and self._end_id is not None else []
+        return list(takewhile(lambda token_id: token_id < self._vocabulary, new[len(started) :] + end))
+
+
+class DraftWriter:
+    """The draft model at work in its own tokens: it continues a text and reads no token of it twice."""
+
+    def __init__(
+        self, model: CachedModel, sampler: Sampler, tokens: TextTokens, text: str, loaded: LoadedModel
+    ) -> None:
+        self._model = model
+        self._sampler = sampler
+        self._tokens = tokens
+        self._ends = loaded.end_ids
+        self._context = loaded.context
+        self._text = text  # the text that was split last
+        self._text_ids = tokens.open(text)  # its tokens
+        self._spelled = tokens.spell(self._text_ids)  # what they spell: the text, or as much of it as they can
+        self._ids = list(self._text_ids)  # the same, then the guesses that nothing has contradicted yet
+        self._known = len(self._ids)  # how many of them are known to be part of the text as whole tokens
+        self._past = 0  # characters of the guesses that the text contains by now
+        model.prefill(self._ids[:-1])  # the last token stays unread: the next guess starts from it
+
+    def follow(self, text: str) -> None:
+        """Take note of how the text continued. The cache and the guesses keep what is still true of it."""
+        if self._foresaw(text):
+            return
+        self._text_ids = self._split(text)
+        self._spelled = self._tokens.spell(self._text_ids)
+        self._text, self._past, self._known = text, 0, len(self._text_ids)
+        same = common_length(self._ids, self._text_ids)
+        if same < len(self._text_ids):  # otherwise the text continued as guessed, and the other guesses stay
+            self._ids = list(self._text_ids)
+            self._model.crop(same)
+
+    def guess(self, place: int) -> int | None:
+        """The token after the text and `place` earlier guesses; None after an end of text or without room."""
+        at = self._known + place
+        if at > len(self._text_ids) and self._ids[at - 1] in self._ends:
+            return None
+        if at == len(self._ids):
+            if not at or at > self._context:
+                return None
+            scores = self._sampler.scores(self._model.read(self._ids[self._model.length :])[-1:])
+            self._ids.append(self._sampler.choose(scores[0]))
+        return self._ids[at]
+
+    def added(self, guesses: int) -> tuple[str, bool]:
+        """The text that this many guesses add, and whether they end it."""
+        at = self._known + guesses
+        return self._guessed(at)[self._past :], self._ids[at - 1] in self._ends
+
+    def _guessed(self, at: int) -> str:
+        """What the first `at` tokens spell after the text that was split last: whole characters, up to broken bytes."""
+        after, _ = self._tokens.spell_whole(self._ids[:at])
+        return after[len(self._spelled) :].split(REPLACEMENT)[0] if after.startswith(self._spelled) else ""
+
+    def _foresaw(self, text: str) -> bool:
+        """Whether the guesses contain all of the text and more. They stay, even if the text ends inside one of them."""
+        fresh = text.removeprefix(self._text)
+        guessed = self._guessed(len(self._ids))
+        if self._text + fresh != text or len(guessed) <= len(fresh) or not guessed.startswith(fresh):
+            return False
+        self._past = len(fresh)
+        while len(self._guessed(self._known + 1)) <= self._past:
+            self._known += 1
+        return True
+
+    def _split(self, text: str) -> list[int]:
+        """The tokens of the text; if it only became longer, made from the tokens of the earlier text."""
+        if self._text and text.startswith(self._text):
+            gone, new = self._tokens.extend(self._text, text[len(self._text) :])
+            same = len(self._text_ids) - len(gone)
+            if self._text_ids[same:] == gone:
+                return self._text_ids[:same] + new
+        return self._tokens.open(text)
+
+
+def _end_id(target: LoadedModel) -> int | None:
+    """The token that the target most probably ends its text with."""
+    own = target.tokenizer.eos_token_id
+    return own if own in target.end_ids else min(target.end_ids, default=None)
