@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.timing import report
@@ -151,15 +152,11 @@ def play_many_tokens(browser: Browser, url: str) -> dict[str, float]:
 
 def resident_mb(pid: int) -> float:
     """Resident memory of one process."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return round(next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024, 1)
+    return round(psutil.Process(pid).memory_info().rss / 2**20, 1)
 
 
 def children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return found
+    return [child.pid for child in psutil.Process(pid).children()]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where a model runs: on a GPU where there is one, but for the bundled models."""
+"""Where a model runs: on a GPU if there is one, except the bundled models."""
 
 import os
 
@@ -14,23 +14,22 @@ DEVICES = ("cpu", "cuda", "mps")
 def choose_device(name: str, needed: int) -> str:
     """The device for a model: "cuda" or "mps" where there is one with enough memory free, else "cpu".
 
-    The bundled models stay on the CPU: they are so small that a GPU would spend its time on being started, and what the
-    app says of them was measured on a CPU. SPECVIZ_DEVICE (cpu, cuda, mps) decides otherwise, for all models.
+    The bundled models stay on the CPU: they are so small that starting the work would take most of a GPU's time, and
+    what the app says about them was measured on a CPU. SPECVIZ_DEVICE (cpu, cuda, mps) overrides this for all models.
 
     Args:
-        name: the model's.
-        needed: bytes it takes.
+        name: the model's name.
+        needed: the bytes that it takes.
 
     Raises:
-        InputError: SPECVIZ_DEVICE names a device that is not there.
+        InputError: SPECVIZ_DEVICE names a device that does not exist here.
     """
     asked = os.environ.get("SPECVIZ_DEVICE") or "auto"
     if asked == "auto":
         found = "cpu" if name in bundled_names() else accelerator()
-        room = free_bytes(found)
-        return found if room is None or needed <= room else "cpu"
+        return found if needed <= free_bytes(found) else "cpu"
     if asked not in DEVICES or asked not in ("cpu", accelerator()):
-        raise InputError(f"SPECVIZ_DEVICE is {asked!r}, and there is no such device here: use cpu, or leave it unset.")
+        raise InputError(f"SPECVIZ_DEVICE is {asked!r}, but there is no such device here: use cpu, or leave it unset.")
     return asked
 
 
@@ -41,8 +40,8 @@ def accelerator() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def free_bytes(device: str) -> int | None:
-    """Memory that is free on a device; None if unknown. An Apple GPU shares the machine's."""
+def free_bytes(device: str) -> int:
+    """Memory that is free on a device. An Apple GPU shares the machine's memory."""
     if device == "cuda":
         return int(torch.cuda.mem_get_info()[0])
     return available_bytes()

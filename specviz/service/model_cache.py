@@ -23,7 +23,7 @@ def budget_from_environment() -> int:
     """Bytes that all loaded models may take: SPECVIZ_MODEL_MB, or half of the memory that is free now."""
     if megabytes := os.environ.get("SPECVIZ_MODEL_MB"):
         return int(megabytes) * 10**6
-    return max(LEAST_BUDGET, (available_bytes() or 0) // 2)
+    return max(LEAST_BUDGET, available_bytes() // 2)
 
 
 class ModelCache:

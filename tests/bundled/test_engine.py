@@ -193,9 +193,9 @@ def test_a_load_that_fails_leaves_nothing_half_loaded(library: Library) -> None:
     assert cache.bytes == 100
 
 
-@pytest.mark.parametrize(("free", "budget"), [(10 * 10**9, 5 * 10**9), (10**8, 4 * 10**8), (None, 4 * 10**8)])
+@pytest.mark.parametrize(("free", "budget"), [(10 * 10**9, 5 * 10**9), (10**8, 4 * 10**8), (0, 4 * 10**8)])
 def test_the_budget_is_the_operators_or_half_of_what_is_free(
-    free: int | None, budget: int, monkeypatch: pytest.MonkeyPatch
+    free: int, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from specviz.service import model_cache
 

@@ -107,7 +107,7 @@ def results(rule: str, number: int) -> tuple[dict[str, Any], ...]:
     proof = recorded_proof()
     assert proof is not None
     batches = next(draws.batches for draws in proof.draws if draws.rule == rule)
-    names = ["tokens", "speculative", "plain", "expected", "texts", "tries", "proposed", "kept"]
+    names = ["tokens", "speculative", "plain", "expected", "texts", "tries", "proposed", "accepted"]
     names += ["sum_of_products", "sum_of_minima"]
     return tuple({name: getattr(batch, name) for name in names} for batch in batches[:number])
 

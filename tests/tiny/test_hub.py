@@ -355,7 +355,7 @@ def test_whatever_goes_wrong_the_previous_pair_is_still_usable(
         ("a/../b", "lookup", {}, "There is no model named 'a/../b'"),
         (str(pickles), "lookup", {}, "has no weights in safetensors"),
         (str(liar), "lookup", {}, "is not what it says"),
-        ("someone/huge", "lookup", {}, "or a machine with more."),
+        ("someone/huge", "lookup", {}, "or a machine with more memory."),
         ("someone/bert", "lookup", {}, "is no causal language model"),
         (NAME, "someone/other", {"temperature": 1.0}, "differ first at token 7"),
         (NAME, "nobody/nothing", {}, "There is no model named nobody/nothing on the Hub"),

@@ -100,10 +100,10 @@ def test_a_format_that_does_not_fit_into_memory_is_not_measured(folder: Path, mo
     monkeypatch.setattr(dtype_choice, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
     assert load_model(str(folder), "auto").info.dtype == "bfloat16"
     assert "does not fit" in dtype_choice.choose_dtype(str(folder)).reason
-    with pytest.raises(InputError, match=r"of memory and .* are free here"):
+    with pytest.raises(InputError, match=r"of memory, but .* are free here"):
         load_model(str(folder))
     monkeypatch.setattr(memory, "available_bytes", lambda: parameters)
-    with pytest.raises(InputError, match=r"of memory and .* are free here"):
+    with pytest.raises(InputError, match=r"of memory, but .* are free here"):
         load_model(str(folder), "auto")
 
 
@@ -272,7 +272,7 @@ for package in (specviz.core, specviz.data, specviz.ui):
     names += [module.name for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
 for name in names:
     importlib.import_module(name)
-heavy = {"torch", "transformers", "tokenizers", "huggingface_hub"} & set(sys.modules)
+heavy = {"torch", "transformers", "tokenizers", "huggingface_hub", "psutil"} & set(sys.modules)
 assert not heavy, heavy
 from specviz import load_model
 assert "torch" in sys.modules

@@ -179,8 +179,8 @@ def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch
     monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
     report = check_pair(name, "wren-nano")
     sentence = only_problem(report)
-    assert "would take 310.4 GB of memory and 20.0 GB are free here" in sentence
-    assert "use smaller models, bfloat16 (half of float32), or a machine with more." in sentence
+    assert "would take 310.4 GB of memory, but 20.0 GB are free here" in sentence
+    assert "use smaller models, bfloat16 (half of float32), or a machine with more memory." in sentence
     assert report.parameters == 70_553_706_496 + known_models()["wren-nano"].parameters
     assert report.bytes == pytest.approx(1.1 * 4 * report.parameters)
     with pytest.raises(InputError, match="would take 310"):
@@ -198,18 +198,14 @@ def test_memory_is_counted_in_the_dtype_asked_for(
     assert check_pair(str(saved), str(saved), dtype, dtype, reclaimable=parameters).ok  # what leaves makes room
 
 
-def test_an_unknown_amount_of_memory_refuses_nothing(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_bytes", lambda: None)
-    assert check_pair(str(saved), None).ok
-
-
 def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    whole = memory.available_bytes()
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
+    assert memory.available_bytes() == 10**9
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "memory.current").write_text("60000\n")
     (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 10000\nactive_file 7\n")
-    assert memory.available_bytes() == pytest.approx(whole, rel=0.2)
+    assert memory.available_bytes() == 10**9
     (tmp_path / "memory.max").write_text("100000\n")
     assert memory.available_bytes() == 50_000
 

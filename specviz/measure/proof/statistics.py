@@ -163,7 +163,7 @@ def finding(made: Sequence[Look], planned: int = BATCHES) -> Finding:
     return Finding(
         "passes",
         f"After {last.draws:,} draws {_closeness(last, threshold)}. A distance above {seen:.3f} would have been "
-        f"detected with {POWER:.0%} probability. This is evidence, not certainty: with more draws, smaller differences show.",
+        f"detected with {POWER:.0%} probability. This is evidence, not certainty: more draws show smaller ones.",
     )
 
 
