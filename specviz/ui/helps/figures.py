@@ -1,182 +1,185 @@
-"""The figures of "When it helps". Pure functions: points in, a Plotly figure out. Colour never speaks alone."""
+"""The figures of "When it helps". Pure functions: frames of points in, a Plotly figure out; never colour alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from specviz.core.metrics import Costs
-from specviz.measure.sweep.summary import Adaptive, Held, Point, best_points, break_even_line, workload_title
+from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
+from specviz.measure.sweep.sentences import percent, workload_title
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
 
-# Okabe-Ito, those that read on white and on a dark page; with a symbol each, for who cannot tell them apart.
+# Okabe-Ito colours, readable on white and on a dark page; each has a symbol for those who cannot tell them apart.
 COLORS = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808a97", "#b58900"]
 SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"]
+DASHES = ["solid", "dash", "dot"]
 SLATE = "#5f6b7a"
 HATCH = {"shape": "/", "size": 6, "solidity": 0.35}
-OVERLAID = {**HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than its ground: dark text stays readable
+OVERLAID = {**HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
 HOLLOW: dict[str, Any] = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}}
+RING: dict[str, Any] = {"symbol": "circle-open", "color": GREY, "line": {"width": 2, "color": GREY}}
+FASTER, EVEN, SLOWER = "faster than the target alone", "≈ about even, within 5 %", "slower"
 
 
-def workload_figure(fair: Sequence[Point]) -> go.Figure:
-    """Speedup by workload, its prompts' draft lengths written in; every prompt a dot, what loses hatched."""
+def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> go.Figure:
+    """Speedup by workload with its draft lengths; what loses is hatched; every one of `rows` is a dot."""
     figure = go.Figure()
-    bars: list[tuple[str, list[Point], dict[str, Any]]] = [
-        ("quicker than the target alone", [point for point in fair if point.pays], {"color": BLUE, "opacity": 0.85}),
-        ("≈ about even, within 5 %", [point for point in fair if not point.pays and not point.loses], {"color": SLATE}),
-        ("slower", [point for point in fair if point.loses], {"color": ORANGE, "pattern": OVERLAID}),
-    ]
-    for name, chosen, bar in bars:
-        if chosen:
+    bars: dict[str, dict[str, Any]] = {
+        FASTER: {"color": BLUE, "opacity": 0.85},
+        EVEN: {"color": SLATE},
+        SLOWER: {"color": ORANGE, "pattern": OVERLAID},
+    }
+    for name, its in _by_outcome(fair).items():
+        if len(its):
             figure.add_trace(
                 go.Bar(
-                    x=[_title(point.workload) for point in chosen],
-                    y=[point.speedup for point in chosen],
-                    text=[_bar_label(point) for point in chosen],
+                    x=_titles(its["workload"]),
+                    y=its["speedup"].to_list(),
+                    text=[_bar_label(name, point.speedup, point.lengths) for point in its.itertuples()],
                     textposition="inside",
                     insidetextanchor="start",
-                    textfont={"color": "#1b1f24" if bar["color"] == ORANGE else "#ffffff"},
-                    marker=bar,
+                    textfont={"color": "#1b1f24" if name == SLOWER else "#ffffff"},
+                    marker=bars[name],
                     name=name,
                     hovertemplate="%{x}: %{y:.2f}×<extra></extra>",
                 )
             )
-    _add_prompts(figure, [(_title(point.workload), point) for point in fair])
-    order = [_title(point.workload) for point in fair]
+    figure.add_trace(_prompt_dots(rows))
     _add_break_even(figure)
-    figure.update_xaxes(categoryorder="array", categoryarray=order, automargin=True)
+    figure.update_xaxes(categoryorder="array", categoryarray=_titles(fair["workload"]), automargin=True)
     figure.update_yaxes(title="speedup", ticksuffix="×", rangemode="tozero")
     return _laid_out(figure)
 
 
-def _bar_label(point: Point) -> str:
-    even = "" if point.pays or point.loses else "≈ "
-    return f"{even}{point.speedup:.2f}×<br>γ = {_several(point.lengths)}"
+def _by_outcome(every: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The points that pay, those about even and those that lose, under their names in a legend."""
+    pays, loses = every["pays"], every["loses"]
+    return {FASTER: every[pays], EVEN: every[~pays & ~loses], SLOWER: every[loses]}
 
 
-def _several(lengths: Sequence[int]) -> str:
-    return ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
+def _bar_label(name: str, speedup: float, lengths: Sequence[int]) -> str:
+    several = ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
+    return f"{'≈ ' if name == EVEN else ''}{speedup:.2f}×<br>γ = {several}"
 
 
-def acceptance_figure(best: Sequence[Point]) -> go.Figure:
-    """Both acceptance rates by workload, at the same draft lengths."""
+def _prompt_dots(rows: pd.DataFrame) -> go.Scatter:
+    names = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in rows.itertuples()]
+    return go.Scatter(
+        x=_titles(rows["workload"]),
+        y=rows["speedup"].to_list(),
+        mode="markers",
+        marker={**RING, "size": 8},
+        name="a prompt",
+        customdata=names,
+        hovertemplate="%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>",
+    )
+
+
+def acceptance_figure(fair: pd.DataFrame) -> go.Figure:
+    """Both acceptance rates by workload, at the same draft lengths as the speedups."""
     figure = go.Figure()
-    x = [_title(point.workload) for point in best]
-    rates = [[point.acceptance_rate, point.per_judgement_rate] for point in best]
-    figure.add_trace(_rate_bar("accepted / drafted", x, [first for first, _ in rates], hollow=False))
-    figure.add_trace(_rate_bar("per judgement, α", x, [second for _, second in rates], hollow=True))
-    figure.update_xaxes(categoryorder="array", categoryarray=x, automargin=True)
+    titles = _titles(fair["workload"])
+    figure.add_trace(_rate_bar("accepted / drafted", titles, fair["acceptance_rate"], hollow=False))
+    figure.add_trace(_rate_bar("per judgement, α", titles, fair["per_judgement_rate"], hollow=True))
+    figure.update_xaxes(categoryorder="array", categoryarray=titles, automargin=True)
     figure.update_yaxes(title="acceptance", range=[0, 1], tickformat=".0%")
     return _laid_out(figure)
 
 
-def length_figure(every: Sequence[Point]) -> go.Figure:
-    """Speedup against draft length, a line for each workload, its best point ringed."""
+def length_figure(every: pd.DataFrame) -> go.Figure:
+    """Speedup against draft length, a line for each workload, with a ring around its best point."""
     figure = go.Figure()
-    order = [point.workload for point in best_points(every)]
-    for place, workload in enumerate(order):
-        its = sorted((point for point in every if point.workload == workload), key=lambda point: point.draft_length)
+    best = best_points(every)
+    lines = dict(list(every.sort_values("draft_length").groupby("workload")))
+    for place, workload in enumerate(best["workload"]):
         color, symbol = COLORS[place % len(COLORS)], SYMBOLS[place % len(SYMBOLS)]
+        title = _title(workload)
         figure.add_trace(
             go.Scatter(
-                x=[point.draft_length for point in its],
-                y=[point.speedup for point in its],
+                x=lines[workload]["draft_length"].to_list(),
+                y=lines[workload]["speedup"].to_list(),
                 mode="lines+markers",
-                line={"color": color, "width": 2, "dash": ["solid", "dash", "dot"][place // len(COLORS) % 3]},
+                line={"color": color, "width": 2, "dash": DASHES[place // len(COLORS) % len(DASHES)]},
                 marker={"symbol": symbol, "size": 9, "color": color},
-                name=_title(workload),
-                hovertemplate=f"{_title(workload)}, γ %{{x}}: %{{y:.2f}}×<extra></extra>",
+                name=title,
+                hovertemplate=f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>",
             )
         )
-    best = best_points(every)
     figure.add_trace(
         go.Scatter(
-            x=[point.draft_length for point in best],
-            y=[point.speedup for point in best],
+            x=best["draft_length"].to_list(),
+            y=best["speedup"].to_list(),
             mode="markers",
-            marker={"symbol": "circle-open", "size": 19, "color": GREY, "line": {"width": 2, "color": GREY}},
+            marker={**RING, "size": 19},
             name="best of its workload",
             hoverinfo="skip",
         )
     )
     _add_break_even(figure)
-    lengths = sorted({point.draft_length for point in every})
-    figure.update_xaxes(title="draft length γ", tickvals=lengths)
+    figure.update_xaxes(title="draft length γ", tickvals=_lengths(every))
     figure.update_yaxes(title="speedup", ticksuffix="×", rangemode="tozero")
     return _laid_out(figure, 380)
 
 
-def grid_figure(every: Sequence[Point]) -> go.Figure:
-    """Workload by draft length: a mark each, its speedup written in it: full, round or hollow."""
-    order = [point.workload for point in reversed(best_points(every))]
-    lengths = sorted({point.draft_length for point in every})
+def grid_figure(every: pd.DataFrame) -> go.Figure:
+    """The map, workload by draft length: a mark for each point with its speedup; full, round or hollow."""
+    grid = every.pivot(index="workload", columns="draft_length", values="speedup")
+    slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
+    marks = {FASTER: (BLUE, "square"), EVEN: (GREY, "circle-open"), SLOWER: (ORANGE, "square-open")}
     figure = go.Figure()
-    even = [point for point in every if not point.pays and not point.loses]
-    for name, chosen, color, symbol in [
-        ("quicker than the target alone", [point for point in every if point.pays], BLUE, "square"),
-        ("≈ about even, within 5 %", even, GREY, "circle-open"),
-        ("slower", [point for point in every if point.loses], ORANGE, "square-open"),
-    ]:
+    for name, its in _by_outcome(every).items():
+        color, symbol = marks[name]
         figure.add_trace(
             go.Scatter(
-                x=[str(point.draft_length) for point in chosen],
-                y=[_title(point.workload) for point in chosen],
+                x=its["draft_length"].astype("str").to_list(),
+                y=_titles(its["workload"]),
                 mode="markers+text",
-                text=[f"{point.speedup:.1f}×" for point in chosen],
+                text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
                 textfont={"color": "#ffffff", "size": 12} if symbol == "square" else {"size": 12},
                 marker={"symbol": symbol, "size": 36, "color": color, "line": {"width": 2, "color": color}},
                 name=name,
-                customdata=[[point.speedup, _rate(point.acceptance_rate), len(point.rows)] for point in chosen],
+                customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in its.itertuples()],
                 hovertemplate="%{y}, γ %{x}: %{customdata[0]:.2f}×, %{customdata[1]} accepted, "
                 "%{customdata[2]} runs<extra></extra>",
             )
         )
-    figure.update_xaxes(
-        title="draft length γ",
-        type="category",
-        categoryorder="array",
-        categoryarray=[str(length) for length in lengths],
-        showgrid=False,
-    )
-    figure.update_yaxes(
-        categoryorder="array",
-        categoryarray=[_title(name) for name in order],
-        automargin=True,
-        showgrid=False,
-    )
-    figure = _laid_out(figure, 110 + 42 * len(order))
-    return figure.update_layout(legend={"itemsizing": "constant"})
+    categories = {"type": "category", "categoryorder": "array", "showgrid": False}
+    figure.update_xaxes(title="draft length γ", categoryarray=[str(length) for length in grid.columns], **categories)
+    figure.update_yaxes(categoryarray=_titles(slowest_first), automargin=True, **categories)
+    return _laid_out(figure, 110 + 42 * len(grid)).update_layout(legend={"itemsizing": "constant"})
 
 
-def break_even_figure(every: Sequence[Point], costs: Costs) -> go.Figure:
+def break_even_figure(every: pd.DataFrame, costs: Costs) -> go.Figure:
     """α by draft length: the break-even line that the theory draws from these rows' costs, and the measured points."""
-    lengths = sorted({point.draft_length for point in every})
-    line = [1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)]
+    lengths = _lengths(every)
     figure = go.Figure()
     figure.add_trace(
         go.Scatter(
             x=lengths,
-            y=line,
+            y=[1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)],
             mode="lines",
             line={"color": GREY, "width": 3, "dash": "dash"},
             name="break-even, modelled",
             hovertemplate="γ %{x}: breaks even at α = %{y:.2f}, modelled<extra></extra>",
         )
     )
-    for name, chosen, color, symbol in [
-        ("measured quicker", [point for point in every if point.speedup >= 1], BLUE, "square"),
-        ("measured slower", [point for point in every if point.speedup < 1], ORANGE, "x"),
+    judged = every.dropna(subset="per_judgement_rate")
+    faster = judged["speedup"] >= 1
+    for name, its, color, symbol in [
+        ("measured faster", judged[faster], BLUE, "square"),
+        ("measured slower", judged[~faster], ORANGE, "x"),
     ]:
-        judged = [point for point in chosen if point.per_judgement_rate is not None]
         figure.add_trace(
             go.Scatter(
-                x=[point.draft_length for point in judged],
-                y=[point.per_judgement_rate for point in judged],
+                x=its["draft_length"].to_list(),
+                y=its["per_judgement_rate"].to_list(),
                 mode="markers",
                 marker={"symbol": symbol, "size": 10, "color": color, "line": {"width": 1, "color": "#ffffff"}},
                 name=name,
-                customdata=[[_title(point.workload), point.speedup] for point in judged],
+                customdata=[[_title(point.workload), point.speedup] for point in its.itertuples()],
                 hovertemplate="%{customdata[0]}, γ %{x}: α %{y:.2f}, %{customdata[1]:.2f}× measured<extra></extra>",
             )
         )
@@ -185,41 +188,32 @@ def break_even_figure(every: Sequence[Point], costs: Costs) -> go.Figure:
     return _laid_out(figure, 380)
 
 
-def held_figure(pairs: Sequence[Held]) -> go.Figure:
+def grammar_figure(pairs: pd.DataFrame) -> go.Figure:
     """Acceptance of each prompt without and with its grammar, side by side."""
     figure = go.Figure()
-    names = [figure_text(pair.prompt) for pair in pairs]
-    figure.add_trace(
-        _rate_bar("without the grammar", names, [pair.free.acceptance_rate for pair in pairs], hollow=True)
-    )
-    figure.add_trace(
-        _rate_bar("held to its grammar", names, [pair.held.acceptance_rate for pair in pairs], hollow=False)
-    )
+    names = [figure_text(prompt) for prompt in pairs["prompt"]]
+    figure.add_trace(_rate_bar("without the grammar", names, pairs["acceptance_rate_without"], hollow=True))
+    figure.add_trace(_rate_bar("with the grammar", names, pairs["acceptance_rate_with"], hollow=False))
     figure.update_xaxes(automargin=True)
     figure.update_yaxes(title="accepted / drafted", range=[0, 1], tickformat=".0%")
     return _laid_out(figure)
 
 
-def adaptive_figure(found: Sequence[Adaptive]) -> go.Figure:
+def adaptive_figure(found: pd.DataFrame) -> go.Figure:
     """Speedup of the best fixed draft length beside the schedules that choose it themselves."""
     figure = go.Figure()
-    x = [_title(each.workload) for each in found]
-    bars: list[tuple[str, list[Point | None], dict[str, Any]]] = [
-        ("best fixed γ", [each.fixed for each in found], {"color": BLUE}),
-        (
-            "heuristic",
-            [each.schedules.get("heuristic") for each in found],
-            {"color": ORANGE, "pattern": HATCH},
-        ),
-        ("confidence stop", [each.schedules.get("confidence") for each in found], HOLLOW),
+    bars: list[tuple[str, str, str, dict[str, Any]]] = [
+        ("best fixed γ", "speedup", "draft_length", {"color": BLUE}),
+        (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": ORANGE, "pattern": HATCH}),
+        (ADAPTIVE["confidence"], "confidence", "confidence_length", HOLLOW),
     ]
-    for name, chosen, marker in bars:
-        if any(chosen):
+    for name, speedup, length, marker in bars:
+        if found[speedup].notna().any():
             figure.add_trace(
                 go.Bar(
-                    x=x,
-                    y=[point.speedup if point else None for point in chosen],
-                    customdata=[point.draft_length if point else 0 for point in chosen],
+                    x=_titles(found["workload"]),
+                    y=_or_none(found[speedup]),
+                    customdata=_or_none(found[length]),
                     marker=marker,
                     name=name,
                     hovertemplate=f"%{{x}}, {name} (γ %{{customdata}}): %{{y:.2f}}×<extra></extra>",
@@ -231,34 +225,32 @@ def adaptive_figure(found: Sequence[Adaptive]) -> go.Figure:
     return _laid_out(figure)
 
 
-def _add_prompts(figure: go.Figure, named: Sequence[tuple[str, Point]]) -> None:
-    every = [(title, row) for title, point in named for row in point.rows]
-    figure.add_trace(
-        go.Scatter(
-            x=[title for title, _ in every],
-            y=[row.speedup for _, row in every],
-            mode="markers",
-            marker={"symbol": "circle-open", "size": 8, "color": GREY, "line": {"width": 2, "color": GREY}},
-            name="a prompt",
-            customdata=[[figure_text(row.preset), _rate(row.acceptance_rate)] for _, row in every],
-            hovertemplate="%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>",
-        )
-    )
-
-
-def _rate_bar(name: str, x: Sequence[str], rates: Sequence[float | None], *, hollow: bool) -> go.Bar:
+def _rate_bar(name: str, x: Sequence[str], rates: "pd.Series[float]", *, hollow: bool) -> go.Bar:
     outline = {**HOLLOW, "pattern": {**HATCH, "fgcolor": GREY}}
     return go.Bar(
         x=list(x),
-        y=list(rates),
+        y=_or_none(rates),
         marker=outline if hollow else {"color": BLUE, "opacity": 0.85},
         name=name,
         hovertemplate=f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>",
     )
 
 
-def _rate(rate: float | None) -> str:
-    return "nothing drafted, none" if rate is None else f"{100 * rate:.0f} %"
+def _or_none(values: "pd.Series[float]") -> list[float | None]:
+    """A figure has no bar for None."""
+    return [None if pd.isna(value) else float(value) for value in values]
+
+
+def _rate(rate: float) -> str:
+    return "nothing drafted, none" if pd.isna(rate) else percent(rate)
+
+
+def _lengths(every: pd.DataFrame) -> list[int]:
+    return sorted(int(length) for length in every["draft_length"].unique())
+
+
+def _titles(workloads: Iterable[str]) -> list[str]:
+    return [_title(workload) for workload in workloads]
 
 
 def _title(workload: str) -> str:

@@ -1,0 +1,188 @@
+"""A sweep's rows, pooled: what is measured of each workload, draft length and prompt. Frames in, frames out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from specviz.core.metrics import Costs
+from specviz.core.theory import break_even_acceptance
+from specviz.core.verdict import NEUTRAL, student_t
+
+PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
+SERIES = ["target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What may be pooled: the same pair in the same number formats, at one temperature, on one machine."""
+
+    target: str
+    target_dtype: str
+    draft: str
+    draft_dtype: str | None
+    temperature: float
+    top_k: int | None
+    top_p: float | None
+    threads: int
+    machine: str
+
+    @property
+    def label(self) -> str:
+        """For a menu."""
+        draft = "prompt lookup" if self.draft_dtype is None else self.draft.rpartition("/")[2]
+        formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
+        with_formats = " (bfloat16)" if formats else ""
+        only = f", top-k {self.top_k}" if self.top_k else ""
+        only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
+        return f"{draft} → {self.target.rpartition('/')[2]}{with_formats}, temperature {self.temperature:g}{only}"
+
+
+def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
+    """The rows of each series, in the order in which the series first occur."""
+    groups = rows.groupby(SERIES, sort=False, dropna=False)
+    return {Series(*(None if pd.isna(value) else value for value in key)): its for key, its in groups}
+
+
+def of_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
+    """The rows measured with this schedule, with or without a grammar."""
+    return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
+
+
+def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """One row for each group of `rows` that is the same in the columns `by`, in the order of first occurrence.
+
+    Columns:
+        those of `by`
+        drafted, accepted, rejected, runs, prompts: how many there are, all together.
+        lengths: the draft lengths among them, as a tuple.
+        speedup: the geometric mean: twice as fast and half as fast average to 1.
+        low, high: its 95 % interval over the prompts; NaN for a single prompt.
+        acceptance_rate: accepted / drafted, all together; NaN where nothing was drafted.
+        per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
+        pays, loses: whether it is faster, or slower, by more than a person would overlook.
+        sure: whether the interval leaves out 1.
+    """
+    logs = rows.assign(log=np.log(rows["speedup"]))
+    groups = logs.groupby(by, sort=False)
+    sums = groups[["drafted", "accepted", "rejected"]].sum()
+    speedup = np.exp(groups["log"].mean())
+    found = sums.assign(
+        **{
+            "runs": groups.size(),
+            "lengths": groups["draft_length"].agg(lambda lengths: tuple(sorted(set(lengths)))),
+            "speedup": speedup,
+            "acceptance_rate": sums["accepted"] / sums["drafted"],
+            "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
+            "pays": speedup > NEUTRAL,
+            "loses": speedup < 1 / NEUTRAL,
+        }
+    )
+    return found.join(_over_prompts(logs, by)).reset_index()
+
+
+def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """For each group how many prompts it has, and the 95 % t-interval of their speedups."""
+    prompts = logs.groupby([*by, *PROMPT], sort=False)["log"].mean().groupby(level=by, sort=False)
+    count, mean = prompts.size(), prompts.mean()
+    quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else np.nan)
+    half = quantile * prompts.std() / np.sqrt(count)
+    low, high = np.exp(mean - half), np.exp(mean + half)
+    return pd.DataFrame({"prompts": count, "low": low, "high": high, "sure": (low > 1) | (high < 1)})
+
+
+def points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Drafts of a fixed length without a grammar, pooled by workload and draft length; columns as of `pooled`."""
+    return pooled(of_kind(rows), ["workload", "draft_length"])
+
+
+def best_points(every: pd.DataFrame) -> pd.DataFrame:
+    """Each workload's fastest point, the fastest workload first."""
+    best = every.loc[every.groupby("workload", sort=False)["speedup"].idxmax()]
+    return best.sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
+
+
+def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Each prompt's rows at the draft length that did best on the other prompts of its workload.
+
+    The best of several noisy figures flatters. A draft length chosen on other prompts cannot profit from a prompt's
+    own luck. A prompt without others is shown at its own best length.
+    """
+    prompt = ["workload", *PROMPT]
+    logs = of_kind(rows).assign(log=lambda its: np.log(its["speedup"]))
+    own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].agg(["sum", "count"]).reset_index()
+    others = own.groupby(["workload", "draft_length"])[["sum", "count"]].transform("sum") - own[["sum", "count"]]
+    score = others["sum"] / others["count"].where(others["count"] > 0)
+    has_others = score.notna().groupby([own[name] for name in prompt]).transform("any")
+    own["score"] = score.where(has_others, own["sum"] / own["count"])
+    chosen = own.loc[own.groupby(prompt, sort=False)["score"].idxmax(), [*prompt, "draft_length"]]
+    return of_kind(rows).merge(chosen)
+
+
+def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
+    """`fair_rows` pooled by workload, the fastest first; columns as of `pooled`."""
+    return pooled(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
+
+
+def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows have a time that cannot be right.
+
+    The target runs once a round, and a pass takes at least as long as a plain step: no speedup can exceed the tokens
+    per target call. Where the two texts differ in length there is no such bound.
+    """
+    most = NEUTRAL * rows["new_tokens"] / rows["rounds"]
+    return (rows["plain_tokens"] == rows["new_tokens"]) & (rows["speedup"] > most)
+
+
+def costs_of(rows: pd.DataFrame) -> Costs | None:
+    """c, v(γ+1) and o from the times of these rows, of fixed drafts without a grammar; None without any.
+
+    v is a round's mean verification; the last rounds of a run, with shorter drafts, are part of that mean.
+    """
+    its = of_kind(rows)
+    its = its[its["drafted"] > 0]
+    if its.empty:
+        return None
+    step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())
+    checks = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median()
+    return Costs(
+        step_seconds=step,
+        cost_ratio=float((its["draft_seconds"] / its["drafted"]).median()) / step,
+        verification={int(length) + 1: float(seconds) / step for length, seconds in checks.items()},
+        overhead=float(its["overhead_seconds"].sum() / its["rounds"].sum()) / step,
+    )
+
+
+def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
+    """The α, per judgement, at which each draft length breaks even; None where none is enough. Modelled."""
+    return [break_even_acceptance(length, costs.cost_ratio, costs.verification, costs.overhead) for length in lengths]
+
+
+def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Prompts measured with and without their grammar at the same fixed draft lengths, one row each.
+
+    Columns: prompt; those of `pooled`, each with the ending _without and with the ending _with.
+    """
+    fixed = rows[rows["draft_schedule"] == "fixed"]
+    ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
+    both = pooled(fixed[ways == 2], ["preset", "constrained"]).rename(columns={"preset": "prompt"})
+    without, within = (both[both["constrained"] == way].drop(columns="constrained") for way in (False, True))
+    return without.merge(within, on="prompt", suffixes=("_without", "_with"))
+
+
+ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedules that choose the length, as shown
+
+
+def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
+
+    Columns: workload; speedup and draft_length of the best fixed length; for each schedule in ADAPTIVE its speedup
+    under the schedule's name, and the length it started from under that name + "_length". NaN: not measured.
+    """
+    found = best_points(points(rows))[["workload", "speedup", "draft_length"]]
+    for schedule in ADAPTIVE:
+        its = pooled(of_kind(rows, schedule), ["workload"])
+        its[f"{schedule}_length"] = its["lengths"].map(lambda lengths: lengths[0])
+        its = its.rename(columns={"speedup": schedule})[["workload", schedule, f"{schedule}_length"]]
+        found = found.merge(its, on="workload", how="left")
+    return found.dropna(subset=list(ADAPTIVE), how="all").reset_index(drop=True)

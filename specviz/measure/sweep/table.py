@@ -1,0 +1,156 @@
+"""Sweep rows as a data frame, and the CSV that stores them: the command line and the page write and read it."""
+
+import io
+from collections.abc import Iterable
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from specviz.core.errors import InputError
+from specviz.measure.sweep.rows import COLUMNS, FIRST_COLUMNS, SweepRow
+
+MAX_CSV_BYTES = 10_000_000
+MAX_CSV_ROWS = 20_000
+TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash")
+COUNTS = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens", "rounds")
+COUNTS += ("drafted", "accepted", "rejected", "discarded")
+TYPES = {
+    **dict.fromkeys(COLUMNS, "float64"),
+    **dict.fromkeys((*TEXTS, "draft_schedule"), "str"),
+    **dict.fromkeys(COUNTS, "int64"),
+    **dict.fromkeys(("constrained", "stop_at_eos"), "bool"),
+    "seed": "object",  # may be larger than 64 bits hold
+    "top_k": "Int64",  # these two may be missing
+    "identical": "boolean",
+}
+_ROWS = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
+
+
+def frame_of(rows: Iterable[SweepRow]) -> pd.DataFrame:
+    """A column for each field of `SweepRow`, a row for each measured one; the same types without any rows."""
+    values = list(map(attrgetter(*COLUMNS), rows))
+    return pd.DataFrame(values, columns=list(COLUMNS), dtype="object").astype(TYPES)
+
+
+def dump_frame(frame: pd.DataFrame, *, header: bool = True) -> str:
+    """The rows as CSV."""
+    return frame.to_csv(index=False, header=header, lineterminator="\r\n")
+
+
+def read_frame(content: bytes, name: str) -> pd.DataFrame:
+    """The rows of an uploaded CSV, checked; `name` stands for the file in messages.
+
+    Raises:
+        InputError: the file is too large, is not text, holds no rows, is not a sweep of this version, or has an
+            impossible value.
+    """
+    if len(content) > MAX_CSV_BYTES:
+        raise InputError(f"{name} is larger than {MAX_CSV_BYTES // 10**6} MB.")
+    try:
+        rows = parse_rows(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not UTF-8 text.") from None
+    if not rows:
+        raise InputError(f"{name} holds no rows.")
+    return frame_of(rows)
+
+
+def parse_rows(content: str, name: str) -> list[SweepRow]:
+    """The rows of a CSV, checked; `name` stands for the file in messages.
+
+    Raises:
+        InputError: the text is not a sweep of this version, or has an impossible value.
+    """
+    _check_header(content, name)
+    texts = _texts(content, name)
+    if len(texts) > MAX_CSV_ROWS:
+        raise InputError(f"{name} has {len(texts):,} rows; at most {MAX_CSV_ROWS:,} can be read.")
+    try:
+        rows = _ROWS.validate_python(texts.replace({"": None}).to_dict("records"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = f"row {int(first['loc'][0]) + 1}, column {first['loc'][-1]}"
+        raise InputError(f"{name} is not valid in {where}: {first['msg']}.") from None
+    for row in rows:
+        _check_counts(row, name)
+    return rows
+
+
+def _texts(content: str, name: str) -> pd.DataFrame:
+    """Every value as text. The header is read as a row, so that rows longer or shorter than it are found."""
+    try:
+        lines: pd.DataFrame = pd.read_csv(
+            io.StringIO(content, newline=""), header=None, dtype=str, keep_default_na=False, engine="python"
+        )
+    except pd.errors.ParserError as error:
+        if "fields in line" in str(error):
+            raise InputError(f"{name} is not valid: a row has more values than the header.") from None
+        raise InputError(f"{name} cannot be read as a table: {error}.") from None
+    if lines.isna().any(axis=None):
+        raise InputError(f"{name} is not valid: a row has fewer values than the header.")
+    return lines.iloc[1:].set_axis(list(COLUMNS), axis="columns")
+
+
+def _check_counts(row: SweepRow, name: str) -> None:
+    """Refuse counts that cannot be of one run: every figure is computed from them."""
+    if row.accepted + row.rejected + row.discarded != row.drafted:
+        raise InputError(
+            f"{name} is not valid: accepted, rejected and discarded of {row.preset!r} do not add up to drafted."
+        )
+    if (row.acceptance_rate is None) != (row.drafted == 0):
+        raise InputError(
+            f"{name} is not valid: {row.preset!r} drafted {row.drafted} tokens, but its acceptance rate says otherwise."
+        )
+
+
+def _check_header(content: str, name: str) -> None:
+    columns = content.split("\n", 1)[0].rstrip("\r").split(",")
+    if columns == list(COLUMNS):
+        return
+    if tuple(columns[: len(FIRST_COLUMNS)]) == FIRST_COLUMNS and not set(columns) >= set(COLUMNS):
+        missing = next(column for column in COLUMNS if column not in columns)
+        raise InputError(f"{name} is a sweep of another version: it has no column {missing}; measure into a new file.")
+    raise InputError(f"{name} is not a sweep of this version: it has other columns.")
+
+
+class SweepFile:
+    """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only.
+
+    Raises:
+        InputError: the file exists and is not a sweep of this version, or cannot be written.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.rows: list[SweepRow] = []  # all rows of the file, in its order
+        if path is None:
+            return
+        try:
+            content = _whole_rows(path)
+            self.rows = parse_rows(content, str(path))
+            path.write_text(content, encoding="utf-8", newline="")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
+
+    @property
+    def done(self) -> frozenset[tuple[str, ...]]:
+        """The keys of its rows."""
+        return frozenset(row.key for row in self.rows)
+
+    def add(self, row: SweepRow) -> None:
+        """Append one row."""
+        if self._path:
+            with self._path.open("a", encoding="utf-8", newline="") as file:
+                file.write(dump_frame(frame_of([row]), header=False))
+        self.rows.append(row)
+
+
+def _whole_rows(path: Path) -> str:
+    """The file's whole rows: a sweep that was killed leaves half a row at the end. At least the header."""
+    content = path.read_bytes().decode() if path.exists() else ""
+    if content:
+        _check_header(content, str(path))
+    return content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))
