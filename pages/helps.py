@@ -3,7 +3,8 @@
 import streamlit as st
 
 from specviz.ui.helps.controls import controls
-from specviz.ui.helps.page import TABS, lead, show_sweeps
+from specviz.ui.helps.page import lead, show_sweeps
+from specviz.ui.helps.panels import TABS
 from specviz.ui.shared.theme import inside_app
 
 inside_app()

@@ -41,7 +41,7 @@ def add_to(commands: "Commands") -> None:
 def sweep(options: argparse.Namespace) -> None:
     """Measure what the CSV file does not hold yet, and print or write the rows."""
     plan = sweep_plan(options, settings_of(options))
-    from specviz.measure.sweep.rows import SweepFile
+    from specviz.measure.sweep.table import SweepFile
 
     file = SweepFile(options.csv)
     before = len(file.rows)

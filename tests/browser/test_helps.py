@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from specviz.measure.sweep.rows import read_rows
+from specviz.measure.sweep.table import read_frame
 from tests.conftest import AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
@@ -77,8 +77,8 @@ def test_a_small_sweep_is_measured_here_and_downloaded(
         page.get_by_role("button", name="Download CSV").click()
     path = tmp_path / "sweep.csv"
     download.value.save_as(path)
-    rows = read_rows(path.read_bytes(), path.name)
-    assert [(row.preset, row.draft_length) for row in rows] == [
+    rows = read_frame(path.read_bytes(), path.name)
+    assert list(zip(rows["preset"], rows["draft_length"], strict=True)) == [
         ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
     ]  # fmt: skip
 

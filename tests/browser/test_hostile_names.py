@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, dump_trace
-from specviz.measure.sweep.rows import dump_rows
+from specviz.measure.sweep.table import dump_frame, frame_of
 from tests.conftest import AppServer
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -42,7 +42,7 @@ def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
         for number, name in enumerate(NAMES)
     ]
     visited.get_by_text("Open a sweep’s CSV").click()
-    file = {"name": "sweep.csv", "mimeType": "text/csv", "buffer": dump_rows(rows).encode()}
+    file = {"name": "sweep.csv", "mimeType": "text/csv", "buffer": dump_frame(frame_of(rows)).encode()}
     visited.locator("input[type=file][accept*=csv]").set_input_files(file)
     expect(visited.get_by_text(re.compile(r"Loaded from sweep\.csv"))).to_be_visible()
     shown = visited.get_by_test_id("stCaptionContainer").filter(has_text="measured on").inner_text()

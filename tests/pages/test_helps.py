@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.measure.sweep.rows import dump_rows
+from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
 from specviz.ui.helps.state import CANCELLED, HERE, RECORDED, Sweeps, load_rows, recorded_sweep
 from specviz.ui.shared.engine import engine
@@ -94,8 +94,8 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
 
 def test_what_no_clock_can_have_measured_is_left_out_and_said() -> None:
     spoilt, rest = row_at("story", 4, 9.0), [row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
-    page = opened(rows={HERE: [spoilt, *rest]})
-    assert "1 of these 3 pairs is quicker than possible" in texts(page)
+    page = opened(rows={HERE: frame_of([spoilt, *rest])})
+    assert "1 of these 3 pairs of runs is faster than possible" in texts(page)
     assert "most on story (1.5×)" in texts(page)
 
 
@@ -111,7 +111,7 @@ def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
     assert kept(page).job is not None
     until(page, lambda page: kept(page).job is None)
     rows = kept(page).rows[HERE]
-    assert [(row.preset, row.draft_length) for row in rows] == [
+    assert list(zip(rows["preset"], rows["draft_length"], strict=True)) == [
         ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
     ]  # fmt: skip
     assert "**Measured here**" in texts(page)
@@ -129,7 +129,7 @@ def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
 def test_a_cancelled_sweep_keeps_what_it_has() -> None:
     page = opened(choice=Choice(tokens=64, prompts=3))
     page.button(key="sweep_start").click().run()
-    until(page, lambda page: len(kept(page).rows.get(HERE, [])) >= 2)
+    until(page, lambda page: len(kept(page).rows_of(HERE)) >= 2)
     page.button(key="sweep_cancel").click().run()
     assert not page.exception
     assert kept(page).job is None
@@ -139,18 +139,19 @@ def test_a_cancelled_sweep_keeps_what_it_has() -> None:
 
 def test_clearing_can_be_undone() -> None:
     rows = [row_at("story", 4, 1.5), row_at("code", 4, 0.8)]
-    page = opened(rows={HERE: list(rows)}, shown=HERE)
+    page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
     assert "Looks like it pays on 1 of 2 workloads" in texts(page)
     page.button(key="sweep_clear").click().run()
     assert "**Recorded** on" in texts(page)
     page.button(key="sweep_undo").click().run()
-    assert kept(page).rows == {HERE: rows}
+    assert kept(page).rows[HERE].equals(frame_of(rows))
+    assert list(kept(page).rows) == [HERE]
 
 
 def test_a_csv_is_shown_for_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Sweeps()
     monkeypatch.setattr("specviz.ui.helps.state.sweeps", lambda: found)
-    load_rows(dump_rows([row_at("tales", 4, 1.5)]).encode(), "my.csv")
+    load_rows(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), "my.csv")
     monkeypatch.undo()
     page = opened(rows=found.rows, shown=found.shown)
     assert "**Loaded from my.csv**, measured on a test's machine" in texts(page)
@@ -159,7 +160,7 @@ def test_a_csv_is_shown_for_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_several_pairs_are_chosen_between() -> None:
     rows = [row_at("story", 4, 1.5), row_at("story", 4, 0.5, temperature=0.7)]
-    page = opened(rows={HERE: rows}, shown=HERE)
+    page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
     assert "most on story (1.5×)" in texts(page)
     menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
     menu.set_value(1).run()

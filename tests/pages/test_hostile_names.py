@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,6 +12,7 @@ from specviz.core.metrics import Costs
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
 from specviz.game.game import Offer, Plan, Turn
 from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.sweep.table import frame_of
 from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.learn.state import Learning
 from specviz.ui.play.state import Playing
@@ -46,14 +48,14 @@ def a_race_page() -> dict[str, Any]:
     return {"racing": Racing(Entry(), [NAME], laps=laps, raced=Entry(), message=NAME, finished=NAME)}
 
 
-def hostile_rows() -> list[Any]:
+def hostile_rows() -> pd.DataFrame:
     names = {"machine": NAME, "target": NAME, "draft": NAME}
-    return [
+    return frame_of(
         replace(row_at("story", length, speedup, **names), workload=f"{name}{number}", preset=name, constrained=held)
         for number, (name, speedup) in enumerate(zip(NAMES, (0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5), strict=True))
         for length in (2, 4)
         for held in (False, True)
-    ]
+    )
 
 
 def a_helps_page() -> dict[str, Any]:

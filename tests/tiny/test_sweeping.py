@@ -16,7 +16,8 @@ from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.measure.sweep.rows import SweepFile, SweepRow, read_result
+from specviz.measure.sweep.rows import SweepRow, read_result
+from specviz.measure.sweep.table import SweepFile
 from specviz.service.handlers.sweep import sweep_steps
 from specviz.service.protocol import Finished, Results, Started, Sweep, dump_command, parse_command
 from tests.support.tiny_models import tiny_model

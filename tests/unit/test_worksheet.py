@@ -10,7 +10,8 @@ from specviz.core.theory import expected_tokens
 from specviz.core.verdict import terms_of
 from specviz.data.published import PUBLISHED
 from specviz.data.serving_counters import ServingCounters
-from specviz.measure.sweep.summary import costs_of
+from specviz.measure.sweep.points import costs_of
+from specviz.measure.sweep.table import frame_of
 from specviz.ui.race.page import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from specviz.ui.worksheet.gap import gap_of, position_rates
@@ -160,7 +161,7 @@ def test_a_races_point_has_the_speedup_of_all_repeats_and_its_gap_still_adds_up(
 
 
 def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
-    rows = [row_at("story", 4, 2.0, 0.8), row_at("story", 4, 0.5, 0.6, number=2), row_at("copy", 4, 1.5, 0.9)]
+    rows = frame_of([row_at("story", 4, 2.0, 0.8), row_at("story", 4, 0.5, 0.6, number=2), row_at("copy", 4, 1.5, 0.9)])
     story, copy = of_rows(rows, recorded=False)
     assert story.measured == pytest.approx(1.0)  # twice and half as fast
     assert story.terms.alpha == pytest.approx(0.7)
@@ -174,13 +175,13 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     )
     assert story.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
     assert copy.gap is None
-    assert of_rows([], recorded=False) == []
+    assert of_rows(frame_of([]), recorded=False) == []
 
 
 def test_only_one_pair_of_a_recorded_sweep_is_drawn() -> None:
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
-    assert first_series(rows) == rows[:1]
-    assert first_series([]) == []
+    assert first_series(frame_of(rows)).equals(frame_of(rows[:1]))
+    assert first_series(frame_of([])).empty
 
 
 # ---- machines and starts

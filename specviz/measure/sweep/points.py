@@ -1,8 +1,9 @@
 """A sweep's rows, pooled: what is measured of each workload, draft length and prompt. Frames in, frames out."""
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from specviz.core.metrics import Costs
@@ -40,8 +41,12 @@ class Series:
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
     """The rows of each series, in the order in which the series first occur."""
-    groups = rows.groupby(SERIES, sort=False, dropna=False)
-    return {Series(*(None if pd.isna(value) else value for value in key)): its for key, its in groups}
+    groups: Any = rows.groupby(SERIES, sort=False, dropna=False)
+    return {Series(*map(_or_none, key)): its for key, its in groups}
+
+
+def _or_none(value: Any) -> Any:
+    return None if pd.isna(value) else value
 
 
 def of_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
@@ -63,14 +68,14 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         pays, loses: whether it is faster, or slower, by more than a person would overlook.
         sure: whether the interval leaves out 1.
     """
-    logs = rows.assign(log=np.log(rows["speedup"]))
+    logs = rows.assign(log=rows["speedup"].map(math.log))
     groups = logs.groupby(by, sort=False)
     sums = groups[["drafted", "accepted", "rejected"]].sum()
-    speedup = np.exp(groups["log"].mean())
+    speedup = groups["log"].mean().map(math.exp)
     found = sums.assign(
         **{
             "runs": groups.size(),
-            "lengths": groups["draft_length"].agg(lambda lengths: tuple(sorted(set(lengths)))),
+            "lengths": groups["draft_length"].agg(_each_once),
             "speedup": speedup,
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
@@ -81,13 +86,17 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return found.join(_over_prompts(logs, by)).reset_index()
 
 
+def _each_once(lengths: Any) -> Any:
+    return tuple(sorted(set(lengths)))
+
+
 def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """For each group how many prompts it has, and the 95 % t-interval of their speedups."""
-    prompts = logs.groupby([*by, *PROMPT], sort=False)["log"].mean().groupby(level=by, sort=False)
+    prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
     count, mean = prompts.size(), prompts.mean()
-    quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else np.nan)
-    half = quantile * prompts.std() / np.sqrt(count)
-    low, high = np.exp(mean - half), np.exp(mean + half)
+    quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
+    half: pd.Series[float] = quantile * prompts.std() / count**0.5
+    low, high = (mean - half).map(math.exp), (mean + half).map(math.exp)
     return pd.DataFrame({"prompts": count, "low": low, "high": high, "sure": (low > 1) | (high < 1)})
 
 
@@ -109,7 +118,7 @@ def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
     own luck. A prompt without others is shown at its own best length.
     """
     prompt = ["workload", *PROMPT]
-    logs = of_kind(rows).assign(log=lambda its: np.log(its["speedup"]))
+    logs = of_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
     own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].agg(["sum", "count"]).reset_index()
     others = own.groupby(["workload", "draft_length"])[["sum", "count"]].transform("sum") - own[["sum", "count"]]
     score = others["sum"] / others["count"].where(others["count"] > 0)
@@ -144,11 +153,11 @@ def costs_of(rows: pd.DataFrame) -> Costs | None:
     if its.empty:
         return None
     step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())
-    checks = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median()
+    checks: Any = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median().to_dict()
     return Costs(
         step_seconds=step,
         cost_ratio=float((its["draft_seconds"] / its["drafted"]).median()) / step,
-        verification={int(length) + 1: float(seconds) / step for length, seconds in checks.items()},
+        verification={length + 1: seconds / step for length, seconds in checks.items()},
         overhead=float(its["overhead_seconds"].sum() / its["rounds"].sum()) / step,
     )
 

@@ -1,11 +1,14 @@
 """What a sweep's points say, each in one sentence. Frames of `points` in, text out."""
 
+from typing import Any
+
 import pandas as pd
 
 from specviz.core.metrics import Costs
 from specviz.core.verdict import NEUTRAL
 from specviz.data.workloads import find_workload
 from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
+from specviz.measure.sweep.table import each_row
 
 NOTHING = "Nothing is measured yet."
 
@@ -43,9 +46,12 @@ def workload_sentence(fair: pd.DataFrame) -> str:
     if even := len(fair) - len(pays) - len(loses):
         parts.append(f"about even on {even}")
     if len(loses):
-        each = (f"{_in_a_sentence(one.workload)} ({percent(one.acceptance_rate)} accepted)" for one in loses.itertuples())
-        parts.append(f"loses on {', '.join(each)}")
+        parts.append(f"loses on {', '.join(map(_with_rate, each_row(loses)))}")
     return "; ".join(parts) + "."
+
+
+def _with_rate(point: Any) -> str:
+    return f"{_in_a_sentence(point.workload)} ({percent(point.acceptance_rate)} accepted)"
 
 
 def _pays(pays: pd.DataFrame, total: int) -> str:
@@ -71,10 +77,7 @@ def length_sentence(every: pd.DataFrame) -> str:
         return f"{lengths} is within 5 % of the best on every workload, of the lengths tried."
     best = best_points(every)
     ends = best.loc[[best["draft_length"].idxmin(), best["draft_length"].idxmax()]]
-    named = " and ".join(
-        f"γ = {point.draft_length} on {_in_a_sentence(point.workload)} ({percent(point.acceptance_rate)} accepted)"
-        for point in ends.itertuples()
-    )
+    named = " and ".join(f"γ = {point.draft_length} on {_with_rate(point)}" for point in each_row(ends))
     return f"No one draft length is best everywhere. Fastest here: {named}."
 
 

@@ -1,7 +1,7 @@
 """Sweep rows as a data frame, and the CSV that stores them: the command line and the page write and read it."""
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,23 @@ from specviz.measure.sweep.rows import COLUMNS, FIRST_COLUMNS, SweepRow
 MAX_CSV_BYTES = 10_000_000
 MAX_CSV_ROWS = 20_000
 TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash")
-COUNTS = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens", "rounds")
-COUNTS += ("drafted", "accepted", "rejected", "discarded")
+SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens")
+COUNTS = ("rounds", "drafted", "accepted", "rejected", "discarded")
 TYPES = {
     **dict.fromkeys(COLUMNS, "float64"),
     **dict.fromkeys((*TEXTS, "draft_schedule"), "str"),
-    **dict.fromkeys(COUNTS, "int64"),
+    **dict.fromkeys((*SIZES, *COUNTS), "int64"),
     **dict.fromkeys(("constrained", "stop_at_eos"), "bool"),
     "seed": "object",  # may be larger than 64 bits hold
     "top_k": "Int64",  # these two may be missing
     "identical": "boolean",
 }
 _ROWS = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
+
+
+def each_row(frame: pd.DataFrame) -> Iterator[Any]:
+    """The rows of a frame, with their columns as attributes."""
+    return iter(frame.itertuples(index=False))
 
 
 def frame_of(rows: Iterable[SweepRow]) -> pd.DataFrame:

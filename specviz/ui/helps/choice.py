@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Annotated, ClassVar
 
+import pandas as pd
 from pydantic import AfterValidator, Field
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
@@ -13,7 +13,6 @@ from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, P
 from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, Draft, Seed, Target
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
-from specviz.measure.sweep.rows import SweepRow
 
 MAX_CELLS = 1000
 MAX_PROMPTS_EACH = 5
@@ -104,20 +103,16 @@ class Pace:
     plain: float
 
 
-def pace_of(rows: Sequence[SweepRow], target: str, draft: str) -> Pace | None:
-    """The pair's pace in these rows; None where they hold none of it."""
-    its = [row for row in rows if row.target == target and is_draft(row, draft)]
-    if not its:
+def pace_of(rows: pd.DataFrame, target: str, draft: str) -> Pace | None:
+    """The pair's pace in these rows of a sweep; None where none of them is of the pair."""
+    of_draft = rows["draft_dtype"].isna() if draft == PROMPT_LOOKUP else rows["draft"] == draft
+    its = rows[(rows["target"] == target) & of_draft]
+    if its.empty:
         return None
     return Pace(
-        median(row.speculative_seconds / row.new_tokens for row in its),
-        median(row.autoregressive_seconds / row.plain_tokens for row in its),
+        float((its["speculative_seconds"] / its["new_tokens"]).median()),
+        float((its["autoregressive_seconds"] / its["plain_tokens"]).median()),
     )
-
-
-def is_draft(row: SweepRow, draft: str) -> bool:
-    """Whether a row is of this draft, as controls and links name it."""
-    return row.draft_dtype is None if draft == PROMPT_LOOKUP else row.draft == draft
 
 
 def estimated_seconds(cells: Sequence[Cell], paces: Mapping[SweepPair, Pace]) -> float | None:

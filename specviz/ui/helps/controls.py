@@ -85,7 +85,7 @@ def _size_sentence(kept: Sweeps) -> str:
     cells = plan.cells()
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
     sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
-        ("your last sweep here", lambda pair: pace_of(kept.rows.get(HERE, []), pair.target, pair.draft)),
+        ("your last sweep here", lambda pair: pace_of(kept.rows_of(HERE), pair.target, pair.draft)),
         ("what Watch measured here", lambda pair: _calibrated_pace(pair, plan.precision)),
         ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
     ]

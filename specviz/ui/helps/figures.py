@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from specviz.core.metrics import Costs
 from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
 from specviz.measure.sweep.sentences import percent, workload_title
+from specviz.measure.sweep.table import each_row
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
 
@@ -38,7 +39,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> go.Figure:
                 go.Bar(
                     x=_titles(its["workload"]),
                     y=its["speedup"].to_list(),
-                    text=[_bar_label(name, point.speedup, point.lengths) for point in its.itertuples()],
+                    text=[_bar_label(name, point.speedup, point.lengths) for point in each_row(its)],
                     textposition="inside",
                     insidetextanchor="start",
                     textfont={"color": "#1b1f24" if name == SLOWER else "#ffffff"},
@@ -66,7 +67,7 @@ def _bar_label(name: str, speedup: float, lengths: Sequence[int]) -> str:
 
 
 def _prompt_dots(rows: pd.DataFrame) -> go.Scatter:
-    names = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in rows.itertuples()]
+    names = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
     return go.Scatter(
         x=_titles(rows["workload"]),
         y=rows["speedup"].to_list(),
@@ -141,7 +142,7 @@ def grid_figure(every: pd.DataFrame) -> go.Figure:
                 textfont={"color": "#ffffff", "size": 12} if symbol == "square" else {"size": 12},
                 marker={"symbol": symbol, "size": 36, "color": color, "line": {"width": 2, "color": color}},
                 name=name,
-                customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in its.itertuples()],
+                customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in each_row(its)],
                 hovertemplate="%{y}, γ %{x}: %{customdata[0]:.2f}×, %{customdata[1]} accepted, "
                 "%{customdata[2]} runs<extra></extra>",
             )
@@ -179,7 +180,7 @@ def break_even_figure(every: pd.DataFrame, costs: Costs) -> go.Figure:
                 mode="markers",
                 marker={"symbol": symbol, "size": 10, "color": color, "line": {"width": 1, "color": "#ffffff"}},
                 name=name,
-                customdata=[[_title(point.workload), point.speedup] for point in its.itertuples()],
+                customdata=[[_title(point.workload), point.speedup] for point in each_row(its)],
                 hovertemplate="%{customdata[0]}, γ %{x}: α %{y:.2f}, %{customdata[1]:.2f}× measured<extra></extra>",
             )
         )

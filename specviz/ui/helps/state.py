@@ -1,18 +1,19 @@
 """A visitor's sweeps: what is under way, what came of it, and what was there before. Lives in the session."""
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.prompt_files import PromptFile
-from specviz.measure.sweep.rows import SweepRow, read_result, read_rows
+from specviz.measure.sweep.rows import SweepRow, read_result
+from specviz.measure.sweep.table import frame_of, read_frame
 from specviz.service.job import JobView
 from specviz.service.protocol import Sweep
 from specviz.ui.helps.choice import Choice
@@ -29,8 +30,8 @@ class Sweeps:
 
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
-    rows: dict[str, list[SweepRow]] = field(default_factory=dict)  # by where they are from: here, or a file's name
-    cleared: dict[str, list[SweepRow]] | None = None  # what Clear took away
+    rows: dict[str, pd.DataFrame] = field(default_factory=dict)  # by where they are from: here, or a file's name
+    cleared: dict[str, pd.DataFrame] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
     job: int | None = None  # the sweep under way
     taken: int = 0  # of its results
@@ -40,12 +41,9 @@ class Sweeps:
 
     def take(self, view: JobView) -> None:
         """Bring the rows up to date with the sweep's view."""
-        for item in view.results[self.taken :]:
-            result = read_result(item)
-            if isinstance(result, SweepRow):
-                self.rows.setdefault(HERE, []).append(result)
-            elif result not in self.problems:
-                self.problems.append(result)
+        new = [read_result(item) for item in view.results[self.taken :]]
+        self.rows |= joined(self.rows, {HERE: frame_of(row for row in new if isinstance(row, SweepRow))})
+        self.problems = list(dict.fromkeys([*self.problems, *(problem for problem in new if isinstance(problem, str))]))
         self.taken = max(self.taken, len(view.results))
         if view.finished:
             self.job = None
@@ -53,13 +51,12 @@ class Sweeps:
 
     def sources(self) -> list[str]:
         """What can be shown: the visitor's own first."""
-        recorded = [RECORDED] if recorded_sweep() else []
         own = dict.fromkeys((HERE, *reversed(self.rows)))
-        return [source for source in own if self.rows.get(source)] + recorded
+        return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
 
-    def rows_of(self, source: str) -> Sequence[SweepRow]:
-        """The rows from there."""
-        return recorded_sweep() if source == RECORDED else self.rows.get(source, [])
+    def rows_of(self, source: str) -> pd.DataFrame:
+        """The rows from there; without any, an empty frame."""
+        return recorded_sweep() if source == RECORDED else self.rows.get(source, frame_of(()))
 
 
 def sweeps() -> Sweeps:
@@ -101,9 +98,13 @@ def clear_rows() -> None:
 def undo_clear() -> None:
     """Bring back what was cleared, before what came since."""
     kept = sweeps()
-    for source, rows in (kept.cleared or {}).items():
-        kept.rows[source] = [*rows, *kept.rows.get(source, [])]
-    kept.cleared = None
+    kept.rows, kept.cleared = joined(kept.cleared or {}, kept.rows), None
+
+
+def joined(first: dict[str, pd.DataFrame], then: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The rows of both under each name."""
+    both = {name: [rows[name] for rows in (first, then) if name in rows] for name in (*first, *then)}
+    return {name: pd.concat(rows, ignore_index=True) for name, rows in both.items()}
 
 
 def load_rows(content: bytes, name: str) -> None:
@@ -113,17 +114,17 @@ def load_rows(content: bytes, name: str) -> None:
         InputError: it is none.
     """
     kept = sweeps()
-    rows = read_rows(content, name)
+    rows = read_frame(content, name)
     source = f"from {name[:60]}"
     kept.rows.pop(source, None)
     kept.rows[source], kept.shown = rows, source
 
 
 @cache
-def recorded_sweep() -> tuple[SweepRow, ...]:
+def recorded_sweep() -> pd.DataFrame:
     """The rows recorded for everyone by `scripts/record_sweep.py`; none where the file is missing or damaged."""
     try:
-        return tuple(read_rows(FILE.read_bytes(), FILE.name))
+        return read_frame(FILE.read_bytes(), FILE.name)
     except (InputError, OSError) as error:
         logging.getLogger(__name__).error("No recorded sweep: %s", error)
-        return ()
+        return frame_of(())

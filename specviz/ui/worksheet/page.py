@@ -65,7 +65,7 @@ def known_runs() -> Known:
     racing: Racing | None = st.session_state.get("racing")
     finished, recorded = [shown.trace for shown in watching.finished], first_trace()
     raced = racing.laps if racing else []
-    swept = sweeps().rows.get(HERE, [])
+    swept = sweeps().rows_of(HERE)
     measured = [
         *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
         *(of_laps(raced, False) or of_laps(recorded_race(), True)),

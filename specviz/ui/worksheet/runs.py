@@ -3,16 +3,20 @@
 Pure: traces, laps and rows in; points with their predictions out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import pandas as pd
+
+from specviz.core.metrics import Costs
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Terms
 from specviz.measure.race import RaceLap
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.summary import Point, Series, costs_of, points, series_of, workload_title
+from specviz.measure.sweep.points import Series, costs_of, points, split_by_series
+from specviz.measure.sweep.sentences import workload_title
+from specviz.measure.sweep.table import each_row
 from specviz.ui.worksheet.gap import Gap, gap_of
 from specviz.ui.worksheet.starts import pair_name
 
@@ -64,37 +68,24 @@ def trace_of_lap(lap: RaceLap) -> Trace:
     return replace(lap.speculative, autoregressive=lap.plain.autoregressive)
 
 
-def of_rows(rows: Sequence[SweepRow], recorded: bool) -> list[Measured]:
+def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
     """A sweep's rows of fixed draft lengths, pooled by workload and draft length for each pair and temperature."""
-    found = []
-    for series in dict.fromkeys(series_of(row) for row in rows):
-        own = [row for row in rows if series_of(row) == series]
-        found += _of_series(own, series, recorded)
-    return found
-
-
-def _of_series(rows: Sequence[SweepRow], series: Series, recorded: bool) -> list[Measured]:
-    costs = costs_of(rows)
-    if costs is None:
-        return []
-
-    def terms(point: Point, alpha: float) -> Terms:
-        checked = verification_steps(costs.verification, point.draft_length + 1)
-        return Terms(alpha, point.draft_length, costs.cost_ratio, checked, costs.overhead)
-
     return [
-        Measured(
-            "When it helps",
-            recorded,
-            f"{workload_title(point.workload)}: {series.label}",
-            terms(point, alpha),
-            point.speedup,
-        )
-        for point in points(rows)
-        if (alpha := point.per_judgement_rate) is not None
+        measured
+        for series, its in split_by_series(rows).items()
+        if (costs := costs_of(its))
+        for measured in _of_series(its, series, costs, recorded)
     ]
 
 
-def first_series(rows: Sequence[SweepRow]) -> list[SweepRow]:
-    """The rows of one pair at one temperature: the first there is."""
-    return [row for row in rows if series_of(row) == series_of(rows[0])]
+def _of_series(rows: pd.DataFrame, series: Series, costs: Costs, recorded: bool) -> Iterator[Measured]:
+    for point in each_row(points(rows).dropna(subset="per_judgement_rate")):
+        checked = verification_steps(costs.verification, point.draft_length + 1)
+        terms = Terms(point.per_judgement_rate, point.draft_length, costs.cost_ratio, checked, costs.overhead)
+        label = f"{workload_title(point.workload)}: {series.label}"
+        yield Measured("When it helps", recorded, label, terms, point.speedup)
+
+
+def first_series(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the first pair and temperature; no rows where there are none."""
+    return next(iter(split_by_series(rows).values()), rows)

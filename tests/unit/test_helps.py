@@ -1,38 +1,45 @@
 """What "When it helps" computes: choices, links, estimates, what rows say, and the figures made of them."""
 
+import math
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.theory import break_even_acceptance
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
-from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.summary import (
-    adaptive_rows,
-    adaptive_sentence,
+from specviz.measure.sweep.points import (
+    adaptive_points,
     best_points,
     break_even_line,
-    clock_sentence,
     costs_of,
     fair_points,
-    held_pairs,
-    held_sentence,
+    fair_rows,
+    grammar_pairs,
+    impossible,
+    points,
+    split_by_series,
+)
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.sentences import (
+    adaptive_sentence,
+    clock_sentence,
+    grammar_sentence,
     length_sentence,
     map_sentence,
-    points,
-    series_of,
     workload_sentence,
 )
+from specviz.measure.sweep.table import each_row, frame_of
 from specviz.ui.helps.choice import MAX_CELLS, Choice, Pace, choice_from_link, estimated_seconds, in_minutes, pace_of
 from specviz.ui.helps.figures import (
     acceptance_figure,
     adaptive_figure,
     break_even_figure,
+    grammar_figure,
     grid_figure,
-    held_figure,
     length_figure,
     workload_figure,
 )
@@ -107,9 +114,9 @@ def test_the_estimate_counts_both_decoders() -> None:
     cells = Choice(workloads=("story",), prompts=1, draft_lengths=(1, 2), tokens=100).plan().cells()
     assert estimated_seconds(cells, {pair: Pace(0.01, 0.02)}) == pytest.approx(2 * 100 * 0.01 + 106 * 0.02)
     assert estimated_seconds(cells, {}) is None
-    pace = pace_of([a_row(), a_row(draft="lookup", draft_dtype=None)], "wren-base", "wren-nano")
-    assert pace == Pace(0.4 / 64, 0.01)
-    assert pace_of([a_row()], "wren-base", PROMPT_LOOKUP) is None
+    pace = pace_of(frame_of([a_row(), a_row(draft="lookup", draft_dtype=None)]), "wren-base", "wren-nano")
+    assert pace == Pace(pytest.approx(0.4 / 64), pytest.approx(0.01))
+    assert pace_of(frame_of([a_row()]), "wren-base", PROMPT_LOOKUP) is None
     assert [in_minutes(seconds) for seconds in (1, 72, 200, 6000)] == [
         "about 5 s", "about 70 s", "about 3 min", "about 1.7 h",
     ]  # fmt: skip
@@ -118,28 +125,66 @@ def test_the_estimate_counts_both_decoders() -> None:
 # ---- what rows say
 
 
+def fair_of(rows: list[SweepRow]) -> pd.DataFrame:
+    return fair_points(fair_rows(frame_of(rows)))
+
+
+def columns(frame: pd.DataFrame, *names: str) -> list[tuple[Any, ...]]:
+    return list(frame[list(names)].itertuples(index=False, name=None))
+
+
 def test_points_pool_their_rows() -> None:
     pair = [row_at("story", 4, 4.0, 1.0), row_at("story", 4, 1.0, 0.5, number=2)]
-    (point,) = points(pair)
+    (point,) = each_row(points(frame_of(pair)))
     assert point.speedup == pytest.approx(2.0)  # the geometric mean
     assert point.acceptance_rate == pytest.approx(150 / 200)
-    assert points([a_row(constrained=True), a_row(draft_schedule="heuristic")]) == []
+    assert (point.runs, point.prompts, point.pays, point.loses) == (2, 2, True, False)
+    half = 12.706 * math.log(2) / math.sqrt(2) * math.sqrt(2)  # of the two logarithms, log 4 and 0
+    assert (point.low, point.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
+    assert points(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")])).empty
+
+
+def test_a_point_where_nothing_was_drafted_has_no_rates() -> None:
+    nothing = {"drafted": 0, "accepted": 0, "rejected": 0, "discarded": 0}
+    (point,) = each_row(points(frame_of([a_row(**nothing, acceptance_rate=None, per_judgement_rate=None)])))
+    assert math.isnan(point.acceptance_rate)
+    assert math.isnan(point.per_judgement_rate)
+    assert costs_of(frame_of([a_row(**nothing)])) is None
+
+
+def test_pooling_many_rows_groups_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linear in the rows: the number of passes over them does not depend on how many there are."""
+    passes: list[int] = []
+    grouped = pd.DataFrame.groupby
+
+    def counting(frame: pd.DataFrame, *arguments: Any, **options: Any) -> Any:
+        passes.append(len(frame))
+        return grouped(frame, *arguments, **options)
+
+    monkeypatch.setattr(pd.DataFrame, "groupby", counting)
+    counts = []
+    for prompts in (2, 50):
+        rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
+        passes.clear()
+        points(rows), fair_points(fair_rows(rows)), split_by_series(rows), grammar_pairs(rows), adaptive_points(rows)
+        counts.append(len(passes))
+    assert counts[0] == counts[1] > 0
 
 
 def test_the_reading_by_workload_is_computed_from_the_rows() -> None:
-    fair = fair_points(points(ROWS))
-    assert [(point.workload, point.lengths) for point in fair] == [("story", [6]), ("code", [2]), ("random", [2])]
+    fair = fair_of(ROWS)
+    assert columns(fair, "workload", "lengths") == [("story", (6,)), ("code", (2,)), ("random", (2,))]
     assert workload_sentence(fair) == (
         "Looks like it pays on 2 of 3 workloads, most on story (1.9×); loses on random words (12 % accepted)."
     )
     slow = [replace(row, speedup=0.5) for row in ROWS]
-    assert workload_sentence(fair_points(points(slow))).startswith("Pays on none of these workloads; loses on")
-    assert workload_sentence([]) == length_sentence([]) == "Nothing is measured yet."
+    assert workload_sentence(fair_of(slow)).startswith("Pays on none of these workloads; loses on")
+    assert workload_sentence(fair_of([])) == length_sentence(points(frame_of([]))) == "Nothing is measured yet."
 
 
-def test_what_a_person_would_overlook_does_not_pay() -> None:
+def test_a_difference_too_small_to_notice_does_not_pay() -> None:
     even = [row_at("copy", 1, 1.01), row_at("prose", 1, 0.97), row_at("story", 1, 1.06)]
-    assert workload_sentence(fair_points(points(even))) == (
+    assert workload_sentence(fair_of(even)) == (
         "Looks like it pays on 1 of 3 workloads, most on story (1.1×); about even on 2."
     )
 
@@ -148,7 +193,7 @@ def test_only_prompts_that_agree_make_it_sure() -> None:
     agreed = [row_at("story", 4, speedup, number=n) for n, speedup in enumerate((1.5, 1.55, 1.52))]
     uneven = [row_at("code", 4, speedup, number=n) for n, speedup in enumerate((0.9, 3.0, 1.1))]
     assert "Pays on 2 of 2 workloads, 1 of them for sure, most on story" in workload_sentence(
-        fair_points(points([*agreed, *uneven]))
+        fair_of([*agreed, *uneven])
     )
 
 
@@ -157,65 +202,75 @@ def test_a_prompts_own_luck_does_not_choose_its_draft_length() -> None:
         row_at("story", 1, 3.2, number=1), row_at("story", 1, 1.0, number=2),  # best on average, by one lucky prompt
         row_at("story", 4, 1.1, number=1), row_at("story", 4, 1.3, number=2),
     ]  # fmt: skip
-    (best,), (fair,) = best_points(points(lucky)), fair_points(points(lucky))
-    assert (best.draft_length, fair.lengths) == (1, [1, 4])
+    (best,), (fair,) = each_row(best_points(points(frame_of(lucky)))), each_row(fair_of(lucky))
+    assert (best.draft_length, fair.lengths) == (1, (1, 4))
     assert best.speedup == pytest.approx((3.2 * 1.0) ** 0.5)
     assert fair.speedup == pytest.approx((1.1 * 1.0) ** 0.5)  # each at the length best on the other
     ahead = [*lucky, row_at("story", 8, 9.0, number=3)]  # a sweep under way: nothing else has this length yet
-    assert sorted(row.speedup for row in fair_points(points(ahead))[0].rows) == [1.0, 1.1, 9.0]
+    assert sorted(fair_rows(frame_of(ahead))["speedup"]) == [1.0, 1.1, 9.0]
 
 
-def test_a_clock_that_cannot_be_right_is_told() -> None:
+def test_an_impossible_time_is_reported() -> None:
+    def said(*rows: SweepRow) -> str:
+        return clock_sentence(impossible(frame_of(rows)))
+
     possible = row_at("story", 4, 3.2)  # 64 tokens in 20 rounds
-    assert clock_sentence([possible]) == ""
-    assert clock_sentence([possible, replace(possible, speedup=3.5)]).startswith("1 of these 2 pairs is quicker than")
-    drawn = replace(possible, speedup=3.5, temperature=0.7, plain_tokens=40)  # other texts: no such bound
-    assert clock_sentence([drawn]) == ""
+    assert said(possible) == ""
+    assert said(possible, replace(possible, speedup=3.5)).startswith("1 of these 2 pairs of runs is faster than")
+    drawn = replace(possible, speedup=3.5, temperature=0.7, plain_tokens=40)  # texts of different length: no bound
+    assert said(drawn) == ""
 
 
 def test_the_reading_by_length() -> None:
-    assert "γ = 2 on code (80 % accepted) and γ = 6 on story" in length_sentence(points(ROWS))
-    assert length_sentence(points(ROWS[:2])).startswith("γ = 6 is within 5 % of the best on every workload")
+    def said(rows: list[SweepRow]) -> str:
+        return length_sentence(points(frame_of(rows)))
+
+    assert "γ = 2 on code (80 % accepted) and γ = 6 on story" in said(ROWS)
+    assert said(ROWS[:2]).startswith("γ = 6 is within 5 % of the best on every workload")
     near = [row_at("story", 2, 1.5), row_at("story", 6, 1.52), row_at("code", 2, 1.5), row_at("code", 6, 0.9)]
-    assert length_sentence(points(near)).startswith("γ = 2 is within 5 %")
+    assert said(near).startswith("γ = 2 is within 5 %")
+    assert said([row_at("story", 2, 1.5), row_at("code", 6, 1.5)]).startswith("No one draft length")
 
 
-def test_costs_are_those_of_the_rows_and_lead_to_the_break_even_line() -> None:
-    row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s besides, 10 ms a plain token
-    costs = costs_of([row, replace(row, constrained=True, draft_seconds=9.0)])
+def test_costs_are_those_of_the_rows_and_give_the_break_even_line() -> None:
+    row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s overhead, 10 ms a plain token
+    costs = costs_of(frame_of([row, replace(row, constrained=True, draft_seconds=9.0)]))
     assert costs is not None
     assert costs.cost_ratio == pytest.approx(0.1 / 76 / 0.01)
     assert costs.verification == {5: pytest.approx(1.4)}
     assert costs.overhead == pytest.approx(0.1)
     expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
     assert break_even_line(costs, [4]) == [pytest.approx(expected)]
-    assert map_sentence(points([row]), costs).startswith("1 of 1 measured points")
-    assert map_sentence(points([replace(row, speedup=0.9)]), costs).startswith("0 of 1")
-    assert costs_of([replace(row, draft_schedule="heuristic")]) is None
+    assert map_sentence(points(frame_of([row])), costs).startswith("1 of 1 measured points")
+    assert map_sentence(points(frame_of([replace(row, speedup=0.9)])), costs).startswith("0 of 1")
+    assert costs_of(frame_of([replace(row, draft_schedule="heuristic")])) is None
 
 
-def test_with_and_without_the_grammar_compares_like_with_like() -> None:
+def test_with_and_without_the_grammar_compares_the_same_draft_lengths() -> None:
     free = [row_at("constrained", length, 1.0, 0.3) for length in (2, 4)]
     held = [row_at("constrained", length, 1.5, 0.9, constrained=True) for length in (4, 8)]
-    (pair,) = held_pairs([*free, *held])
-    assert [row.draft_length for row in (*pair.free.rows, *pair.held.rows)] == [4, 4]
-    assert "higher on 1 of 1 prompts: 90 % of the drafted tokens are accepted, 30 % without it" in held_sentence([pair])
-    assert held_pairs(free) == []
-    assert "No prompt" in held_sentence([])
+    pairs = grammar_pairs(frame_of([*free, *held]))
+    assert columns(pairs, "prompt", "lengths_without", "lengths_with") == [("constrained-1", (4,), (4,))]
+    assert columns(pairs, "acceptance_rate_without", "acceptance_rate_with") == [(0.3, 0.9)]
+    assert grammar_sentence(pairs) == (
+        "With the grammar, acceptance is higher on 1 of 1 prompts: 90 % of the drafted tokens are accepted, 30 % "
+        "without it."
+    )
+    assert grammar_pairs(frame_of(free)).empty
+    assert "No prompt" in grammar_sentence(grammar_pairs(frame_of([])))
 
 
-def test_schedules_are_held_against_the_best_fixed_length() -> None:
+def test_schedules_are_compared_with_the_best_fixed_length() -> None:
     near = row_at("story", 4, 1.85, draft_schedule="heuristic")
     far = row_at("code", 4, 1.0, draft_schedule="heuristic")
     stop = row_at("story", 6, 2.5, draft_schedule="confidence")
-    found = adaptive_rows([*ROWS, near, far, stop])
-    assert [(each.workload, sorted(each.schedules)) for each in found] == [
-        ("story", ["confidence", "heuristic"]), ("code", ["heuristic"]),
-    ]  # fmt: skip
-    assert found[0].fixed.speedup == 1.9
+    found = adaptive_points(frame_of([*ROWS, near, far, stop]))
+    assert found["workload"].to_list() == ["story", "code"]
+    assert found["speedup"].to_list() == [1.9, 1.5]
+    assert found[["heuristic", "confidence"]].notna().to_numpy().tolist() == [[True, True], [True, False]]
     assert "the heuristic on 1 of 2 workloads, the confidence stop on 1 of 1 workloads" in adaptive_sentence(found)
-    assert adaptive_rows([near]) == []
-    assert "No schedule" in adaptive_sentence([])
+    assert adaptive_points(frame_of([near])).empty
+    assert "No schedule" in adaptive_sentence(adaptive_points(frame_of([])))
 
 
 def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
@@ -223,11 +278,13 @@ def test_pairs_temperatures_formats_and_machines_are_not_pooled() -> None:
         a_row(), a_row(draft="wren-mini"), a_row(draft="lookup", draft_dtype=None), a_row(temperature=0.7),
         a_row(target_dtype="bfloat16"), a_row(machine="another"), a_row(top_k=40), a_row(top_p=0.9),
     ]  # fmt: skip
-    assert len({series_of(row) for row in rows}) == len(rows)
-    assert series_of(rows[2]).label == "prompt lookup → wren-base, temperature 0"
-    assert "(bfloat16)" in series_of(rows[4]).label
-    assert [series_of(row).label.rpartition(", ")[2] for row in rows[-2:]] == ["top-k 40", "top-p 0.9"]
-    assert series_of(a_row(seed=7)) == series_of(a_row())  # another draw of the same
+    found = split_by_series(frame_of(rows))
+    assert [frame_of([row]).equals(its.reset_index(drop=True)) for row, its in zip(rows, found.values(), strict=True)]
+    labels = [series.label for series in found]
+    assert labels[2] == "prompt lookup → wren-base, temperature 0"
+    assert "(bfloat16)" in labels[4]
+    assert [label.rpartition(", ")[2] for label in labels[-2:]] == ["top-k 40", "top-p 0.9"]
+    assert len(split_by_series(frame_of([a_row(seed=7), a_row()]))) == 1  # another draw of the same
 
 
 def test_what_is_drawn_is_set_too() -> None:
@@ -244,57 +301,61 @@ def data(figure: Any) -> list[dict[str, Any]]:
     return found
 
 
-def test_bars_below_1_are_told_by_more_than_colour_and_every_prompt_is_a_dot() -> None:
+def workload_bars(rows: list[SweepRow]) -> Any:
+    chosen = fair_rows(frame_of(rows))
+    return workload_figure(fair_points(chosen), chosen)
+
+
+def test_bars_below_1_differ_by_more_than_colour_and_every_prompt_is_a_dot() -> None:
     rows = [*ROWS, row_at("story", 6, 1.7, number=2), row_at("copy", 6, 1.01)]
-    quicker, even, slower, dots = data(workload_figure(fair_points(points(rows))))
+    faster, even, slower, dots = data(workload_bars(rows))
     assert list(even["x"]) == ["Copy"]
-    assert even["marker"]["color"] != quicker["marker"]["color"]
-    assert quicker["text"][0].endswith("γ = 6")
-    assert (list(quicker["x"]), list(slower["x"])) == (["Story", "Code"], ["Random words"])
+    assert even["marker"]["color"] != faster["marker"]["color"]
+    assert faster["text"][0].endswith("γ = 6")
+    assert (list(faster["x"]), list(slower["x"])) == (["Story", "Code"], ["Random words"])
     assert slower["marker"]["pattern"]["shape"]
-    assert not quicker["marker"].get("pattern")
+    assert not faster["marker"].get("pattern")
     assert sorted(dots["y"]) == [0.8, 1.01, 1.5, 1.7, 1.9]
-    one, other = data(acceptance_figure(fair_points(points(rows))))
+    one, other = data(acceptance_figure(fair_of(rows)))
     assert one["name"] != other["name"]
     assert other["marker"]["pattern"]["shape"] == "/"
 
 
 def test_lines_have_a_symbol_each_and_their_best_point_ringed() -> None:
-    *lines, best = data(length_figure(points(ROWS)))
+    *lines, best = data(length_figure(points(frame_of(ROWS))))
     assert len({line["marker"]["symbol"] for line in lines}) == len(lines) == 3
     assert sorted(zip(best["x"], best["y"], strict=True)) == [(2, 0.8), (2, 1.5), (6, 1.9)]
 
 
 def test_the_map_writes_each_figure_and_the_break_even_line() -> None:
-    quicker, even, slower = data(grid_figure(points([*ROWS, row_at("copy", 2, 1.04)])))
-    assert (len(quicker["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
-    assert len({kind["marker"]["symbol"] for kind in (quicker, even, slower)}) == 3
+    figure = grid_figure(points(frame_of([*ROWS, row_at("copy", 2, 1.04)])))
+    faster, even, slower = data(figure)
+    assert (len(faster["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
+    assert len({kind["marker"]["symbol"] for kind in (faster, even, slower)}) == 3
     assert list(slower["text"]) == ["0.8×", "0.5×"]
-    costs = costs_of(ROWS)
+    assert list(figure.layout.yaxis.categoryarray) == ["Random words", "Copy", "Code", "Story"]
+    assert list(figure.layout.xaxis.categoryarray) == ["2", "6"]
+    costs = costs_of(frame_of(ROWS))
     assert costs is not None
-    line, above, below = data(break_even_figure(points(ROWS), costs))
+    line, above, below = data(break_even_figure(points(frame_of(ROWS)), costs))
     assert "modelled" in line["name"]
     assert (len(above["x"]), len(below["x"])) == (4, 2)
 
 
 def test_a_name_from_a_file_is_text_in_a_figure() -> None:
     hostile = [row_at("<b>x</b>%{x}", 2, 1.5), row_at("<b>x</b>%{x}", 4, 1.2)]
-    for figure in (workload_figure(fair_points(points(hostile))), length_figure(points(hostile))):
+    for figure in (workload_bars(hostile), length_figure(points(frame_of(hostile)))):
         assert "&lt;b&gt;" in str(figure.to_dict())
         assert "<b>" not in str(figure.to_dict())
 
 
 @pytest.mark.parametrize("rows", [ROWS[:1], [a_row(drafted=0, accepted=0, rejected=0, discarded=0, acceptance_rate=None,
     per_judgement_rate=None)], [row_at(f"w{n}", g, 1.0) for n, g in product(range(12), (1, 16))]])  # fmt: skip
-def test_figures_of_little_and_of_much_are_drawn(rows: list[SweepRow]) -> None:
-    every = points(rows)
-    for figure in (
-        workload_figure(fair_points(every)), acceptance_figure(fair_points(every)), length_figure(every),
-        grid_figure(every),
-    ):  # fmt: skip
+def test_figures_of_few_and_of_many_rows_are_drawn(rows: list[SweepRow]) -> None:
+    every = points(frame_of(rows))
+    for figure in (workload_bars(rows), acceptance_figure(fair_of(rows)), length_figure(every), grid_figure(every)):
         assert figure.to_dict()["data"]
-    extra = [replace(row, draft_schedule="heuristic") for row in rows] + [
-        replace(row, constrained=True) for row in rows
-    ]
-    assert data(adaptive_figure(adaptive_rows([*rows, *extra])))
-    assert data(held_figure(held_pairs([*rows, *extra])))
+    adaptive = [replace(row, draft_schedule="heuristic") for row in rows]
+    constrained = [replace(row, constrained=True) for row in rows]
+    assert data(adaptive_figure(adaptive_points(frame_of([*rows, *adaptive]))))
+    assert data(grammar_figure(grammar_pairs(frame_of([*rows, *constrained]))))

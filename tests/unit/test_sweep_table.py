@@ -1,13 +1,16 @@
-"""A sweep's CSV: written and read back as it was; rubbish, older versions and impossible rows get one sentence."""
+"""A sweep's CSV: what is written is read again as it was; bad files, older versions and bad rows get one sentence."""
 
+import csv
+import io
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.measure.sweep.rows import COLUMNS, SweepFile, SweepRow, dump_rows, read_rows
+from specviz.measure.sweep.rows import COLUMNS, SweepRow
+from specviz.measure.sweep.table import TYPES, SweepFile, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
 
 ROWS = [
@@ -20,25 +23,52 @@ ROWS = [
 ]
 
 
-def test_rows_come_back_as_they_were() -> None:
-    content = dump_rows(ROWS).encode()
-    assert read_rows(content, "x.csv") == ROWS
-    assert read_rows(b"\xef\xbb\xbf" + content, "x.csv") == ROWS  # as a spreadsheet saves it
-    assert read_rows(content.replace(b"\r\n", b"\n"), "x.csv") == ROWS
+RECORDED = Path(__file__).parents[2] / "assets" / "traces" / "sweep.csv"
+
+
+def dump_rows(rows: list[SweepRow]) -> str:
+    return dump_frame(frame_of(rows))
+
+
+def test_rows_are_read_as_they_were_written() -> None:
+    content = dump_rows(ROWS)
+    assert parse_rows(content, "x.csv") == ROWS
+    frame = frame_of(ROWS)
+    for saved in (content, "\ufeff" + content, content.replace("\r\n", "\n")):  # the second as a spreadsheet saves it
+        assert read_frame(saved.encode(), "x.csv").equals(frame)
 
 
 def test_the_recorded_sweep_is_of_this_version_and_of_all_workloads() -> None:
-    path = Path(__file__).parents[2] / "assets" / "traces" / "sweep.csv"
-    rows = read_rows(path.read_bytes(), path.name)
-    assert len({row.workload for row in rows}) == 8
-    assert {row.constrained for row in rows} == {True, False}
-    assert {row.draft_schedule for row in rows} == {"fixed", "heuristic", "confidence"}
+    rows = read_frame(RECORDED.read_bytes(), RECORDED.name)
+    assert rows["workload"].nunique() == 8
+    assert set(rows["constrained"]) == {True, False}
+    assert set(rows["draft_schedule"]) == {"fixed", "heuristic", "confidence"}
+
+
+def test_the_recorded_sweep_is_written_byte_for_byte_as_it_was_read() -> None:
+    content = RECORDED.read_bytes()
+    assert dump_frame(read_frame(content, RECORDED.name)).encode() == content
+
+
+def test_numbers_are_written_as_python_writes_them() -> None:
+    row = a_row(temperature=0.7, top_k=5, top_p=0.1 + 0.2, seed=2**64 - 1, draft_seconds=1e-05, identical=None)
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerow(asdict(row))
+    assert dump_rows([row]) == written.getvalue()
+
+
+def test_every_column_has_its_type_even_without_rows() -> None:
+    kinds = {name: str(kind) for name, kind in frame_of([]).dtypes.items()}
+    assert kinds == {name: str(kind) for name, kind in frame_of(ROWS).dtypes.items()} == TYPES
+    assert tuple(kinds) == COLUMNS
 
 
 def test_an_older_version_is_named_as_such() -> None:
     old = [column for column in COLUMNS if column not in ("draft_schedule", "constrained")]
     with pytest.raises(InputError, match="another version: it has no column constrained; measure into a new file"):
-        read_rows(",".join(old).encode() + b"\r\n", "old.csv")
+        read_frame(",".join(old).encode() + b"\r\n", "old.csv")
 
 
 def changed(**values: object) -> Callable[[], bytes]:
@@ -62,24 +92,28 @@ def changed(**values: object) -> Callable[[], bytes]:
         (changed(accepted="11"), "do not add up"),
         (changed(acceptance_rate=""), "acceptance rate says otherwise"),
         (changed(preset="x" * 201), "row 1, column preset"),
-        (changed(preset="a,b"), "another number of values"),
-        (lambda: b"", "its columns are others"),
-        (lambda: dump_rows([]).encode(), "holds no row"),
+        (changed(preset="a,b"), "more values than the header"),
+        (lambda: changed()().rpartition(b",")[0] + b"\n", "fewer values than the header"),
+        (changed(seed="10" * 3000), "row 1, column seed"),
+        (changed(threads="10" * 30), "row 1, column threads"),
+        (changed(top_k="10" * 30), "row 1, column top_k"),
+        (lambda: b"", "it has other columns"),
+        (lambda: dump_rows([]).encode(), "holds no rows"),
         (lambda: b"\xff\xfe", "not UTF-8"),
-        (lambda: b"\x00" * 50, "its columns are others"),
-        (lambda: b"a,b\n1,2\n", "its columns are others"),
+        (lambda: b"\x00" * 50, "it has other columns"),
+        (lambda: b"a,b\n1,2\n", "it has other columns"),
         (lambda: b"x" * 10_000_001, "larger than 10 MB"),
         (lambda: dump_rows([]).encode() + b"\n" * 5 + b'"', "x.csv"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(content: Callable[[], bytes], says: str) -> None:
+def test_what_cannot_be_used_is_one_sentence(content: Callable[[], bytes], says: str) -> None:
     with pytest.raises(InputError, match=says) as refused:
-        read_rows(content(), "x.csv")
+        read_frame(content(), "x.csv")
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"no newline", b"\xff\xfe", b"\n", b"a\x00b"])
-def test_a_file_that_is_no_sweep_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "sweep.csv"
     path.write_bytes(content)
     if not content:
@@ -90,7 +124,7 @@ def test_a_file_that_is_no_sweep_is_refused_and_left_alone(tmp_path: Path, conte
     assert path.read_bytes() == content
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be used for the sweep"):
         SweepFile(tmp_path)
     with pytest.raises(InputError, match="cannot be used for the sweep"):
