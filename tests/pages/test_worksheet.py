@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.first_run import first_trace
+from specviz.measure.sweep.table import frame_of
 from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.race.controls import Entry
 from specviz.ui.race.page import Racing, recorded_race
@@ -163,7 +164,7 @@ def test_before_any_run_every_point_is_recorded_and_says_so(page: AppTest) -> No
 
 
 def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
-    rows = [row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)]
+    rows = frame_of([row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)])
     lap = recorded_race()[0]
     page = opened(racing=Racing(Entry(), laps=[lap]), sweeps=Sweeps(rows={HERE: rows})).run()
     assert not page.exception

@@ -408,9 +408,11 @@ sys.stdin.read()
             "specviz.service, specviz.core.metrics, specviz.ui.watch.page, specviz.models.catalogue",
             {"torch", "transformers"},
         ),
+        ("specviz, specviz.core.trace, specviz.core.metrics", {"pandas", "torch"}),
+        ("specviz.service.dispatch, specviz.measure.sweep.measure, specviz.measure.race", {"pandas", "streamlit"}),
     ],
 )
-def test_the_server_side_stays_light(imports: str, absent: set[str]) -> None:
+def test_what_each_process_does_not_import(imports: str, absent: set[str]) -> None:
     script = f"import sys, {imports}; print([name for name in {sorted(absent)} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -19,7 +19,7 @@ from specviz.core.verdict import verdict_of_run
 from specviz.game.game import load_turn
 from specviz.measure.proof import recorded
 from specviz.measure.race import overall_verdict, parse_race, race_csv
-from specviz.measure.sweep.rows import dump_rows, read_rows
+from specviz.measure.sweep.table import dump_frame, read_frame
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"
 FILES: dict[str, Any] = json.loads((BEFORE / "files.json").read_text(encoding="utf-8"))
@@ -119,9 +119,9 @@ def test_a_races_table_has_the_columns_of_before() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_sweeps_table_reads_as_before_and_is_written_as_it_was(name: str) -> None:
-    rows, expected = read_rows(content(name), name), FILES[name]
+    rows, expected = read_frame(content(name), name), FILES[name]
     assert len(rows) == expected["rows"]
-    assert dump_rows(rows) == content(name).decode()
+    assert dump_frame(rows) == content(name).decode()
 
 
 def test_a_proof_reads_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,8 +1,5 @@
 """A trace as data frames: one row a token, one row a round, the same figures as the trace."""
 
-import subprocess
-import sys
-
 import pytest
 
 from specviz.core.frames import ROUND_COLUMNS, TOKEN_COLUMNS
@@ -86,8 +83,3 @@ def test_a_run_without_rounds_has_the_same_columns_and_types() -> None:
     assert {name: str(kind) for name, kind in empty.to_frame().dtypes.items()} == TOKEN_COLUMNS
     assert {name: str(kind) for name, kind in empty.rounds_frame().dtypes.items()} == ROUND_COLUMNS
     assert fake_trace().to_frame().dtypes.equals(empty.to_frame().dtypes)
-
-
-def test_reading_a_trace_does_not_import_pandas() -> None:
-    asked = "import sys, specviz, specviz.core.trace, specviz.core.metrics; sys.exit('pandas' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
