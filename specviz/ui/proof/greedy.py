@@ -13,7 +13,7 @@ from specviz.ui.proof.outcome import badge
 from specviz.ui.proof.state import Proving, Source, compare_greedy, one_of_each, repeat_near_tie
 from specviz.ui.proof.status import show_status
 from specviz.ui.shared.escaping import plain
-from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.shared.figures import NO_TOOLS
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:

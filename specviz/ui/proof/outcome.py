@@ -8,7 +8,7 @@ from specviz.measure.proof.statistics import FALSE_ALARM, Finding
 from specviz.ui.proof.figures import distance_figure, distribution_figure
 from specviz.ui.proof.state import Outcome, Proving, Source
 from specviz.ui.shared.escaping import plain
-from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.shared.figures import NO_TOOLS
 
 
 def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:

@@ -18,7 +18,7 @@ from specviz.measure.race import (
     race_csv,
 )
 from specviz.ui.shared.escaping import plain
-from specviz.ui.watch.outcome import COLORS, ICONS
+from specviz.ui.shared.verdict import headline
 
 NEAR_TIE = 0.5  # of logits: what one pass over several tokens can move in bfloat16; float32 moves far less
 CONTEXT_TOKENS = 12  # shown before the place where two texts part
@@ -30,8 +30,7 @@ def show_results(laps: Sequence[RaceLap], where: str) -> None:
     """The sentence first, then the table behind it; `where` says on which machine, and when."""
     verdict = overall_verdict(laps)
     if verdict:
-        headline = f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}**]"
-        st.markdown(f"{headline} {_over(laps, verdict)} {verdict.reason} :gray[({plain(where)})]")
+        st.markdown(f"{headline(verdict, end='')} {_over(laps, verdict)} {verdict.reason} :gray[({plain(where)})]")
     st.dataframe(rows(laps), hide_index=True, key="race_table", column_config=_columns())
     st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
     show_quality(laps)

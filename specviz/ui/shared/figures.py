@@ -10,6 +10,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import realistic_speedup
 from specviz.ui.shared.escaping import figure_text
 
+NO_TOOLS = {"displayModeBar": False}  # Plotly's own buttons above a figure
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
 
 

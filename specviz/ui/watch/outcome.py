@@ -6,15 +6,12 @@ import streamlit as st
 
 from specviz.core.metrics import Costs, count, speedup
 from specviz.core.trace import Trace, dump_trace
-from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
+from specviz.core.verdict import compare_texts, verdict_of_run
 from specviz.data.lessons.glossary import explained
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import Dot, speedup_figure, verification_figure
+from specviz.ui.shared.figures import NO_TOOLS, Dot, speedup_figure, verification_figure
+from specviz.ui.shared.verdict import headline
 from specviz.ui.stage.data import Source
-
-NO_TOOLS = {"displayModeBar": False}
-COLORS = {"helps": "green", "neutral": "gray", "hurts": "orange"}
-ICONS = {"helps": ":material/trending_up:", "neutral": ":material/trending_flat:", "hurts": ":material/trending_down:"}
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
@@ -30,11 +27,7 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
         where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
         before = ":gray[The run before:] " if stale else ""
         reason = explained(verdict.reason, "verdict")
-        st.markdown(f"{before}{_headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
-
-
-def _headline(verdict: Verdict) -> str:
-    return f"{ICONS[verdict.label]} :{COLORS[verdict.label]}[**{verdict.headline}.**]"
+        st.markdown(f"{before}{headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
 
 
 def show_outputs(trace: Trace, plain_text: str | None) -> None:

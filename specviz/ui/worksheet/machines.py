@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.data.published import PUBLISHED, PublishedRun
-from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.worksheet.figures import machines_figure
 from specviz.ui.worksheet.gap import gap_of
 from specviz.ui.worksheet.starts import Start, calibrated

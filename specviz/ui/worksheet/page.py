@@ -13,7 +13,7 @@ from specviz.measure.race import RaceLap
 from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
 from specviz.ui.race.page import Racing, recorded_race
 from specviz.ui.shared.escaping import plain
-from specviz.ui.watch.outcome import NO_TOOLS
+from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.watch.page import Watching
 from specviz.ui.worksheet.controls import controls
 from specviz.ui.worksheet.exercises import exercises, sheet
