@@ -25,7 +25,6 @@ from specviz.ui.helps.state import (
 )
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.notices import notices
 
 POLL_SECONDS = 1.5  # a figure that grows need not be redrawn more often; the engine is not asked more often either
