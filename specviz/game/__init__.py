@@ -1,1 +1,1 @@
-"""Be the draft: the plan of a game, its words and its score. No model and no screen."""
+"""Be the draft: the plan of a game, its words, messages and score. No model, no Streamlit."""

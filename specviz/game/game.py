@@ -1,6 +1,6 @@
 """The game of being the draft: its prompts, its turns as the engine plays them, and who scored what.
 
-Pure data and functions: no model, no Streamlit. `specviz.service.handlers.play` plays a turn; the page keeps the game.
+Pure data and functions: no model, no Streamlit. `specviz.service.handlers.play` plays a turn, the page stores the game.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ MAX_TURNS = 15  # on a prompt, skipped ones too: the text has to fit the target'
 MAX_TEXT_TOKENS = 4096
 OFFERS = 5
 DEFAULT_SEED = 3
-SETS = ("story", "prose", "copy", "random")  # kinds of text that go on in one line
+SETS = ("story", "prose", "copy", "random")  # kinds of text that continue on the same line
 
 YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
 PLAYERS = (YOU, MODEL, LOOKUP)
@@ -53,7 +53,7 @@ class Plan:
     def prompts(self) -> list[Preset]:
         """The prompts played, in order; drawn by the seed."""
         rng = Random(self.seed)
-        drawn = [(rng.random(), preset) for preset in self.workload.prompts]  # random() alone is promised to stay
+        drawn = [(rng.random(), preset) for preset in self.workload.prompts]  # only random() stays the same in Python
         return [preset for _, preset in sorted(drawn, key=lambda pair: pair[0])][:PROMPTS]
 
     @property
@@ -82,19 +82,19 @@ def plan_from_link(params: Params) -> tuple[Plan, list[str]]:
 class Ask:
     """What a visitor does at one place of the text."""
 
-    action: Literal["offer", "guess", "skip"]  # only look at what is offered; draft; let the target write one token
+    action: Literal["offer", "guess", "skip"]  # ask for candidates; draft; let the target write one token
     text_ids: Annotated[list[TokenId], Field(max_length=MAX_TEXT_TOKENS)] = field(
         default_factory=list
-    )  # none: the prompt
-    joins: bool = False  # the text so far ends inside a word, which the guess goes on
+    )  # empty: the prompt
+    joins: bool = False  # the text so far ends inside a word, which the guess continues
     guess: str = ""  # words typed
-    picked: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or one offered
+    picked: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
     offers: bool = False  # whether candidates are wanted for the place after
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A candidate to pick: what one of the models could write next."""
+    """A candidate to pick: words that one of the models could write next."""
 
     text: str
     token_ids: list[TokenId]
@@ -102,20 +102,20 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One round of the visitor's, what the rivals would have had at the same place, and where the text is now."""
+    """One round of the visitor, what the rivals drafted at the same place, and the text after it."""
 
     text: str
     text_ids: list[TokenId]
     joins: bool  # it ends inside a word
     ended: bool  # with an end of text
-    trace: Trace | None = None  # of this one round; None where nothing was played
+    trace: Trace | None = None  # of this one round; None when nothing was played
     rivals: dict[str, Round] = field(default_factory=dict)  # by player
     offers: list[Offer] = field(default_factory=list)
-    cut: int = 0  # tokens beyond the longest draft, which were left out
+    cut: int = 0  # tokens left out because the draft was too long
 
     @property
     def round(self) -> Round | None:
-        """The visitor's."""
+        """The visitor's round."""
         return self.trace.rounds[0] if self.trace else None
 
     @property
@@ -128,15 +128,15 @@ _TURN: TypeAdapter[Turn] = TypeAdapter(Turn)
 
 
 def dump_turn(turn: Turn) -> dict[str, Any]:
-    """As the engine sends it."""
+    """The turn as the engine sends it."""
     return dict(_TURN.dump_python(turn, mode="json"))
 
 
 def load_turn(item: object) -> Turn:
-    """What `dump_turn` made.
+    """Read what `dump_turn` made.
 
     Raises:
-        InputError: it is no turn.
+        InputError: it is not a turn.
     """
     try:
         return _TURN.validate_python(item)
@@ -153,12 +153,12 @@ def rounds_of(turns: Sequence[Turn], player: str) -> list[Round]:
 
 
 def score(turns: Sequence[Turn]) -> dict[str, Counts]:
-    """What became of each player's tokens, over these turns."""
+    """Each player's counts over these turns."""
     return {player: count(rounds_of(turns, player)) for player in PLAYERS}
 
 
 def is_over(turns: Sequence[Turn]) -> bool:
-    """Whether a prompt is played to its end."""
+    """Whether a prompt has been played to its end."""
     ended = bool(turns) and turns[-1].ended
     return ended or len(turns) >= MAX_TURNS or sum(turn.scored for turn in turns) >= ROUNDS
 

@@ -1,4 +1,4 @@
-"""A turn and a game told in plain words. Token texts in it are data: show them as text."""
+"""Messages about a turn and a game. Token texts in them are data: show them as text."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -11,11 +11,11 @@ from specviz.game.words import Word, words_of
 
 Whose = Literal["yours", "theirs"]
 SHOWN_CANDIDATES = 3
-EVEN = 0.05  # tokens per target call: closer than this is a draw
+EVEN = 0.05  # tokens per target call: a smaller difference is a draw
 
 
 def headline(round: Round) -> str:
-    """What one round came to."""
+    """The result of one round in one line."""
     drafted, accepted, gained = len(round.drafted), round.accepted, len(round.emitted_ids)
     if not drafted:
         return "Skipped: the target wrote one token itself. Nobody scores."
@@ -30,18 +30,20 @@ def headline(round: Round) -> str:
 
 
 def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
-    """One sentence for each thing that happened, in order."""
+    """One sentence for each thing that happened in the turn, in order."""
     round = turn.round
     if round is None or not round.drafted:
         return []
     words = words_of(round)
-    told = [_pieces_line(words, round, whose), *_parts(words), *_rejection(round, whose), *_discarded(round)]
-    told.append(_emitted(round, whose))
+    lines = [_pieces_line(words, round, whose), *_parts(words), *_rejection(round, whose), *_discarded(round)]
+    lines.append(_emitted(round, whose))
     if turn.ended:
-        told.append("With that the target says that this is the end of the text.")
+        lines.append("The target ends the text here.")
     if turn.cut:
-        told.append(f"A draft holds {MAX_DRAFT_LENGTH} tokens: your last {turn.cut} were not sent, and cost nothing.")
-    return [line for line in told if line]
+        lines.append(
+            f"A draft has at most {MAX_DRAFT_LENGTH} tokens: your last {turn.cut} were not sent, and cost nothing."
+        )
+    return [line for line in lines if line]
 
 
 def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
@@ -49,11 +51,11 @@ def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
     total = _tokens(len(round.drafted))
     if not split:
         return f"The model reads pieces, called tokens: {whose} were {total}, each of them a whole word or a mark."
-    return f"The model reads pieces, called tokens: {whose} were {total}, because it cuts {' and '.join(split[:3])}."
+    return f"The model reads pieces, called tokens: {whose} were {total}, because it splits {' and '.join(split[:3])}."
 
 
 def _parts(words: Sequence[Word]) -> list[str]:
-    return [f"{word.cut}: the first part survived, the rest did not." for word in words if word.fate == "part"]
+    return [f"{word.cut}: the first part was accepted, the rest was not." for word in words if word.fate == "part"]
 
 
 def _rejection(round: Round, whose: Whose) -> list[str]:
@@ -70,7 +72,7 @@ def _discarded(round: Round) -> list[str]:
         return []
     were = "1 token was" if thrown == 1 else f"{thrown} tokens were"
     why = "they follow" if thrown > 1 else "it follows"
-    return [f"⋯ {were} discarded, never judged: {why} a word that is not there any more."]
+    return [f"⋯ {were} discarded, never judged: {why} a word that was rejected."]
 
 
 def _emitted(round: Round, whose: Whose) -> str:
@@ -84,7 +86,7 @@ def _emitted(round: Round, whose: Whose) -> str:
 
 
 def wanted(round: Round) -> list[tuple[str, float, bool]]:
-    """The target's favourites where it decided itself: text, probability, is it the visitor's token?"""
+    """The target's most likely tokens where it decided: text, probability, whether it is the visitor's token."""
     token = next((token for token in round.drafted if token.status == "rejected"), None)
     candidates: Sequence[Candidate] = token.candidates if token else round.emitted.candidates
     ranked = sorted(candidates, key=lambda c: -c.p)
@@ -94,18 +96,18 @@ def wanted(round: Round) -> list[tuple[str, float, bool]]:
 
 
 def verdict(turns: Sequence[Turn]) -> str:
-    """The game in one or two sentences."""
+    """The result of the game in one or two sentences."""
     scores = score(turns)
     yours, model, lookup = (_per_call(scores[player]) for player in (YOU, MODEL, LOOKUP))
     if yours is None or model is None or lookup is None:
         return "No round was played, so there is nothing to compare."
     figures = f"{yours:.2f} tokens per target call against {model:.2f} of {MODEL} and {lookup:.2f} of {LOOKUP}."
     if yours > model + EVEN:
-        return f"You were the better draft: {figures} And a real draft needs milliseconds for a guess."
+        return f"You were the better draft: {figures} A real draft needs only milliseconds for a guess."
     if yours >= model - EVEN:
-        return f"You and {MODEL} are about even: {figures} But it needs milliseconds for a guess."
-    beaten = f" You did beat {LOOKUP}." if yours > lookup + EVEN else ""
-    return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learnt how such texts go on."
+        return f"You and {MODEL} are about even: {figures} But it needs only milliseconds for a guess."
+    beaten = f" You were better than {LOOKUP}." if yours > lookup + EVEN else ""
+    return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learned how such texts continue."
 
 
 def _per_call(counts: Counts) -> float | None:

@@ -1,4 +1,4 @@
-"""A game as a table: one row for each scored round, for a class to put together."""
+"""A game as a CSV table: one row for each scored round, so that a class can collect them."""
 
 import csv
 import io
@@ -14,13 +14,13 @@ PREFIXES = {YOU: "you", MODEL: "model", LOOKUP: "lookup"}
 
 
 def safe_cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, and that stays in its line."""
-    plain = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
-    return f"'{plain}" if plain.lstrip().startswith(STARTS_FORMULA) else plain
+    """Text that a spreadsheet does not read as a formula, on one line."""
+    line = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
+    return f"'{line}" if line.lstrip().startswith(STARTS_FORMULA) else line
 
 
 def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str:
-    """The game's scored rounds.
+    """The scored rounds of a game as CSV.
 
     Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
     prompt, draft (the visitor's tokens as text); then for each of you, model (wren-nano) and lookup (prompt lookup), at

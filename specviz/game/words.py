@@ -1,4 +1,4 @@
-"""Between a person's words and a model's tokens: what can be played, where words join the text, how they come apart."""
+"""From a person's words to a model's tokens: which guesses can be played, and how words join the text and are split."""
 
 import re
 import unicodedata
@@ -10,31 +10,31 @@ from specviz.core.trace import DraftedToken, Round, Status
 
 MAX_CHARACTERS = 200  # sixteen tokens are about sixty
 FREE = " Try again: it costs you nothing."
-MARKS = re.compile(r"<\|\w*\|>|</?s>|<(?:pad|unk|eos|bos)>", re.IGNORECASE)  # how models spell their own marks
+MARKS = re.compile(r"<\|\w*\|>|</?s>|<(?:pad|unk|eos|bos)>", re.IGNORECASE)  # special tokens of models
 BINDS_LEFT = tuple(".,!?;:)]}%…’”")
 OPENS = tuple("([{“‘-—/_#\n\t ")
 CLITIC = re.compile(r"['’](s|t|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 
 def tidy(guess: str) -> str:
-    """What was typed, accents composed, spaces and line breaks as the models know them (⏎ or \\n is a line break)."""
+    """The guess with composed accents, single spaces and real line breaks (⏎ or \\n is typed for one)."""
     composed = unicodedata.normalize("NFC", guess).replace("⏎", "\n").replace("\\n", "\n")
     return re.sub(r"[^\S\n]+", " ", composed.replace("\r\n", "\n")).rstrip(" ")
 
 
 def guess_problem(guess: str) -> str | None:
-    """One kind sentence that says why this cannot be played; None when it can."""
+    """One friendly sentence that says why this cannot be played; None when it can."""
     if len(guess) > MAX_CHARACTERS:
         return f"That is a lot of text ({len(guess):,} characters): a draft is only the next few words.{FREE}"
     if not guess.strip():
         return f"Nothing to check yet: type the next word or two.{FREE}"
     if any(unicodedata.category(c) in ("Cc", "Cs", "Co", "Cn") and c not in "\t\n\r" for c in guess):
-        return f"There are characters in it that are no text (control characters): type plain words.{FREE}"
+        return f"It has control characters, which are not text: type plain words.{FREE}"
     if MARKS.search(guess):
-        return f"That is a mark the models use inside, not something a story says: type words.{FREE}"
+        return f"That is a special mark of the models, not part of a story: type words.{FREE}"
     text = tidy(guess)
     if any(_foreign(c) for c in text):
-        return f"These small models have only ever read the Latin alphabet: go on in English words.{FREE}"
+        return f"These small models have only read the Latin alphabet: type English words.{FREE}"
     if any(_picture(c) for c in text):
         return f"These small models read words, not pictures or special signs: type plain words.{FREE}"
     if not text.strip(" \n"):
@@ -48,12 +48,12 @@ def _foreign(character: str) -> bool:
 
 
 def _picture(character: str) -> bool:
-    """Neither letter, digit, common punctuation nor ASCII: emoji, joiners, stray accents, dingbats."""
+    """Not a letter, digit, common punctuation or ASCII: emoji, joiners, single accents, symbols."""
     return not character.isascii() and unicodedata.category(character)[0] not in "LNPZ" and character not in "€£§°×÷"
 
 
 def joined(text: str, guess: str, inside_word: bool) -> str:
-    """What is added to the text: the guess, with the space that belongs before it.
+    """The text to add: the guess, with a space before it where one belongs.
 
     Args:
         text: the text so far.
@@ -65,9 +65,9 @@ def joined(text: str, guess: str, inside_word: bool) -> str:
     if not text or text.endswith(OPENS) or guess.startswith(BINDS_LEFT) or CLITIC.match(guess) or inside_word:
         return guess
     quotes_open = text.count('"') % 2 == 1
-    if text.endswith('"') and quotes_open:  # it opens what is said
+    if text.endswith('"') and quotes_open:  # an opening quote
         return guess
-    if guess.startswith('"') and quotes_open:  # it closes it
+    if guess.startswith('"') and quotes_open:  # a closing quote
         return guess
     return f" {guess}"
 
@@ -80,7 +80,7 @@ class Word:
 
     @property
     def text(self) -> str:
-        """For a sentence; pieces that are bytes stand as such."""
+        """The word for a sentence; bytes are shown as bytes."""
         return "".join(piece.text for piece in self.pieces).strip() or "".join(piece.text for piece in self.pieces)
 
     @property
@@ -98,7 +98,7 @@ class Word:
 
 
 def words_of(round: Round) -> list[Word]:
-    """A round's drafted tokens, put together to words."""
+    """The drafted tokens of a round, grouped into words."""
     words: list[list[DraftedToken]] = []
     for token in round.drafted:
         if words and _goes_on(words[-1][-1].text, token.text):
@@ -119,13 +119,13 @@ def _is_wordlike(piece: str) -> bool:
     return any(c.isalnum() for c in piece) or piece.strip() in ("'", "’")
 
 
-def ends_inside_word(text: str, likeliest: str) -> bool:
-    """Whether the target's likeliest next token goes on the text's last word."""
-    return bool(text) and text[-1].isalpha() and likeliest[:1].isalpha()
+def ends_inside_word(text: str, next_token: str) -> bool:
+    """Whether the target's most likely next token continues the last word of the text."""
+    return bool(text) and text[-1].isalpha() and next_token[:1].isalpha()
 
 
 def whole_words(pieces: Sequence[str], most: int) -> int:
-    """How many of the pieces to keep so that what is left ends with a word, at most `most` where that can be."""
+    """How many pieces to take so that they end with a whole word: at most `most` if possible."""
     ends = [i for i in range(1, len(pieces)) if not _goes_on(pieces[i - 1], pieces[i])]
     fitting = [end for end in ends if end <= most]
     return max(fitting, default=min(ends, default=len(pieces)))

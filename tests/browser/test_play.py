@@ -43,7 +43,7 @@ def send(page: Page, words: str) -> None:
 
 
 def turn(page: Page) -> Locator:
-    return page.get_by_role("region", name="What became of the draft")
+    return page.get_by_role("region", name="The result of the draft")
 
 
 def wait_for_round(page: Page, number: int) -> None:
@@ -87,13 +87,13 @@ def test_the_rounds_are_on_the_stage_too(context: BrowserContext, app_server: Ap
     expect(stage.locator(".draft-length")).to_be_hidden()
 
 
-def test_bad_input_is_answered_kindly_and_stays_to_be_mended(context: BrowserContext, app_server: AppServer) -> None:
+def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(context: BrowserContext, app_server: AppServer) -> None:
     page = open_game(context, app_server)
     for words, said in (
         ("", "Nothing to check yet"),
         ("кошка", "only ever read the Latin alphabet"),
         ("🐦🐦", "words, not pictures"),
-        ("<|endoftext|>", "a mark the models use inside"),
+        ("<|endoftext|>", "a special mark of the models"),
         ("word " * 10_000, "a lot of text"),
     ):
         page.locator(INPUT).fill(words)
@@ -141,7 +141,7 @@ def test_a_class_link_gives_the_same_texts_and_candidates(browser: Browser, app_
     assert seen[0] == seen[1]
 
 
-def test_the_rounds_can_be_taken_home_as_a_table(context: BrowserContext, app_server: AppServer) -> None:
+def test_the_rounds_can_be_downloaded_as_a_table(context: BrowserContext, app_server: AppServer) -> None:
     page = open_game(context, app_server)
     send(page, "Lily. She loved")
     wait_for_round(page, 2)

@@ -128,7 +128,7 @@ def test_a_text_that_ends_says_so(play: Any, target: LoadedModel) -> None:
     assert turn.ended
     assert turn.text == f"{prompt}."
     parse_trace(dump_trace(turn.trace))
-    assert "end of the text" in explain(turn)[-1]
+    assert "ends the text" in explain(turn)[-1]
 
 
 # ---- the seam
@@ -161,7 +161,7 @@ OPENERS = (  # one of them leaves the target inside a word; which, depends on th
 )
 
 
-def test_an_open_word_is_told_and_gone_on_with(play: Any, target: LoadedModel) -> None:
+def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedModel) -> None:
     turns = ((prompt, play(prompt=prompt, guess=guess)) for prompt, guess in OPENERS)
     prompt, turn = next((prompt, turn) for prompt, turn in turns if turn.joins)
     own = autoregressive_decode(target, turn.text_ids, DecodeSettings(max_new_tokens=3)).output
@@ -180,7 +180,7 @@ def test_an_open_word_is_told_and_gone_on_with(play: Any, target: LoadedModel) -
         ("the\x07cat", "control characters"),
         ("日本語", "Latin alphabet"),
         ("🐦", "words, not pictures"),
-        ("<|endoftext|>", "a mark the models use inside"),
+        ("<|endoftext|>", "a special mark of the models"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_played(

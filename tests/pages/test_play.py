@@ -95,7 +95,7 @@ def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: Ap
 def test_a_round_is_judged_explained_and_scored(page: AppTest) -> None:
     send(page, "Lily. She xylophoned")
     assert game(page).job is not None
-    assert "What you typed is kept" in texts(page) or "reads" in texts(page)
+    assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
     assert button(page, "play_send").disabled
     assert page.text_input(key="play_guess").value == "Lily. She xylophoned"
     wait(page, lambda: game(page).job is None)
@@ -109,7 +109,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest) -> None:
     assert page.text_input(key="play_guess").value == "", "ready for the next words"
     table = page.table[0].value
     assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
-    assert table["a call"][0] == "4.00"
+    assert table["tokens per target call"][0] == "4.00"
     stage = drawn(page, "play_run")
     assert stage["person"]
     assert stage["rounds"][0]["sentences"][0].startswith("You propose")
@@ -127,7 +127,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest) -> None:
         ("the\x00cat", "control characters"),
         ("日本語", "Latin alphabet"),
         ("🐦", "words, not pictures"),
-        ("<|endoftext|>", "a mark the models use inside"),
+        ("<|endoftext|>", "a special mark of the models"),
     ],
 )
 def test_bad_input_is_answered_in_one_sentence_and_costs_nothing(page: AppTest, words: str, said: str) -> None:
@@ -137,15 +137,15 @@ def test_bad_input_is_answered_in_one_sentence_and_costs_nothing(page: AppTest, 
     assert said in page.warning[0].value.replace("\\", "")  # its marks are escaped: it is text, not Markdown
     assert game(page).job is None
     assert game(page).all_turns == []
-    assert page.table[0].value["kept"][0] == "–"
+    assert page.table[0].value["accepted"][0] == "–"
 
 
-def test_skipping_counts_for_nobody_and_keeps_what_was_typed(page: AppTest) -> None:
+def test_a_skipped_turn_does_not_count_and_keeps_the_typed_text(page: AppTest) -> None:
     page.text_input(key="play_guess").set_value("and then")
     button(page, "play_skip").click().run()
     wait(page, lambda: len(game(page).turns) == 1)
     assert page.text_input(key="play_guess").value == "and then"
-    assert page.table[0].value["kept"][0] == "–"
+    assert page.table[0].value["accepted"][0] == "–"
     assert "round 1 of" in texts(page)
     assert drawn(page, "play_turn")["title"].startswith("Skipped")
 
@@ -196,7 +196,7 @@ def test_the_easier_mode_picks_among_candidates() -> None:
     assert not page.exception
 
 
-def test_a_link_gives_the_same_texts_and_says_what_it_could_not_use() -> None:
+def test_a_link_gives_the_same_texts_and_names_what_it_could_not_use() -> None:
     page = open_page(seed="12", set="prose", mode="cheat")
     assert drawn(page, "play_text")["text"] == Plan(12, "prose").prompts[0].text
     assert "mode is not type or pick" in page.warning[0].value

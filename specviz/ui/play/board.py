@@ -1,6 +1,6 @@
-"""The game's two pictures, the text so far and what became of a draft. Their JavaScript lives in assets/play/.
+"""The two pictures of the game: the text so far, and the result of a draft. Their JavaScript is in assets/play/.
 
-Text helpers, the palette and the chips are the stage's own files.
+They share text helpers, colours and chips with the stage.
 """
 
 import json
@@ -34,14 +34,14 @@ class Example:
 
 
 def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> Json:
-    """The text so far, its end only where it is long; what the last turn added is marked.
+    """The text so far, only its end where it is long. What the last turn added is marked.
 
     Args:
         text: all of it.
-        last: the turn that wrote its end; None before the first.
-        inside: whether it ends inside a word.
-        focus: a new one puts the caret into the input.
-        busy: whether what was typed is being read: it is kept, and not to be changed.
+        last: the last turn; None before the first.
+        inside: whether the text ends inside a word.
+        focus: a new value puts the caret into the input.
+        busy: whether the target is reading what was typed, so that it must not be changed.
     """
     added = last.trace.output.text if last and last.trace else ""
     fresh = added if added and text.endswith(added) else ""
@@ -59,7 +59,7 @@ def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: b
 
 
 def example_data(example: Example) -> Json:
-    """The recorded turn, told as somebody else's."""
+    """The recorded turn, described as another person's."""
     data = turn_data(example.turn, whose="theirs")
     round = example.turn.round
     assert round is not None
@@ -69,20 +69,20 @@ def example_data(example: Example) -> Json:
 
 
 def turn_data(turn: Turn, whose: Whose = "yours") -> Json:
-    """What became of a draft, in a turn that was played."""
+    """The result of a draft, in a turn that was played."""
     assert turn.trace is not None
     round = turn.trace.rounds[0]
     wants = wanted(round) if round.drafted else []
     return {
         "kind": "turn",
-        "label": "What became of the draft",
+        "label": "The result of the draft",
         "title": headline(round),
         "said": "",
         "spoken": True,
         "chips": _chips(turn.trace, round),
         "words": [{"text": w.text, "fate": w.fate, "pieces": len(w.pieces)} for w in words_of(round)],
         "lines": explain(turn, whose),
-        "asked": "What the target thought there:" if round.rejected else "What the target thought comes next:",
+        "asked": f"The target’s probabilities {'there' if round.rejected else 'for the next token'}:",
         "wants": [[text, float(f"{p:.6f}"), mine] for text, p, mine in wants],
         "mine": whose,
         "rivals": [_rival(turn.trace, name, rival) for name, rival in turn.rivals.items()],
@@ -90,24 +90,24 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> Json:
 
 
 def _rival(trace: Trace, name: str, rival: Round) -> Json:
-    """What a rival drafted, as far as the visitor's text reaches: its next tokens would tell how the text goes on."""
+    """What a rival drafted, as far as the visitor's text reaches: more would show how the text continues."""
     chips = _chips(trace, rival)
     shown = chips[: len(trace.rounds[0].emitted_ids)]
     hidden = max(0, len(rival.drafted) - len(shown))
-    kept = f"{rival.accepted} of {len(rival.drafted)} accepted" if rival.drafted else ""
-    more = f"+ {hidden} hidden, {kept}" if hidden else kept
+    accepted = f"{rival.accepted} of {len(rival.drafted)} accepted" if rival.drafted else ""
+    more = f"+ {hidden} hidden, {accepted}" if hidden else accepted
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
 
 
 def _chips(trace: Trace, round: Round) -> list[Json]:
-    """A round's chips as the stage has them."""
+    """The chips of a round, as on the stage."""
     alone = replace(trace, rounds=[replace(round, index=0)])
     chips: list[Json] = stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
     return chips
 
 
 def picture(data: Json, key: str) -> None:
-    """Mount one of the two."""
+    """Mount one of the two pictures."""
     _component()(key=key, data=data)
 
 
@@ -115,8 +115,8 @@ def picture(data: Json, key: str) -> None:
 def recorded_example() -> Example | None:
     """The turn made by `scripts/record_play.py`; None where it is missing or damaged."""
     try:
-        kept = json.loads(RECORDED.read_text(encoding="utf-8"))
-        return Example(str(kept["prompt"]), str(kept["guess"]), load_turn(kept["turn"]))
+        saved = json.loads(RECORDED.read_text(encoding="utf-8"))
+        return Example(str(saved["prompt"]), str(saved["guess"]), load_turn(saved["turn"]))
     except (OSError, ValueError, KeyError, InputError) as error:
         logging.getLogger(__name__).error("No recorded example for the game: %s", error)
         return None

@@ -15,7 +15,7 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
 
 def choose_game(state: Playing) -> None:
-    """The choices; each begins a new game."""
+    """The choices; each one starts a new game."""
     plan = state.plan
     st.session_state.update(play_mode=plan.mode, play_set=plan.set, play_seed=plan.seed)
     st.segmented_control(
@@ -48,10 +48,10 @@ def choose_game(state: Playing) -> None:
         )
         st.markdown(
             "**For a class:** this link gives everyone the same texts and the same candidates. At the end of the game "
-            "the rounds can be downloaded as CSV; nothing is kept on the server."
+            "the rounds can be downloaded as CSV; nothing is stored on the server."
         )
         st.code(class_link(plan), language=None, wrap_lines=True)
-        st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another begins it anew.")
+        st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
 
 
 def _title(name: str) -> str:

@@ -15,12 +15,12 @@ from specviz.ui.shared.escaping import plain
 
 
 def show_final(state: Playing) -> None:
-    """Everything of a game that is over."""
+    """Everything about a finished game."""
     st.markdown(f"#### {verdict(state.all_turns)}")
     st.table(_rows(state), hide_index=True)
     st.caption(
-        "kept: accepted / drafted, the acceptance rate. a call: tokens per target call. All three at the same places, "
-        "with as many tokens, checked by the same target on this machine; skipped turns count for nobody."
+        "All three drafted at the same places, with as many tokens, and the same target on this machine checked them. "
+        "Skipped turns do not count."
     )
     with st.container(key="play_again_ways", horizontal=True):
         plan = state.plan
@@ -29,11 +29,11 @@ def show_final(state: Playing) -> None:
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
         state.name = st.text_input(
-            "Your name in the table (if you like)",
+            "Your name in the table (optional)",
             value=state.name,
             max_chars=MAX_NAME,
             key="play_name",
-            help="It is only in the file you download.",
+            help="It is only in the file that you download.",
         )
         st.download_button(
             "Download my rounds (CSV)",
@@ -64,7 +64,7 @@ def _row(of: str, player: str, counts: Counts) -> dict[str, str]:
         "draft": f"**{player}**" if player == YOU else player,
         "drafted": str(counts.drafted),
         "accepted": str(counts.accepted),
-        "kept": "–" if rate is None else percent(rate),
+        "acceptance rate": "–" if rate is None else percent(rate),
         "target calls": str(counts.rounds),
-        "a call": "–" if calls is None else f"{calls:.2f}",
+        "tokens per target call": "–" if calls is None else f"{calls:.2f}",
     }

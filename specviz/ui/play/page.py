@@ -1,9 +1,10 @@
-"""The game's screen: the text so far, the visitor's next words, what became of them, and the score."""
+"""The screen of the game: the text so far, the visitor's next words, their result, and the score."""
 
 import streamlit as st
 
 from specviz.core.assets import ASSETS
 from specviz.core.metrics import Counts, count
+from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.story import percent
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds_of, run_of, score
 from specviz.service.job import JobView
@@ -33,19 +34,25 @@ from specviz.ui.stage.data import SUBSTEPS, stage_data
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.4
 RULES: dict[Mode, str] = {
-    "type": "**You are the draft.** Type the next few words: the big model keeps what it would have written too.",
-    "pick": "**You are the draft.** Pick how it goes on: the big model keeps what it would have written too.",
+    "type": "**You are the draft.** Type the next few words: the big model accepts what it would have written itself.",
+    "pick": "**You are the draft.** Pick the next words: the big model accepts what it would have written itself.",
 }
 FAIR = (
-    f"The score compares you with two others **at the same place in the same text**: {MODEL}, a small model, and "
-    "prompt lookup, which copies from the text so far. Each drafts as many tokens as you did (lookup fewer, where it "
-    "finds none), and the same target checks all three, greedily. The text goes on with your turn; what it says is the "
-    "target’s own choice whoever drafts. Your time to think is not counted: a real draft has milliseconds."
+    f"The score compares you with two others at the same place in the same text: {MODEL}, a small draft model, and "
+    "prompt lookup, which copies from the text so far. Each drafts as many tokens as you did (prompt lookup fewer, if "
+    "it finds no match), and the same target model checks all three in greedy decoding. The text continues with the "
+    "result of your turn; it is the target’s own text, whoever drafts. Your time to think is not counted: a real draft "
+    "has only milliseconds."
+)
+FIGURES = (
+    "Accepted is the acceptance rate: accepted / drafted. Tokens per target call includes the target’s own token; the "
+    "target alone writes 1. A higher number makes the text come faster. A short draft is accepted more often, but a "
+    "long one gains more when it is right."
 )
 
 
 def lead() -> None:
-    """One sentence that says what the page is, and the choice of game."""
+    """One sentence about the page, and the choice of game."""
     st.html(STYLE)
     state = playing()
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
@@ -56,7 +63,7 @@ def lead() -> None:
 
 
 def show_game() -> None:
-    """The game, or its end; while the target reads, the drawing repeats by itself."""
+    """The game or its end. While the target reads, the fragment runs again by itself."""
     game = playing()
     running = game.job is not None
 
@@ -82,7 +89,7 @@ def _show_board(state: Playing) -> None:
         focus = f"{state.plan.link}-{state.place}-{len(state.turns)}-{state.tries}"
         inside = bool(state.here and state.here.joins)
         picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.job is not None), key="play_text")
-        with st.container(key="play_entry"):  # these two are always there, so that the picture below keeps its place
+        with st.container(key="play_entry"):  # always there, so that the picture below is not mounted again
             _show_entry(state, inside)
         with st.container(key="play_status"):
             _show_status(state)
@@ -106,7 +113,7 @@ def _show_input(state: Playing, inside: bool) -> None:
     busy = state.job is not None
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
-            "The last word goes on: type its rest, and more" if inside else "What are the next few words?",
+            "Type the rest of the last word, and more" if inside else "What are the next few words?",
             key="play_guess",
             placeholder="type the next few words, then press Enter",
             autocomplete="off",
@@ -115,14 +122,14 @@ def _show_input(state: Playing, inside: bool) -> None:
         st.form_submit_button("Skip", key="play_skip", on_click=skip, disabled=busy, help=SKIP_HELP)
 
 
-SKIP_HELP = "The target writes one token itself. It counts for nobody."
+SKIP_HELP = "The target writes one token itself. It does not count."
 
 
 def _show_candidates(state: Playing) -> None:
     busy = state.job is not None
     if not state.offers:
         return
-    st.markdown("**How does it go on?** Press a number, then Enter.")
+    st.markdown("**How does the text continue?** Press a number, then Enter.")
     for number, offer in enumerate(state.offers):
         chosen = number == state.chosen
         st.button(
@@ -144,14 +151,14 @@ def _show_candidates(state: Playing) -> None:
 def _show_way_on(state: Playing) -> None:
     last = state.place == PROMPTS - 1
     if state.turns[-1].ended:
-        st.markdown("The text ends here: the target says so.")
+        st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
         label = "See the result" if last else "Next text"
         st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=next_prompt)
 
 
 def _show_status(state: Playing) -> None:
-    """What is being waited for; or why nothing was played."""
+    """What the visitor waits for, or why nothing was played."""
     if state.job is not None:
         st.info(plain(_waiting(state, state.view)), icon=":material/hourglass_top:")
     elif state.message:
@@ -165,14 +172,14 @@ def _retry() -> None:
 
 
 def _waiting(state: Playing, view: JobView | None) -> str:
-    kept = " What you typed is kept." if state.plan.mode == "type" else ""
+    stays = " What you typed is saved." if state.plan.mode == "type" else ""
     if view is None or (view.state == "waiting" and not view.message):
-        return f"Sent: the target reads it in a moment.{kept}"
+        return f"Sent: the target will read it soon.{stays}"
     if view.state == "waiting":
-        return f"{view.message}{kept}"
+        return f"{view.message}{stays}"
     if view.state == "loading":
-        return f"Loading {view.model}.{kept}" if view.model else f"Starting.{kept}"
-    return "The target reads."
+        return f"Loading {view.model}.{stays}" if view.model else f"Starting.{stays}"
+    return "The target is reading."
 
 
 def _show_score(state: Playing) -> None:
@@ -185,33 +192,32 @@ def _show_score(state: Playing) -> None:
     rows = []
     for player in PLAYERS:
         last = count(rounds_of([latest], player)) if latest else Counts()
-        kept = f"{last.accepted} of {last.drafted}" if latest else "–"
+        accepted = f"{last.accepted} of {last.drafted}" if latest else "–"
         name = f"**{player}**" if player == YOU else player
-        rows.append({"draft": name, "last round": kept, **_figures(totals[player])})
+        rows.append({"draft": name, "last round": accepted, **_figures(totals[player])})
     st.table(rows, hide_index=True)
-    with st.popover("What is fair here?", type="tertiary", icon=":material/balance:"):
-        st.markdown(FAIR)
-        st.markdown(
-            "**kept**: accepted / drafted, the acceptance rate. **a call**: tokens per target call, its own token "
-            "included; the target alone makes 1. The second one is what makes a text come faster. "
-            "A short draft is kept more easily, a long one gains more when it is right."
-        )
+    with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
+        st.markdown(explained(FAIR, "play-fair"), unsafe_allow_html=True)
+        st.markdown(explained(FIGURES, "play-figures"), unsafe_allow_html=True)
     with st.container(key="play_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
             st.button("Next text", key="play_leave", type="tertiary", on_click=next_prompt)
         if state.all_turns:
             st.button("End the game", key="play_finish", type="tertiary", on_click=finish)
         if state.before is not None and not state.all_turns:
-            st.button("Back to the game before", key="play_back", type="tertiary", on_click=back_to_old)
+            st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back_to_old)
 
 
 def _figures(counts: Counts) -> dict[str, str]:
     rate, calls = counts.acceptance_rate, counts.tokens_per_target_call
-    return {"kept": "–" if rate is None else percent(rate), "a call": "–" if calls is None else f"{calls:.2f}"}
+    return {
+        "accepted": "–" if rate is None else percent(rate),
+        "tokens per target call": "–" if calls is None else f"{calls:.2f}",
+    }
 
 
 def _show_last(state: Playing) -> None:
-    """What became of the last draft; before the first, a recorded example."""
+    """The result of the last draft; before the first one, a recorded example."""
     if state.turns:
         picture(turn_data(state.turns[-1]), key="play_turn")
     elif not state.all_turns and (example := recorded_example()):
@@ -219,7 +225,7 @@ def _show_last(state: Playing) -> None:
 
 
 def _show_run(state: Playing) -> None:
-    """The rounds on this text as a run on the stage."""
+    """The rounds on this text as one run on the stage."""
     trace = run_of(state.turns)
     if trace is None:
         return
@@ -232,6 +238,6 @@ def _show_run(state: Playing) -> None:
             running=False,
             link=state.plan.link,
             playhead=SUBSTEPS * number - 1,
-            replay={"why_not": "You set the draft length yourself, by how much you type."},
+            replay={"why_not": "You set the draft length yourself: it is how much you type."},
         )
         stage(data, key="play_run")

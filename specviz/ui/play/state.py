@@ -1,4 +1,4 @@
-"""Which game a visitor plays, where they are in it, and what they have asked of the engine. No drawing."""
+"""The visitor's game: which one, the place in it, and what the engine was asked. No drawing."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -24,7 +24,7 @@ class Playing:
     plan: Plan = field(default_factory=Plan)
     place: int = 0  # which prompt; PROMPTS when the game is over
     games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
-    here: Turn | None = None  # the text as the engine last told it; None at the prompt itself
+    here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
     chosen: int | None = None  # of the candidates
     job: int | None = None  # the turn that is being played
     view: JobView | None = None
@@ -33,7 +33,7 @@ class Playing:
     message: str = ""  # why nothing was played
     tries: int = 0  # messages so far: each brings the caret back
     problems: list[str] = field(default_factory=list)  # of the link
-    before: "Playing | None" = None  # the game this one took the place of
+    before: "Playing | None" = None  # the previous game, which can be brought back
 
     @property
     def over(self) -> bool:
@@ -88,19 +88,19 @@ def write_address(state: Playing) -> None:
 
 
 def new_game(plan: Plan) -> None:
-    """Begin again; the game before is kept, in case that was a slip."""
+    """Start a new game. The unfinished one is saved, in case that was a mistake."""
     old = playing()
     if old.job is not None:
         engine().cancel(visitor().id)
         old.job = None
     old.before = None
-    kept = old if old.all_turns and not old.over else None
-    st.session_state.playing = Playing(plan, name=old.name, before=kept)
+    unfinished = old if old.all_turns and not old.over else None
+    st.session_state.playing = Playing(plan, name=old.name, before=unfinished)
     st.session_state.play_guess = ""
 
 
 def back_to_old() -> None:
-    """Return to the game that a new one took the place of."""
+    """Return to the previous game."""
     if (old := playing().before) is not None:
         st.session_state.playing = old
         st.session_state.play_guess = old.typed
@@ -120,7 +120,7 @@ def finish() -> None:
 
 
 def send_typed() -> None:
-    """Have the typed words checked, where they are some."""
+    """Send the typed words to be checked, if there are any."""
     state = playing()
     state.typed = str(st.session_state.get("play_guess", ""))
     if state.job is None and not state.prompt_over:
@@ -128,7 +128,7 @@ def send_typed() -> None:
 
 
 def send_chosen() -> None:
-    """Have the chosen candidate checked."""
+    """Send the chosen candidate to be checked."""
     state = playing()
     if state.job is None and not state.prompt_over:
         none = "Choose one of the candidates first." if state.chosen is None else None
@@ -143,7 +143,7 @@ def _refuse_or_send(state: Playing, problem: str | None, action: Literal["guess"
 
 
 def skip() -> None:
-    """Let the target write one token; counts for nobody."""
+    """Let the target write one token. It does not count."""
     state = playing()
     state.typed = str(st.session_state.get("play_guess", ""))
     if state.job is None and not state.prompt_over:
@@ -151,7 +151,7 @@ def skip() -> None:
 
 
 def look_for_offers(state: Playing) -> None:
-    """In the easier mode: have candidates made for this place, once."""
+    """In the easier mode: ask once for candidates at this place."""
     if state.over or state.prompt_over:
         return
     if state.plan.mode == "pick" and state.job is None and not state.offers and not state.message:
@@ -159,7 +159,7 @@ def look_for_offers(state: Playing) -> None:
 
 
 def choose(number: int) -> None:
-    """Mark a candidate; it is not sent yet."""
+    """Mark a candidate, without sending it."""
     state = playing()
     state.chosen, state.message = number, ""
 
@@ -202,6 +202,6 @@ def _take(state: Playing, turn: Turn) -> None:
     if turn.trace is None:
         return
     state.turns.append(turn)
-    if turn.scored:  # what was typed before a skip may still be wanted after it
+    if turn.scored:  # after a skip the visitor may still want what was typed
         state.typed = ""
         st.session_state.play_guess = ""
