@@ -91,7 +91,7 @@ def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(context: BrowserC
     page = open_game(context, app_server)
     for words, said in (
         ("", "Nothing to check yet"),
-        ("кошка", "only ever read the Latin alphabet"),
+        ("кошка", "only read the Latin alphabet"),
         ("🐦🐦", "words, not pictures"),
         ("<|endoftext|>", "a special mark of the models"),
         ("word " * 10_000, "a lot of text"),
