@@ -34,8 +34,8 @@ from specviz.ui.helps.figures import (
     workload_figure,
 )
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
-from specviz.ui.watch.outcome import NO_TOOLS
 
 Panel = Callable[[pd.DataFrame, str], None]  # rows of one series, and where they are from
 
