@@ -29,7 +29,7 @@ class DraftGuesses:
     guesses: Ids | None  # a model's guess at each place; None for prompt lookup
     proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # prompt lookup's, up to 16 from each place
     pieces: dict[TokenId, Piece]  # the text of each token in it
-    exact: bool  # False: a model in a rounding format, whose near-ties may fall otherwise when it reads one by one
+    exact: bool  # False: in a rounding format, where nearly equal tokens may be chosen differently one by one
     seconds: Seconds = 0.0  # what making it took
 
     def proposal(self, start: int, count: int) -> list[int | None]:
@@ -52,7 +52,7 @@ class DraftGuesses:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGuess:
-    """One token the draft would propose, and what would become of it."""
+    """One token the draft would propose, and what would happen to it."""
 
     id: int | None  # None: no real run has drafted it
     status: Status

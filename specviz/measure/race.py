@@ -4,8 +4,6 @@ Pure data and functions: no model, no clock, no Streamlit. `specviz.measure.pair
 and `specviz.measure.compare` computes its figures with the same `Paired`.
 """
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -211,7 +209,7 @@ def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
 
 
 def lap_figures(lap: RaceLap) -> dict[str, Any]:
-    """The figures of one prompt by name, as the CSV and JSON downloads hold them; see `race_csv`."""
+    """The figures of one prompt by name, as the CSV and JSON downloads have them; see `race_table.race_frame`."""
     counts, verdict, drafter = lap.counts, lap.verdict, lap.speculative.drafter
     assert drafter is not None
     low, high = verdict.interval or (None, None)
@@ -250,37 +248,6 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
     }
 
 
-def race_csv(laps: Sequence[RaceLap]) -> str:
-    """One row for each prompt and repeat.
-
-    Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
-    seconds with prefill, rates exclude it; `speedup` is `Paired.speedup` with its 95 % interval, which is empty for
-    one repeat), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`, `speculative_prefill_seconds`,
-    `speculative_seconds` and `ratio` of that repeat. Prompts are named; their texts are left out.
-    """
-    rows = [{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)]
-    written = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(written, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return written.getvalue()
-
-
-def _repeats(lap: RaceLap) -> list[dict[str, float]]:
-    return [
-        {
-            "repeat": index + 1,
-            "plain_prefill_seconds": lap.plain_prefill[index],
-            "plain_seconds": lap.plain_seconds[index],
-            "speculative_prefill_seconds": lap.speculative_prefill[index],
-            "speculative_seconds": lap.speculative_seconds[index],
-            "ratio": ratio,
-        }
-        for index, ratio in enumerate(lap.ratios)
-    ]
-
-
 _LAP: TypeAdapter[RaceLap] = TypeAdapter(RaceLap)
 _QUALITY: TypeAdapter[Quality] = TypeAdapter(Quality)
 
@@ -313,7 +280,7 @@ def dump_race(laps: Sequence[RaceLap]) -> str:
     """The race as a JSON file.
 
     {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
-     "laps": [{"figures": {as in `race_csv`}, "name", "speculative": trace, "plain": trace,
+     "laps": [{"figures": {as in `race_table.race_frame`}, "name", "speculative": trace, "plain": trace,
                "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
                "plain_prefill": [...], "plain_tokens": [...], "quality": {...}}, ...]}
 

@@ -44,7 +44,7 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert best_of(never).speedup < 1
     assert "a would pay most: 10.00× at γ = 9 (modelled)" in reading([never, always])
     assert "No draft pays on this text: the best, b" in reading([never])
-    assert "None so far would pay on this text: the best, b" in reading([never], complete=False)
+    assert "No draft so far would pay on this text: the best, b" in reading([never], complete=False)
 
 
 def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:

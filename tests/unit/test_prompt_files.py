@@ -1,4 +1,4 @@
-"""Prompts from a visitor's file: what is taken, and one sentence for everything that is not."""
+"""Prompts from a visitor's file: what is used, and one sentence for each line that is not."""
 
 import json
 from pathlib import Path
@@ -42,17 +42,17 @@ def test_a_line_that_only_begins_like_json_is_a_prompt() -> None:
         (b"[" * 20_000, "it is not JSON"),
         (b"[1]", 'it has no "prompt"'),
         (b'{"prompt": 7}', 'it has no "prompt"'),
-        (b'{"prompt": "a", "grammar": "x"}', "'grammar', which is none of"),
+        (b'{"prompt": "a", "grammar": "x"}', "'grammar', but a line can only have"),
         (b'{"prompt": "a", "name": 7}', '"name" is not a text'),
         (b'{"prompt": "a", "name": "a\\u0007b"}', '"name" is not a text'),
         (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', '"workload" is not a text'),
         (b'{"prompt": " "}', "the prompt is empty"),
         (b'{"prompt": "a \\ud800"}', "half a character"),
-        (b'{"prompt": "good"}', "'line-2' is taken" ),
+        (b'{"prompt": "good"}', "the same name, 'line-2'"),
         (b'{"prompt": "' + b"a" * 20_001 + b'"}', "too long"),
     ],
 )  # fmt: skip
-def test_a_bad_line_is_named_and_the_others_are_kept(line: bytes, says: str) -> None:
+def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> None:
     first = b'{"prompt": "good", "name": "line-2"}'
     found = read_prompts(first + b"\n" + line + b'\n{"prompt": "last"}')
     assert [prompt.name for prompt in found.prompts] == ["line-2", "line-3"]
@@ -78,12 +78,10 @@ def test_a_file_without_a_prompt_is_one_sentence(content: bytes, says: str) -> N
         read_prompts(content)
 
 
-def test_only_so_many_are_taken() -> None:
+def test_the_number_of_prompts_is_limited() -> None:
     found = read_prompts(b"\n".join(b"prompt %d" % number for number in range(MAX_PROMPTS + 50)))
     assert len(found.prompts) == MAX_PROMPTS
-    assert found.problems == (
-        f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are taken.",
-    )
+    assert found.problems == (f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are used.",)
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:

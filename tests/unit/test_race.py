@@ -39,8 +39,8 @@ from specviz.measure.race import (
     overall_verdict,
     parse_race,
     pooled_terms,
-    race_csv,
 )
+from specviz.measure.race_table import race_csv, race_frame
 from specviz.models.pairs import known_names
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.link import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
@@ -220,9 +220,9 @@ def test_slow_motion_makes_a_race_last_about_eight_seconds(seconds: float, facto
 
 def test_a_greedy_difference_shows_both_tokens_and_the_gap() -> None:
     parted = lap(plain_ids=[0, 1, 7, 0, 8], quality=GreedyQuality(2, 0.0003))
-    assert quality_cell(parted) == "parts at token 3, gap 0.0003"
+    assert quality_cell(parted) == "differs from token 3, gap 0.0003"
     sentence = quality_sentence(parted)
-    assert "part at token 3 after “ p0” “ p1”" in sentence
+    assert "differ from token 3 on after “ p0” “ p1”" in sentence
     assert "speculative decoding wrote “ c”, the target alone “ p7”" in sentence
     assert "near-tie" in sentence
     assert "near-tie" not in quality_sentence(replace(parted, quality=GreedyQuality(2, 3.0)))
@@ -235,6 +235,19 @@ def test_sampled_texts_are_judged_by_likelihood_only() -> None:
     assert "-1.20 (95 % interval -1.50 to -0.90) for the speculative text, -1.30 for its own" in sentence
     assert "not comparable word for word" in sentence
     assert "dentical" not in sentence
+
+
+def test_the_csv_has_the_values_as_python_writes_them() -> None:
+    one = {name: [getattr(lap(), name)[0]] for name in ("speculative_seconds", "plain_seconds")}
+    single = lap(**one, speculative_prefill=[0.1], plain_prefill=[1e-05])  # it has no interval
+    laps = [lap(), single, lap(settings=replace(SETTINGS, temperature=1.0))]  # the last has no `identical`
+    header, *written = csv.reader(io.StringIO(race_csv(laps)))
+    for found, figures in ((0, lap_figures(laps[0])), (3, lap_figures(single)), (4, lap_figures(laps[2]))):
+        values = ["" if value is None else str(value) for value in figures.values()]
+        assert dict(zip(header, written[found], strict=True)) | dict(zip(figures, values, strict=True)) == dict(
+            zip(header, written[found], strict=True)
+        )
+    assert race_frame(laps)["repeat"].to_list() == [1, 2, 3, 1, 1, 2, 3]
 
 
 def test_the_csv_holds_every_second() -> None:

@@ -1,4 +1,4 @@
-"""What a sweep will measure: every combination once, in an order that can be counted on."""
+"""What a sweep will measure: every combination once, always in the same order."""
 
 from dataclasses import replace
 from itertools import product
@@ -45,7 +45,7 @@ def test_schedules_that_choose_the_length_are_measured_once() -> None:
     assert found == expected  # prompt lookup is never unsure
 
 
-def test_two_neighbours_share_a_plain_run_and_no_one_elses() -> None:
+def test_two_cells_next_to_each_other_share_a_plain_run() -> None:
     cells = PLAN.cells()
     shared = list(groups(cells))
     assert [cell for group in shared for cell in group] == cells
@@ -64,8 +64,8 @@ def test_each_workloads_first_prompt_comes_before_any_second() -> None:
     prompts = workload_prompts(WORKLOADS, 2)
     assert [prompt.workload for prompt in prompts] == 2 * [workload.name for workload in WORKLOADS]
     assert [prompt.name[-2:] for prompt in prompts] == 8 * ["-1"] + 8 * ["-2"]
-    held = [prompt.grammar for prompt in workload_prompts([CONSTRAINED], 1)]
-    assert held == [CONSTRAINED.prompts[0].grammar]
+    grammars = [prompt.grammar for prompt in workload_prompts([CONSTRAINED], 1)]
+    assert grammars == [CONSTRAINED.prompts[0].grammar]
 
 
 def test_another_text_has_another_hash() -> None:

@@ -1,1 +1,1 @@
-"""Sweeps: what is measured, how, and the rows that come of it."""
+"""Sweeps: what is measured, how, and what the measured rows say."""

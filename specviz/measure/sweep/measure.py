@@ -1,4 +1,4 @@
-"""Measures a sweep's cells with the models in memory; see `sweep_plan` for what there is to measure."""
+"""Measures the cells of a sweep with the models in memory; `plan` says which cells there are."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -26,7 +26,7 @@ def sweep(
     done: frozenset[tuple[str, ...]] = frozenset(),
     progress: Progress = lambda line: None,
 ) -> Iterator[SweepRow]:
-    """Measure cells and yield rows as they come, skipping those whose key is in `done`; a pair is loaded when due.
+    """Measure cells and yield their rows; cells whose key is in `done` are skipped. A pair is loaded when needed.
 
     Raises:
         InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
@@ -45,10 +45,10 @@ def sweep(
 def measure(models: Models, group: Sequence[Cell], chance: Callable[[], None] = lambda: None) -> list[SweepRow]:
     """The rows of one or two cells of a block, in their order.
 
-    The run of the target alone stands between the two speculative runs it is compared with (speculative, plain,
-    speculative), so that each is its neighbour in time and a drift of the machine touches both alike. A short untimed
-    warm-up of both decoders goes before. `chance` is called after each round and step, off the clock: what it raises
-    ends the measurement.
+    The run of the target alone is made between the two speculative runs it is compared with (speculative, plain,
+    speculative): each pair is timed back to back, and a machine that slowly changes its speed changes both alike. A
+    short untimed warm-up of both decoders goes before. `chance` is called after each round and step, outside the timed
+    parts: what it raises ends the measurement.
     """
     first = group[0]
     drafter = make_drafter(*models, first.settings)
@@ -83,14 +83,14 @@ def _plain(models: Models, cell: Cell, chance: Callable[[], None]) -> Trace:
 
 
 def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
-    """A new one for each run, made before its clock starts."""
+    """A new constraint for each run, made before the run is timed."""
     if not cell.constrained or cell.prompt.grammar is None:
         return None
     return make_constraint(*models, cell.prompt.grammar, cell.prompt.text)
 
 
 def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
-    """The key of the row that this cell leads to."""
+    """The key of the row that measuring this cell gives."""
     target, draft = models
     by = (draft.name, draft.info.dtype) if draft else (PromptLookupDrafter().info.name, None)
     here = torch.get_num_threads(), describe_machine().machine

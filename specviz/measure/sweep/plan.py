@@ -1,4 +1,4 @@
-"""What a sweep measures, before anything is loaded: prompts, pairs and settings in, a list of cells out. No torch."""
+"""What a sweep will measure, before any model is loaded: prompts, pairs and settings in, cells out. No torch."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,16 +15,16 @@ CELLS_A_PLAIN_RUN = 2
 
 @dataclass(frozen=True, slots=True)
 class SweepPrompt:
-    """A prompt and the kind of text it stands for."""
+    """A prompt and the workload it belongs to."""
 
     workload: str
     name: str
     text: str
-    grammar: Grammar | None = None  # what its output may be held to
+    grammar: Grammar | None = None  # what its output can be limited to
 
     @property
     def text_hash(self) -> str:
-        """The first digits of the text's SHA-256: a name from a file need not keep its text."""
+        """The first digits of the text's SHA-256: the same name may later have another text in a visitor's file."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
 
 
@@ -33,7 +33,7 @@ class SweepPair:
     """A target and where its drafts come from."""
 
     target: str
-    draft: str  # a model, or PROMPT_LOOKUP
+    draft: str  # a model's name, or PROMPT_LOOKUP
 
     @property
     def models(self) -> list[str]:
@@ -43,16 +43,16 @@ class SweepPair:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One measurement: a speculative run, and the plain run beside it."""
+    """One measurement: a speculative run, compared with a plain run."""
 
     pair: SweepPair
     prompt: SweepPrompt
     settings: DecodeSettings
-    constrained: bool = False  # whether the output is held to the prompt's grammar
+    constrained: bool = False  # whether the output follows the prompt's grammar
 
     @property
     def block(self) -> tuple[object, ...]:
-        """What a plain run can be shared within: all but the draft length and its schedule."""
+        """Cells of one block can share a plain run: only the draft length and its schedule differ."""
         settings = self.settings
         return self.pair, self.prompt, self.constrained, settings.temperature
 
@@ -76,15 +76,15 @@ class SweepPlan:
     temperatures: tuple[float, ...] = (0.0,)
     schedules: tuple[DraftSchedule, ...] = ("fixed",)
     constrain: bool = False  # measure prompts that have a grammar with it as well as without
-    settings: DecodeSettings = field(default_factory=DecodeSettings)  # draft length, temperature and schedule apart
+    settings: DecodeSettings = field(default_factory=DecodeSettings)  # without draft length, temperature and schedule
     precision: Precision = "exact"
 
     def cells(self) -> list[Cell]:
-        """The measurements in the order they are made: the same for the same plan, so that a count says how far it is.
+        """The measurements in their order, which is always the same: a count of finished cells shows the progress.
 
-        Drafts of a fixed length are measured at each length. The schedules that choose the length themselves are
-        measured once: the heuristic from the plan's middle length on, the confidence stop with its longest as limit
-        (not with prompt lookup, which is never unsure).
+        Drafts of a fixed length are measured at each length. A schedule that chooses the length itself is measured
+        once: the heuristic starts from the plan's middle length, and the confidence stop has the longest length as
+        its limit. Prompt lookup has no confidence, so it is not measured with the confidence stop.
 
         Raises:
             InputError: a setting is outside its range.
@@ -111,7 +111,7 @@ class SweepPlan:
 
 
 def groups(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
-    """Cells that share a plain run: at most two, neighbours in the list and of one block."""
+    """Cells that share a plain run: at most two, next to each other in the list and of one block."""
     for _, block in groupby(cells, key=lambda cell: cell.block):
         while group := list(islice(block, CELLS_A_PLAIN_RUN)):
             yield group
@@ -123,9 +123,9 @@ def plain_runs(cells: Sequence[Cell]) -> int:
 
 
 def workload_prompts(workloads: Sequence[Workload], count: int | None = None) -> list[SweepPrompt]:
-    """The first `count` prompts of each workload (all where None), a workload after the other.
+    """The first `count` prompts of each workload; all of them for None.
 
-    Every workload's first prompt comes before any second one: a sweep that is cut short has seen something of each.
+    Every workload's first prompt comes before any second one, so that a sweep cut short has measured each workload.
     """
     columns = [
         [SweepPrompt(each.name, preset.name, preset.text, preset.grammar) for preset in each.prompts[:count]]

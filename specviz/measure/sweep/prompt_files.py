@@ -19,7 +19,7 @@ KEYS = {"prompt", "name", "workload"}
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """What a file holds: the prompts that can be used, and one sentence for each line that cannot."""
+    """The prompts of a file that can be used, and one sentence for each line that cannot."""
 
     prompts: tuple[SweepPrompt, ...]
     problems: tuple[str, ...]
@@ -31,7 +31,7 @@ def read_prompts(content: bytes) -> PromptFile:
     A JSON line is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left out.
 
     Raises:
-        InputError: the file is no text, too large, or holds nothing that can be used.
+        InputError: the file is not text, is too large, or holds no prompt that can be used.
     """
     lines = _lines(content)
     as_json = bool(lines) and lines[0][1].lstrip().startswith("{") and _is_object(lines[0][1])
@@ -39,12 +39,12 @@ def read_prompts(content: bytes) -> PromptFile:
     problems: list[str] = []
     for number, line in lines:
         if len(prompts) == MAX_PROMPTS:
-            problems.append(f"Line {number} and those after it are left out: at most {MAX_PROMPTS} prompts are taken.")
+            problems.append(f"Line {number} and those after it are left out: at most {MAX_PROMPTS} prompts are used.")
             break
         try:
             prompt = _from_json(line, number) if as_json else _prompt(line, number)
             if prompt.name in prompts:
-                raise InputError(f"its name {prompt.name!r} is taken by an earlier line.")
+                raise InputError(f"an earlier line has the same name, {prompt.name!r}.")
         except InputError as error:
             problems.append(f"Line {number} is left out: {error}")
         else:
@@ -95,7 +95,7 @@ def _from_json(line: str, number: int) -> SweepPrompt:
     if not isinstance(found, dict) or not isinstance(found.get("prompt"), str):
         raise InputError('it has no "prompt" with a text.')
     if unknown := sorted(found.keys() - KEYS):
-        raise InputError(f"it has {_plain(unknown[0])!r}, which is none of prompt, name, workload.")
+        raise InputError(f"it has {_plain(unknown[0])!r}, but a line can only have prompt, name and workload.")
     name, workload = _word(found, "name", f"line-{number}"), _word(found, "workload", OWN_WORKLOAD)
     return _prompt(found["prompt"], number, name, workload)
 
@@ -115,5 +115,5 @@ def _word(found: dict[str, Any], key: str, default: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without control characters, and short."""
+    """Without control characters, and shortened."""
     return "".join(char for char in text if unicodedata.category(char)[0] != "C")[:MAX_NAME]

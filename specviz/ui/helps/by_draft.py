@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.replay import Prospect, load_prospect
 from specviz.core.request import DEFAULT_TARGET, PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.data.lessons.glossary import explained
 from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_preset, workload_of
 from specviz.models.catalogue import bundled_names
 from specviz.service.job import JobView
@@ -16,6 +19,7 @@ from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
 POLL_SECONDS = 0.6
 NEW_TOKENS = 64
@@ -35,12 +39,9 @@ class Foresights:
 
 
 def show_by_draft() -> None:
-    """Pick a prompt, press the button; the target writes once and every draft is held against its text."""
+    """Choose a prompt and press the button: the target writes once, and every drafter is compared with its text."""
     kept: Foresights = st.session_state.setdefault("foresights", Foresights())
-    st.markdown(
-        "Greedy decoding writes **one text, whatever the draft**. So one pass of a draft over that text tells every "
-        "guess it would have got right, and all 16 draft lengths can be counted without decoding again."
-    )
+    st.markdown(explained(INTRODUCTION, "by-draft"), unsafe_allow_html=True)
     _choice(kept)
     _take(kept)
     every = POLL_SECONDS if kept.job is not None else None
@@ -53,6 +54,13 @@ def show_by_draft() -> None:
             st.rerun()
 
     drawing()
+
+
+INTRODUCTION = (
+    "Greedy decoding always takes the most likely token, so the target writes one text, whatever the draft model is. "
+    "One pass of a draft model over that text shows which of its guesses would be right. All 16 draft lengths can then "
+    "be counted without decoding again."
+)
 
 
 def _choice(kept: Foresights) -> None:
@@ -130,8 +138,14 @@ def _draw(kept: Foresights) -> None:
         st.caption("Speedup: modelled with this machine’s costs")
         alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
         st.plotly_chart(prospects_figure(drafts), key="fs_speedups", config=NO_TOOLS, alt=alt)
-    cost = st.column_config.TextColumn(help="A draft step’s time in target steps, measured on this machine.")
-    st.dataframe(_table(kept.prospects, drafts), hide_index=True, key="fs_table", column_config={"c": cost})
+    st.dataframe(
+        _table(kept.prospects, drafts),
+        hide_index=True,
+        key="fs_table",
+        column_config=_columns(),
+        placeholder=NOT_MEASURED,
+        alt="Each drafter’s right guesses, its best draft length and what it would reach there.",
+    )
     _strips(kept.prospects)
 
 
@@ -145,11 +159,11 @@ def _progress_line(view: JobView) -> str:
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
-    """One sentence: which draft would pay most on this text, and where; `complete` where none is still to come."""
+    """Which draft would pay most on this text, and at which draft length; `complete` once every draft was compared."""
     best = max((best_of(points) for points in drafts), key=lambda point: point.speedup)
     name = draft_name(best.draft)
     if best.speedup <= 1:
-        none = "No draft pays on this text" if complete else "None so far would pay on this text"
+        none = "No draft pays on this text" if complete else "No draft so far would pay on this text"
         return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
     return (
         f"On this text {name} would pay most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
@@ -157,43 +171,58 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     )
 
 
-def _table(prospects: Sequence[Prospect], drafts: Sequence[Sequence[Point]]) -> list[dict[str, object]]:
+def _columns() -> dict[str, Any]:
+    cost = "The time of a draft step in target steps, measured on this machine."
+    return {
+        "right guesses": st.column_config.TextColumn(alignment="right"),
+        **numbers("%d", "best γ"),
+        **numbers(TIMES, "speedup (modelled)"),
+        **numbers("%.2f", "tokens per call (exact)"),
+        **numbers(PERCENT, "accepted / drafted"),
+        **numbers("%.2f", "c", explanation=cost),
+        **numbers("%.0f ms", "its pass took"),
+    }
+
+
+def _table(prospects: Sequence[Prospect], drafts: Sequence[Sequence[Point]]) -> pd.DataFrame:
     rows: list[dict[str, object]] = []
     for prospect, points in zip(prospects, drafts, strict=True):
         best, matches = best_of(points), prospect.draft_guesses.matches()
-        rate = "–" if best.acceptance_rate is None else f"{best.acceptance_rate:.0%}"
         rows.append(
             {
                 "draft": draft_name(prospect.draft),
                 "right guesses": f"{matches.count(True)} of {len(matches)}",
                 "best γ": best.draft_length,
-                "speedup (modelled)": f"{best.speedup:.2f}×",
-                "tokens per call (exact)": f"{best.per_call:.2f}",
-                "accepted / drafted": rate,
-                "c": f"{prospect.costs.cost_ratio:.2f}",
-                "its pass took": f"{1000 * prospect.draft_guesses.seconds:.0f} ms",
+                "speedup (modelled)": best.speedup,
+                "tokens per call (exact)": best.per_call,
+                "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
+                "c": prospect.costs.cost_ratio,
+                "its pass took": 1000 * prospect.draft_guesses.seconds,
             }
         )
-    return rows
+    return pd.DataFrame(rows)
 
 
 def _strips(prospects: Sequence[Prospect]) -> None:
-    """A mark for each place of the output; no token's text goes into Markdown."""
-    st.markdown("**Where each draft is right**, place by place, the true text before it given")
+    """A mark for each place in the output; the text of a token never goes into Markdown."""
+    st.markdown("**Where each draft is right**, place by place, with the true text before it")
     for prospect in prospects:
         runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
         marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
         st.markdown(f"{draft_name(prospect.draft)}  \n{marks}")
-    st.caption("✓ the target’s own token · ✗ another one · · no guess (prompt lookup found no match)")
+    st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
     nearly = [draft_name(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
     if nearly:
-        st.caption(f"{', '.join(nearly)}: in bfloat16, so near-ties may fall otherwise when it drafts one by one.")
+        st.caption(
+            f"{', '.join(nearly)}: in bfloat16. When it drafts tokens one by one, nearly equal tokens may be chosen "
+            "differently."
+        )
     with st.expander("Every guess"):
         st.dataframe(_guesses(prospects), key="fs_guesses", height=320)
 
 
 def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
-    """The output's tokens, one a row, beside each draft's guess there: a table draws text as text."""
+    """The tokens of the output, one in each row, and the guess of each drafter there. A table shows text as text."""
     first = prospects[0].draft_guesses
     columns: dict[str, list[str]] = {"target wrote": [_shown(first.pieces, one) for one in first.token_ids]}
     for prospect in prospects:

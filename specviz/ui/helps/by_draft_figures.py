@@ -1,4 +1,4 @@
-"""By drafter: what each draft would come to on the same output at every draft length. Prospects in, a figure out."""
+"""By drafter: what each drafter would reach on the same output at every draft length. Prospects in, a figure out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.settings import MAX_DRAFT_LENGTH
 
 LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
-# Okabe-Ito; a dash and a symbol each, so that colour is never alone.
+# Okabe-Ito colours, each with a dash and a symbol, so that colour never stands alone.
 LOOKS = (
     ("#0072B2", "solid", "circle"),
     ("#D55E00", "dash", "square"),
@@ -33,7 +33,7 @@ class Point:
 
 
 def draft_name(draft: str) -> str:
-    """A draft as a person reads it."""
+    """The drafter's name on screen."""
     return "prompt lookup" if draft == PROMPT_LOOKUP else draft
 
 
@@ -57,7 +57,7 @@ def points_of(prospect: Prospect) -> list[Point]:
 
 
 def best_of(points: Sequence[Point]) -> Point:
-    """The highest modelled speedup; of equals, the shortest draft."""
+    """The point with the highest modelled speedup; of equal ones, the one with the shortest draft."""
     return max(points, key=lambda point: point.speedup)
 
 

@@ -1,4 +1,4 @@
-"""The lanes: recorded times played back, two decoders side by side. Its HTML, CSS and JavaScript live in assets/race/.
+"""The lanes: recorded times played back, two decoders side by side. The HTML, CSS and JavaScript are in assets/race/.
 
 Text helpers, the palette and the chips are the stage's own files.
 """
@@ -12,7 +12,7 @@ from specviz.core.verdict import Verdict
 from specviz.measure.race import RaceLap, burst_clock, burst_texts
 from specviz.ui.shared.components import component, html_of, ignore_change
 
-SLOWER = (1, 2, 4, 10, 20)  # how many times slower than it was
+SLOWER = (1, 2, 4, 10, 20)  # how many times slower than measured
 WANTED_SECONDS = 8.0  # a race on screen should last about this long
 SHOWN_PROMPT = 90  # characters
 MAX_PLACE = 10_000_000.0  # ms
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> Json:
-    """Everything the lanes draw; times are milliseconds from the end of the prompt, of each decoder's median repeat.
+    """Everything the lanes draw, of each decoder's median repeat; times are milliseconds from the end of the prompt.
 
     Args:
         laps: at least one.
@@ -43,7 +43,7 @@ def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float
 
 
 def slow_motion(seconds: float) -> int:
-    """The factor that brings a race of so many seconds nearest to a length that can be watched."""
+    """How many times slower to play a race of so many seconds, so that it lasts about `WANTED_SECONDS`."""
     return min(SLOWER, key=lambda factor: abs(seconds * factor - WANTED_SECONDS))
 
 
@@ -64,7 +64,7 @@ def _lap(lap: RaceLap) -> Json:
 
 
 def winner(verdict: Verdict) -> str | None:
-    """Which lane the flag goes to; None where the two are about even, or the repeats do not agree."""
+    """Which lane gets the flag; None where both are about equally fast or the repeats do not agree."""
     return {"helps": "speculative", "hurts": "plain", "neutral": None}[verdict.label]
 
 
@@ -101,7 +101,7 @@ def race_lanes(data: Json, key: str = "race_lanes") -> float | None:
     """Mount the lanes with what `lanes_data` made.
 
     Returns:
-        The place on the clock (ms) the visitor last stopped at, None before that. Never reported while playing.
+        The time on the clock (ms) at which the visitor last stopped; None before that. Not reported while playing.
     """
     result = _component()(key=key, data=data, on_place_change=ignore_change)
     place = result.get("place")

@@ -46,8 +46,8 @@ class Racing:
 def lead() -> None:
     """One sentence that says what the page does."""
     st.markdown(
-        "##### :primary[spec]viz&emsp;**Is it really faster?** Both decoders write the same prompts, timed in turns on "
-        "this machine; then the lanes show it at the speed it was."
+        "##### :primary[spec]viz&emsp;**Is it really faster?** Both decoders write the same prompts, timed "
+        "alternately on this machine. Then the lanes replay both at the speed that was measured."
     )
 
 

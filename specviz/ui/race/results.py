@@ -1,9 +1,10 @@
-"""What a race came to: a table, one sentence, whether the texts are as good, and files to keep."""
+"""The results of a race: one sentence, a table, how the texts compare, and files to download."""
 
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.verdict import Verdict
@@ -15,32 +16,37 @@ from specviz.measure.race import (
     SampledQuality,
     dump_race,
     overall_verdict,
-    race_csv,
 )
+from specviz.measure.race_table import race_csv
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.tables import numbers
 from specviz.ui.shared.verdict import headline
 
-NEAR_TIE = 0.5  # of logits: what one pass over several tokens can move in bfloat16; float32 moves far less
-CONTEXT_TOKENS = 12  # shown before the place where two texts part
+NEAR_TIE = 0.5  # in logits: how much one pass over several tokens can differ in bfloat16; in float32 far less
+CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
 
 Row = dict[str, Any]
 
 
 def show_results(laps: Sequence[RaceLap], where: str) -> None:
-    """The sentence first, then the table behind it; `where` says on which machine, and when."""
+    """The verdict first, then the table; `where` says on which machine it was measured, and when."""
     verdict = overall_verdict(laps)
     if verdict:
         st.markdown(f"{headline(verdict, end='')} {_over(laps, verdict)} {verdict.reason} :gray[({plain(where)})]")
-    st.dataframe(rows(laps), hide_index=True, key="race_table", column_config=_columns())
+    st.dataframe(
+        pd.DataFrame(rows(laps)), hide_index=True, key="race_table", column_config=_columns(), alt="Results by prompt."
+    )
     st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
     show_quality(laps)
     _show_files(laps)
 
 
 TABLE_CAPTION = (
-    "Latency is reading the prompt and decoding together: the median of the repeats (fastest to slowest). Tokens a "
-    "second and speedup are of decoding alone; the speedup is the geometric mean of the repeats taken in turns, with "
-    "its 95 % interval. Over all prompts the interval is that of the prompts, not of the repeats."
+    "The speedup is computed from pairs of runs that were timed back to back, alternately the target alone first and "
+    "speculative decoding first: it is the geometric mean of their ratios, seconds of the target alone / seconds of "
+    "speculative decoding, with the 95 % interval of the same ratios. `specviz compare` computes it in the same way. "
+    "Over all prompts the interval is over prompts, not over repeats. Tokens per second and speedup leave out prefill; "
+    "the latency in seconds includes it and is the median of the repeats (fastest to slowest)."
 )
 
 
@@ -54,7 +60,7 @@ def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
 
 
 def rows(laps: Sequence[RaceLap]) -> list[Row]:
-    """The table: a row a prompt, and one for all of them where there are several."""
+    """The table: a row for each prompt, and one for all of them where there are several."""
     each = [_row(lap) for lap in laps]
     return [*each, _overall_row(laps)] if len(laps) > 1 else each
 
@@ -101,13 +107,14 @@ def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
 
 
 def _columns() -> dict[str, Any]:
-    rate = st.column_config.NumberColumn(format="%.0f")
+    ranges = ("speedup", "target alone, s", "speculative, s")  # a number and its range: text, on the right
     return {
-        "target alone, tokens/s": rate,
-        "speculative, tokens/s": rate,
+        **{name: st.column_config.TextColumn(alignment="right") for name in ranges},
         "quality": st.column_config.TextColumn(width="medium"),
-        "discarded": st.column_config.NumberColumn(help="Drafted after a rejected token: never judged."),
-        "target calls": st.column_config.NumberColumn(help="Passes of the target in the speculative run."),
+        **numbers("%d", "accepted", "rejected"),
+        **numbers("%d", "discarded", explanation="Drafted after a rejected token: the target never checked them."),
+        **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
+        **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
     }
 
 
@@ -127,18 +134,18 @@ def with_spread(seconds: Sequence[float]) -> str:
 
 
 def quality_cell(lap: RaceLap) -> str:
-    """The quality of one prompt's two texts, in a few words."""
+    """How the two texts of a prompt compare, in a few words."""
     found = lap.quality
     if isinstance(found, SampledQuality):
         return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
     if found.first_difference is None:
         return "identical"
     gap = "" if found.top2_gap is None else f", gap {found.top2_gap:.2g}"
-    return f"parts at token {found.first_difference + 1}{gap}"
+    return f"differs from token {found.first_difference + 1}{gap}"
 
 
 def overall_quality(laps: Sequence[RaceLap]) -> str:
-    """How many of the prompts gave the same text."""
+    """For how many prompts the two texts are the same."""
     if not all(isinstance(lap.quality, GreedyQuality) for lap in laps):
         return "two draws each"
     same = sum(bool(lap.identical) for lap in laps)
@@ -146,7 +153,7 @@ def overall_quality(laps: Sequence[RaceLap]) -> str:
 
 
 def show_quality(laps: Sequence[RaceLap]) -> None:
-    """A sentence a prompt, and both texts."""
+    """A sentence for each prompt, and both texts."""
     st.markdown("**Is the text as good?**")
     if all(lap.identical for lap in laps):
         st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
@@ -164,12 +171,13 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
 
 SAMPLED = (
     "Above temperature 0 the two texts are different draws from the same distribution. What can be compared is how "
-    "likely the target finds each: its mean log-probability a token, higher is likelier. Neither decoder should win."
+    "likely each text is for the target: its mean log-probability a token, where higher means more likely. Neither "
+    "decoder should be better."
 )
 
 
 def quality_sentence(lap: RaceLap) -> str:
-    """What can honestly be said of the two texts."""
+    """How the two texts of a prompt compare, in one or two sentences."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
         return (
@@ -180,23 +188,24 @@ def quality_sentence(lap: RaceLap) -> str:
     if at is None:
         return f"Identical: both wrote the same {len(lap.plain.output.token_ids)} tokens, id for id."
     if lap.quality.top2_gap is None:
-        return f"The same for {at} tokens, then one of the two goes on: they did not end at the same place."
-    return _parting(lap, at, lap.quality.top2_gap)
+        return f"The same for {at} tokens; then one text ends and the other continues."
+    return _difference(lap, at, lap.quality.top2_gap)
 
 
-def _parting(lap: RaceLap, at: int, gap: float) -> str:
-    """Where two greedy texts part, and why; token texts are only shown side by side, never joined into one."""
+def _difference(lap: RaceLap, at: int, gap: float) -> str:
+    """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
     before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
     ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
     why = (
-        "a near-tie, and one pass over several tokens rounds differently from a pass over one"
+        "a near-tie: two tokens are almost equally likely, and one pass over several tokens rounds differently from a "
+        "pass over one"
         if gap <= NEAR_TIE
-        else "more than rounding should move"
+        else "more than rounding should change"
     )
     after = f" after {before}" if before else ""
     return (
-        f"They part at token {at + 1}{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. The "
-        f"target’s two highest logits there are {gap:.2g} apart: {why}."
+        f"They differ from token {at + 1} on{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. "
+        f"The target’s two highest logits there are {gap:.2g} apart: {why}."
     )
 
 

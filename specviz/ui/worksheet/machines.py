@@ -1,27 +1,31 @@
 """The worksheet's machines: this one as calibrated beside what papers publish of theirs."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.data.published import PUBLISHED, PublishedRun
 from specviz.ui.shared.figures import NO_TOOLS
+from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.worksheet.figures import machines_figure
 from specviz.ui.worksheet.gap import gap_of
 from specviz.ui.worksheet.starts import Start, calibrated
-
-NONE = "–"
 
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
     """This machine as calibrated beside what papers publish of theirs."""
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
-    links = {"source": st.column_config.LinkColumn(display_text=r"https://(arxiv\.org/.*)")}
-    rows = [*here, *map(_paper_row, PUBLISHED)]
     st.dataframe(
-        rows, hide_index=True, column_config=links, key="worksheet_machines", alt="Machines, costs and sources."
+        pd.DataFrame([*here, *map(_paper_row, PUBLISHED)]),
+        hide_index=True,
+        column_config=_columns(),
+        key="worksheet_machines",
+        placeholder=NOT_MEASURED,
+        alt="Machines, costs and sources.",
     )
     if not here:
         st.caption("This machine’s own row comes once a live run on the Watch page is over and its pair calibrated.")
@@ -31,36 +35,46 @@ def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished:
     st.plotly_chart(machines_figure(PUBLISHED), key="worksheet_published", config=NO_TOOLS, alt=alt)
 
 
-def _machine_row(start: Start, trace: Trace | None) -> dict[str, str]:
+def _columns() -> dict[str, Any]:
+    return {
+        **numbers("%d", "γ"),
+        **numbers("%.2f", "c", "v(γ+1)", "o"),
+        "α": st.column_config.TextColumn(alignment="right"),  # some are in brackets
+        **numbers(TIMES, "modelled", "measured"),
+        "source": st.column_config.LinkColumn(display_text=r"https://(arxiv\.org/.*)"),
+    }
+
+
+def _machine_row(start: Start, trace: Trace | None) -> dict[str, object]:
     model = start.model
     gap = gap_of(trace) if trace else None
     return {
         "pair": start.label.removeprefix("this machine, calibrated: "),
         "task": "this machine, calibrated",
-        "γ": str(model.draft_length),
-        "c": f"{model.cost_ratio:.2f}",
-        "α": f"{model.alpha:.2f}" if trace else NONE,
-        "modelled": f"{model.realistic:.2f}×" if trace else NONE,
-        "measured": f"{gap.measured:.2f}×" if gap else NONE,
-        "v(γ+1)": f"{model.verification:.2f}",
-        "o": f"{model.overhead:.2f}",
+        "γ": model.draft_length,
+        "c": model.cost_ratio,
+        "α": f"{model.alpha:.2f}" if trace else NOT_MEASURED,
+        "modelled": model.realistic if trace else None,
+        "measured": gap.measured if gap else None,
+        "v(γ+1)": model.verification,
+        "o": model.overhead,
         "machine": trace.recorded_on.machine if trace else "this one",
         "source": "",
     }
 
 
-def _paper_row(run: PublishedRun) -> dict[str, str]:
+def _paper_row(run: PublishedRun) -> dict[str, object]:
     modelled, alpha = run.modelled_speedup, run.alpha
     return {
         "pair": run.pair,
         "task": f"{run.task}, {run.temperature}",
-        "γ": str(run.draft_length),
-        "c": f"{run.cost_ratio:.2f}",
+        "γ": run.draft_length,
+        "c": run.cost_ratio,
         "α": f"{alpha:.2f}" if alpha is not None else f"({run.explaining_alpha:.2f})",
-        "modelled": f"{modelled:.2f}×" if modelled else NONE,
-        "measured": f"{run.speedup:.2f}×",
-        "v(γ+1)": NONE,
-        "o": NONE,
+        "modelled": modelled,
+        "measured": run.speedup,
+        "v(γ+1)": None,
+        "o": None,
         "machine": run.machine,
         "source": run.url,
     }

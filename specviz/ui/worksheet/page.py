@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.metrics import Costs
@@ -14,11 +15,11 @@ from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
 from specviz.ui.race.page import Racing, recorded_race
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import NO_TOOLS
+from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.watch.page import Watching
 from specviz.ui.worksheet.controls import controls
 from specviz.ui.worksheet.exercises import exercises, sheet
 from specviz.ui.worksheet.figures import gap_figure, speedup_map
-from specviz.ui.worksheet.machines import NONE
 from specviz.ui.worksheet.model import (
     Model,
     batch_sentence,
@@ -120,9 +121,13 @@ def show_gaps(known: Known) -> None:
     with right:
         st.markdown("**Predicted against measured**")
         st.dataframe(
-            [_gap_row(each) for each in known.measured],
+            pd.DataFrame([_gap_row(each) for each in known.measured]),
             hide_index=True,
             key="worksheet_gaps",
+            column_config=numbers("%d", "γ")
+            | numbers("%.2f", "α")
+            | numbers(TIMES, "formula", "with v, o", "by position", "measured"),
+            placeholder=NOT_MEASURED,
             alt="Predicted and measured speedup of each run, race and sweep.",
         )
         st.caption(MEASURED_CAPTION)
@@ -141,14 +146,14 @@ def _show_gap(split: Sequence[Measured]) -> None:
     st.caption(GAP_CAPTION)
 
 
-def _gap_row(each: Measured) -> dict[str, str | int]:
+def _gap_row(each: Measured) -> dict[str, str | float | None]:
     return {
         "γ": each.terms.draft_length,
-        "α": f"{each.terms.alpha:.2f}",
-        "formula": f"{each.ideal:.2f}×",
-        "with v, o": f"{each.terms.speedup:.2f}×",
-        "by position": f"{each.gap.by_position:.2f}×" if each.gap else NONE,
-        "measured": f"{each.measured:.2f}×",
+        "α": each.terms.alpha,
+        "formula": each.ideal,
+        "with v, o": each.terms.speedup,
+        "by position": each.gap.by_position if each.gap else None,
+        "measured": each.measured,
         "from": each.source,
         "of": each.label,
     }

@@ -1,0 +1,37 @@
+"""A race as a data frame, and as the CSV that the Race page offers."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from specviz.measure.race import RaceLap, lap_figures
+
+
+def race_frame(laps: Sequence[RaceLap]) -> pd.DataFrame:
+    """One row for each prompt and repeat.
+
+    Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
+    seconds with prefill, rates exclude it; `speedup` is `Paired.speedup` with its 95 % interval, which is missing for
+    one repeat), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`, `speculative_prefill_seconds`,
+    `speculative_seconds` and `ratio` of that repeat. Prompts are named; their texts are left out.
+    """
+    return pd.DataFrame([{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)])
+
+
+def race_csv(laps: Sequence[RaceLap]) -> str:
+    """`race_frame` as CSV; empty without laps."""
+    return race_frame(laps).to_csv(index=False, lineterminator="\n") if laps else ""
+
+
+def _repeats(lap: RaceLap) -> list[dict[str, float]]:
+    return [
+        {
+            "repeat": index + 1,
+            "plain_prefill_seconds": lap.plain_prefill[index],
+            "plain_seconds": lap.plain_seconds[index],
+            "speculative_prefill_seconds": lap.speculative_prefill[index],
+            "speculative_seconds": lap.speculative_seconds[index],
+            "ratio": ratio,
+        }
+        for index, ratio in enumerate(lap.ratios)
+    ]
