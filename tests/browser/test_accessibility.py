@@ -1,19 +1,20 @@
-"""Every page through axe-core, in light and dark: no violation of our making.
+"""Every page through axe-core, in light and dark: axe finds no violation of our making.
 
-axe comes with axe-playwright-python, a development dependency pinned like any other; nothing of it is committed.
+axe comes with axe-playwright-python, a pinned development dependency. Nothing of it is committed.
 """
 
+from collections.abc import Iterator
 from importlib import resources
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
-from tests.conftest import AppServer
-from tests.support.visitor import wait_until_drawn
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import wait_until_drawn, wait_until_still
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-LONG = 60_000  # ms, for a loaded machine
-PAGES = {  # address, and what is there once it is drawn
+VIOLATIONS = "axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)"
+PAGES = {  # address, and what can be seen once the page is drawn
     "/": ".stage .round .chip",
     "/race": "[data-testid=stDataFrame]",
     "/helps": "[data-testid=stTabs]",
@@ -27,23 +28,30 @@ PAGES = {  # address, and what is there once it is drawn
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation_of_our_making(browser: Browser, app_server: AppServer, scheme: str) -> None:
-    context = browser.new_context(
+@pytest.fixture(scope="module", params=["light", "dark"])
+def context(browser: Browser, app_server: AppServer, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    """One visitor for all pages, who has seen one: the app's scripts are loaded and its engine has started."""
+    made = browser.new_context(
         viewport={"width": 1280, "height": 720},
-        color_scheme=scheme,  # type: ignore[arg-type]
+        color_scheme=request.param,
         reduced_motion="reduce",  # the stage then stands at its end; a chip that fades in has no colour yet
     )
-    context.set_default_timeout(LONG)
-    found: list[str] = []
-    for path, drawn in PAGES.items():
-        page = context.new_page()
-        page.goto(f"{app_server.url}{path}")
-        wait_until_drawn(page, drawn)
-        page.wait_for_timeout(1_000)  # Streamlit's own parts fade in all the same
-        page.evaluate(AXE)
-        violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)")
-        found += [f"{path}: {one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]]
-        page.close()
-    context.close()
-    assert found == []
+    made.set_default_timeout(PATIENCE)
+    first = made.new_page()
+    first.goto(app_server.url)
+    wait_until_drawn(first, PAGES["/"])
+    first.close()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_no_violation_of_our_making(context: BrowserContext, app_server: AppServer, path: str) -> None:
+    page = context.new_page()
+    page.goto(f"{app_server.url}{path}")
+    wait_until_drawn(page, PAGES[path])
+    wait_until_still(page)
+    page.evaluate(AXE)
+    violations = page.evaluate(VIOLATIONS)
+    page.close()
+    assert [f"{one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]] == []

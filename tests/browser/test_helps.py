@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from specviz.measure.sweep.table import read_frame
-from tests.conftest import AppServer
+from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
-LONG = 120_000  # ms, for a loaded machine
+LONG = PATIENCE
 SMALL = "helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
 KINDS = "workload=story&workload=code&workload=prose&workload=structured"
 LARGE = f"helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"

@@ -8,10 +8,11 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from specviz.data.lessons.quiz import QUIZ
 from specviz.data.lessons.steps import STEPS
-from tests.conftest import AppServer
+from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
 
-LONG = 60_000  # ms, for a loaded machine
+LONG = PATIENCE
+ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: A
         page.keyboard.press("ArrowRight")
         expect(picture(page)).to_have_attribute("data-phase", phase)
     expect(picture(page)).to_have_attribute("aria-label", re.compile("1 rejected.*then one correction"))
-    page.wait_for_timeout(900)  # the tokens' way
+    picture(page).evaluate(ARRIVED)
     accepted, failed, own = (
         page.locator(f".diagram .guess.{kind}").first.bounding_box() for kind in ("accepted", "rejected", "correction")
     )

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.conftest import AppServer
+from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, expect_nothing_cut_off, wait_until_drawn
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
-LONG = 90_000  # ms, for a loaded machine
+LONG = PATIENCE
 INPUT = "input[aria-label='What are the next few words?']"
 
 

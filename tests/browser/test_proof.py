@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from specviz.measure.proof.rule_names import RULES
-from tests.conftest import AppServer
-from tests.support.visitor import expect_no_sideways_scroll
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_still
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
-LONG = 60_000  # ms, for a loaded machine
+LONG = PATIENCE
 DRAWING = 240_000
 WRONG = [rule for rule in RULES if not rule.lossless]
 
@@ -120,7 +120,7 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
     expect_no_sideways_scroll(page)
     whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": width, "height": min(whole + 60, 6000)})
-    page.wait_for_timeout(2000)
+    wait_until_still(page)
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"proof-{scheme}-{width}.png")
     context.close()

@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.conftest import AppServer
+from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, expect_nothing_cut_off, wait_until_drawn
 
-LONG = 90_000  # ms, for a loaded machine
+LONG = PATIENCE
 SMALL = "?preset=story-1&preset=random-1&tokens=16&repeats=2"
 
 

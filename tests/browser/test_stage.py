@@ -1,20 +1,16 @@
 """The stage in a real Chromium, on a page of its own with made-up runs."""
 
 import re
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.error import URLError
 from urllib.parse import parse_qs, urlsplit
-from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
+from tests.conftest import PATIENCE
+from tests.support.app_server import serving
+from tests.support.visitor import expect_no_sideways_scroll, wait_for_what_an_event_starts, wait_until_drawn
 
 APP = Path(__file__).with_name("stage_app.py")
 PAUSED = "step=11&sharpness=6"  # round 4, judged
@@ -24,48 +20,16 @@ LATE_ASKING = """() => {
 }"""
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    port = _free_port()
-    options = {
-        "server.port": port,
-        "server.headless": "true",
-        "server.fileWatcherType": "none",
-        "server.enableStaticServing": "true",
-        "browser.gatherUsageStats": "false",
-    }
-    command = [sys.executable, "-m", "streamlit", "run", str(APP)]
-    flags = [f"--{name}={value}" for name, value in options.items()]
-    server = subprocess.Popen(command + flags, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
-        yield f"http://localhost:{port}/"
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _wait_for(url: str, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            urlopen(url, timeout=1).close()
-            return
-        except (URLError, OSError):
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(APP, tmp_path_factory.mktemp("stage") / "server.log") as server:
+        yield f"{server.url}/"
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="no-preference")
+    made.set_default_timeout(PATIENCE)
     yield made
     made.close()
 
@@ -75,7 +39,7 @@ def open_stage(context: BrowserContext, address: str, query: str = PAUSED) -> Pa
     page.failures = []  # type: ignore[attr-defined]
     page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
     page.goto(f"{address}?{query}")
-    expect(page.locator(".stage .chip").first).to_be_visible(timeout=20_000)
+    expect(page.locator(".stage .chip").first).to_be_visible(timeout=PATIENCE)
     wait_until_drawn(page)  # else a key may come too early
     return page
 
@@ -213,7 +177,8 @@ def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContex
     expect(round_number(page)).to_have_text(number)
     expect(page.locator(".strip")).to_be_visible()
     expect(page.locator(".replayed .chip")).to_have_count(0)
-    page.wait_for_timeout(600)
+    wait_for_what_an_event_starts(page)
+    wait_until_drawn(page)
     expect(page.get_by_text("asked None")).to_be_visible()
     assert page.failures == []  # type: ignore[attr-defined]
 
@@ -291,7 +256,7 @@ def test_greedy_and_unrecorded_runs_explain_themselves(context: BrowserContext, 
 def test_hostile_tokens_are_only_text(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address, "hostile&step=999")
     page.on("dialog", lambda dialog: page.failures.append(dialog.message))  # type: ignore[attr-defined]
-    expect(page.locator(".stage .main-svg").first).to_be_attached(timeout=20_000)
+    expect(page.locator(".stage .main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(".strip .chip", has_text="<script>").first).to_be_attached()
     for chip in page.locator(".strip .chip").all()[-12:]:
         chip.click()
@@ -322,7 +287,7 @@ def test_a_growing_run_keeps_the_playhead_and_a_playing_one_waits(context: Brows
     expect(round_number(page)).to_have_text("Round 2 of …")
     page.select_option(".speed", "4")
     page.locator(".play").click()
-    expect(page.locator(".stage.waiting")).to_be_attached(timeout=10_000)
+    expect(page.locator(".stage.waiting")).to_be_attached(timeout=PATIENCE)
     page.get_by_role("button", name="more rounds").click()
     expect(round_number(page)).to_have_text("Round 6 of …")
 
@@ -337,7 +302,8 @@ def test_a_new_run_keeps_the_place_of_who_had_stopped_and_restarts_for_who_was_a
 ) -> None:
     page = open_stage(context, address)
     page.get_by_role("button", name="new run").click()
-    page.wait_for_timeout(800)
+    expect(page.locator(".stage[data-run='run 1']")).to_be_attached()
+    wait_until_drawn(page)
     expect(round_number(page)).to_have_text("Round 4 of 21")
     page.get_by_label("Last step").click()
     expect(page.get_by_text("reported 62")).to_be_visible()
@@ -377,7 +343,7 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
 def test_without_plotly_the_strip_works_and_a_line_says_so(context: BrowserContext, address: str) -> None:
     context.route("**/plotly.min.js", lambda route: route.abort())
     page = open_stage(context, address)
-    expect(page.get_by_text("The figures could not load")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("The figures could not load")).to_be_visible(timeout=PATIENCE)
     page.keyboard.press("ArrowRight")
     expect(round_number(page)).to_have_text("Round 5 of 21")
 

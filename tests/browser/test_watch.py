@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from specviz.core.trace import dump_trace, parse_trace
-from tests.conftest import AppServer
-from tests.support.visitor import expect_no_sideways_scroll
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import expect_no_sideways_scroll, wait_for_what_an_event_starts, wait_until_drawn
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
-LONG = 60_000  # ms, for a loaded machine
+LONG = PATIENCE
 TRACES = Path(__file__).parents[2] / "assets" / "traces"
 
 
@@ -136,7 +136,8 @@ def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
     assert "modelled" in foreseen
     assert rounds is not None
     assert stage(page).locator(".replayed .round").count() == int(rounds[1])
-    page.wait_for_timeout(700)
+    wait_for_what_an_event_starts(page)
+    wait_until_drawn(page)
     assert stage(page).get_attribute("data-run") == "first"
     assert page.url == f"{app_server.url}/"
 
@@ -294,8 +295,7 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
     page.screenshot(path=SHOTS / f"replay-{scheme}-{width}.png")
     drag(page, 4)
     expect_no_sideways_scroll(page)
-    SHOTS.mkdir(exist_ok=True)
-    page.wait_for_timeout(3000)
+    expect(stage(page).locator(".round .chip.rejected").first).to_be_visible()
     page.screenshot(path=SHOTS / f"watch-{scheme}-{width}.png")
     context.close()
 
