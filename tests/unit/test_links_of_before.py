@@ -14,14 +14,14 @@ import pytest
 
 from specviz.data.permalink import request_from_link
 from specviz.game.game import plan_from_link
+from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.starts import Start
 from specviz.models.pairs import known_names
 from specviz.ui.helps.choice import choice_from_link
 from specviz.ui.learn.state import Learning, take
 from specviz.ui.proof.link import wanted_from_link
 from specviz.ui.race.link import entry_from_link
 from specviz.ui.worksheet.link import start_from_link
-from specviz.ui.worksheet.model import Model
-from specviz.ui.worksheet.starts import Start
 
 FILE = Path(__file__).parents[1] / "fixtures" / "before" / "links.json"
 

@@ -12,10 +12,8 @@ from specviz.data.published import PUBLISHED
 from specviz.data.serving_counters import ServingCounters
 from specviz.measure.sweep.points import costs_of
 from specviz.measure.sweep.table import frame_of
-from specviz.ui.race.page import recorded_race
-from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
-from specviz.ui.worksheet.gap import gap_of, position_rates
-from specviz.ui.worksheet.model import (
+from specviz.measure.worksheet.gap import gap_of, position_rates
+from specviz.measure.worksheet.model import (
     Model,
     alpha_of_counts,
     batch_sentence,
@@ -24,8 +22,10 @@ from specviz.ui.worksheet.model import (
     half_sentence,
     serving_verdict,
 )
-from specviz.ui.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
-from specviz.ui.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
+from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
+from specviz.ui.race.page import recorded_race
+from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace
 

@@ -9,7 +9,7 @@ import pytest
 from specviz.core import metrics
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
-from specviz.ui.worksheet.exercises import exercises, sheet
+from specviz.measure.worksheet.exercises import exercises, sheet
 from tests.support.fake_traces import fake_trace
 
 

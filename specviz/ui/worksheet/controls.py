@@ -8,12 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.ui.shared.address import address, write_address
-from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.notices import notices
-from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
-from specviz.ui.worksheet.link import WorksheetLink, start_from_link
-from specviz.ui.worksheet.model import (
+from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
     MOST_OVERHEAD,
@@ -22,7 +17,12 @@ from specviz.ui.worksheet.model import (
     Model,
     alpha_of_counts,
 )
-from specviz.ui.worksheet.starts import Start
+from specviz.measure.worksheet.starts import Start
+from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.notices import notices
+from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
+from specviz.ui.worksheet.link import WorksheetLink, start_from_link
 
 NAMES = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
 NAMES += ["paste"]

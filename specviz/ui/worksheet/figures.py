@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
+from specviz.measure.worksheet.gap import Gap, signed
+from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.runs import Measured, Where
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
-from specviz.ui.worksheet.gap import Gap, signed
-from specviz.ui.worksheet.model import Model
-from specviz.ui.worksheet.runs import Measured, Where
 
 PALE, INK = "#eef0f2", "#1b1f24"
 ALPHAS = [step / 40 for step in range(41)]

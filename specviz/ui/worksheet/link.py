@@ -6,8 +6,8 @@ from pydantic import Field
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.page_link import DIGITS, PageLink, Params, one_of, real
-from specviz.ui.worksheet.model import BATCHES, MOST_COST, MOST_OVERHEAD, MOST_TOKENS, MOST_VERIFICATION, Model
-from specviz.ui.worksheet.starts import Start
+from specviz.measure.worksheet.model import BATCHES, MOST_COST, MOST_OVERHEAD, MOST_TOKENS, MOST_VERIFICATION, Model
+from specviz.measure.worksheet.starts import Start
 
 LABEL = "the values in the link"
 NUMBER = real(decimals=3)

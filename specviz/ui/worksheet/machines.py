@@ -9,11 +9,11 @@ import streamlit as st
 from specviz.core.metrics import Costs
 from specviz.core.trace import Trace
 from specviz.data.published import PUBLISHED, PublishedRun
+from specviz.measure.worksheet.gap import gap_of
+from specviz.measure.worksheet.starts import Start, calibrated
 from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.worksheet.figures import machines_figure
-from specviz.ui.worksheet.gap import gap_of
-from specviz.ui.worksheet.starts import Start, calibrated
 
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:

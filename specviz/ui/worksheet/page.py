@@ -11,16 +11,8 @@ from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.glossary import explained
 from specviz.measure.race import RaceLap
-from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
-from specviz.ui.race.page import Racing, recorded_race
-from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
-from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
-from specviz.ui.watch.page import Watching
-from specviz.ui.worksheet.controls import controls
-from specviz.ui.worksheet.exercises import exercises, sheet
-from specviz.ui.worksheet.figures import gap_figure, speedup_map
-from specviz.ui.worksheet.model import (
+from specviz.measure.worksheet.exercises import exercises, sheet
+from specviz.measure.worksheet.model import (
     Model,
     batch_sentence,
     break_even_sentence,
@@ -28,8 +20,16 @@ from specviz.ui.worksheet.model import (
     half_sentence,
     label_of,
 )
-from specviz.ui.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
-from specviz.ui.worksheet.starts import Start, pair_name, starts
+from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.starts import Start, pair_name, starts
+from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
+from specviz.ui.race.page import Racing, recorded_race
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import NO_TOOLS
+from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
+from specviz.ui.watch.page import Watching
+from specviz.ui.worksheet.controls import controls
+from specviz.ui.worksheet.figures import gap_figure, speedup_map
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.measure.worksheet.model import Model, serving_verdict
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.persistent_widgets import with_value
 from specviz.ui.worksheet.controls import fill_acceptance, read_model
 from specviz.ui.worksheet.figures import positions_figure
-from specviz.ui.worksheet.model import Model, serving_verdict
 
 
 def show_production() -> None:

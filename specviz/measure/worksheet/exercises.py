@@ -8,7 +8,7 @@ from specviz.core import metrics, theory
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DraftedToken, Trace
 from specviz.core.verdict import Terms, terms_of
-from specviz.ui.worksheet.gap import position_rates
+from specviz.measure.worksheet.gap import position_rates
 
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
 

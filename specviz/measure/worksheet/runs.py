@@ -17,8 +17,8 @@ from specviz.measure.race import RaceLap
 from specviz.measure.sweep.points import Series, costs_of, points, split_by_series
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.table import each_row
-from specviz.ui.worksheet.gap import Gap, gap_of
-from specviz.ui.worksheet.starts import pair_name
+from specviz.measure.worksheet.gap import Gap, gap_of
+from specviz.measure.worksheet.starts import pair_name
 
 Where = Literal["Watch", "Race", "When it helps"]
 

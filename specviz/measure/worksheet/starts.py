@@ -10,7 +10,7 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import terms_of
 from specviz.data.published import PUBLISHED, PublishedRun
-from specviz.ui.worksheet.model import Model
+from specviz.measure.worksheet.model import Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # where a pair is calibrated and has no run yet
 

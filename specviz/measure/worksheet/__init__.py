@@ -1,0 +1,1 @@
+"""The arithmetic of the worksheet: its model, what was measured, and exercises. No Streamlit."""
