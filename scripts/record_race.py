@@ -12,9 +12,9 @@ import torch
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import find_preset
-from specviz.measure.race import RacePrompt, dump_race, load_lap, overall_verdict
+from specviz.measure.race import RacePrompt, dump_race, overall_verdict
 from specviz.service.dispatch import job_steps
-from specviz.service.protocol import Race, Results
+from specviz.service.protocol import LapRaced, Progress, Race
 from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "race.json"
@@ -30,9 +30,10 @@ def main() -> None:
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
     laps = []
     for event in job_steps(Workshop(), Race(1, request, prompts, REPEATS), lambda: False):
-        if isinstance(event, Results):
-            print(event.note, file=sys.stderr)
-            laps += [load_lap(item) for item in event.items]
+        if isinstance(event, Progress):
+            print(f"{event.prompt}: {event.phase} {event.repeat or ''}", file=sys.stderr)
+        elif isinstance(event, LapRaced):
+            laps.append(event.item)
     file.write_text(dump_race(laps) + "\n", encoding="utf-8")
     verdict = overall_verdict(laps)
     print([lap.verdict.headline for lap in laps], verdict and verdict.headline, file=sys.stderr)

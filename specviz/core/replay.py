@@ -7,7 +7,7 @@ Only what the draft writes after a wrong guess is not known: no run has asked fo
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
@@ -222,17 +222,3 @@ class Prospect:
     def replay(self, draft_length: int) -> list[ReplayedRound]:
         """The rounds at this draft length."""
         return replay(self.draft_guesses, draft_length, self.max_new_tokens, self.ends)
-
-
-_PROSPECT: TypeAdapter[Prospect] = TypeAdapter(Prospect)
-
-
-def dump_prospect(prospect: Prospect) -> dict[str, Any]:
-    """The prospect as an item of a task's results."""
-    item: dict[str, Any] = _PROSPECT.dump_python(prospect, mode="json")
-    return item
-
-
-def load_prospect(item: dict[str, Any]) -> Prospect:
-    """What `dump_prospect` made."""
-    return _PROSPECT.validate_python(item)

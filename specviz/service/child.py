@@ -21,7 +21,7 @@ class Child:
 
     Args:
         command: the program and its arguments.
-        on_line: called from a thread of its own with each line the engine writes.
+        on_line: called from a thread of its own with each line the engine writes; must not raise.
         on_end: called from that thread once the process has ended and is reaped, with its exit status.
     """
 
@@ -40,11 +40,11 @@ class Child:
         return self._process.pid
 
     def listen(self) -> None:
-        """Start reading what the engine writes (apart from `__init__`, so that the caller knows its child by then)."""
+        """Start reading what the engine writes. Not part of `__init__`: the caller must know its child by then."""
         self._reader.start()
 
     def send(self, line: bytes) -> None:
-        """Write a line to the engine; one that is gone is no error here: `on_end` tells of it."""
+        """Write a line to the engine. If it has ended, this does nothing: `on_end` reports it."""
         assert self._process.stdin
         with suppress(OSError, ValueError):
             self._process.stdin.write(line)
@@ -55,7 +55,7 @@ class Child:
         self._process.kill()
 
     def close(self, patience: float = 2.0) -> None:
-        """Ask the process to go by closing its stdin, then make it, and wait until it has."""
+        """Ask the process to end by closing its stdin, then kill it, and wait until it has ended."""
         self._close_stdin()
         try:
             self._process.wait(patience)

@@ -1,14 +1,16 @@
 """Which handler does which kind of job.
 
-Handlers are generators of events. They yield None where there is nothing to say but a chance to stop.
+Handlers are generators of events. They yield None where there is nothing to report, so that a job can be stopped there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
 from specviz.service.handlers.calibrate import calibrate_steps
+from specviz.service.handlers.compare_greedy import compare_greedy_steps
 from specviz.service.handlers.guess_along import guess_along_steps
 from specviz.service.handlers.play import play_steps
-from specviz.service.handlers.proof import greedy_steps, prove_steps
+from specviz.service.handlers.prove import prove_steps
 from specviz.service.handlers.race import race_steps
 from specviz.service.handlers.run import run_steps
 from specviz.service.handlers.sweep import sweep_steps
@@ -17,42 +19,30 @@ from specviz.service.protocol import (
     CompareGreedy,
     GuessAlong,
     JobCommand,
-    JobEvent,
     Play,
     Prove,
     Race,
     Run,
     Sweep,
 )
-from specviz.service.workshop import Workshop
+from specviz.service.workshop import IsStopped, Steps, Workshop
 
-Steps = Iterator[JobEvent | None]
+HANDLERS: dict[type[JobCommand], Callable[[Any, Workshop, IsStopped], Steps]] = {
+    Run: run_steps,
+    Calibrate: calibrate_steps,
+    Race: race_steps,
+    Sweep: sweep_steps,
+    GuessAlong: guess_along_steps,
+    Prove: prove_steps,
+    CompareGreedy: compare_greedy_steps,
+    Play: play_steps,
+}
 
 
-def job_steps(workshop: Workshop, command: JobCommand, stopped: Callable[[], bool]) -> Steps:
-    """Do what the command says; `stopped` tells whether it is no longer wanted.
+def job_steps(workshop: Workshop, command: JobCommand, stopped: IsStopped) -> Steps:
+    """Do what the command says; `stopped` says whether it is no longer wanted.
 
     Raises:
         InputError: it cannot be done; one sentence for the visitor.
     """
-    match command:
-        case Run():
-            yield from run_steps(command, workshop)
-        case Calibrate():
-            yield from calibrate_steps(command, workshop, stopped)
-        case Race(job=job, request=request):
-            target, draft = yield from workshop.load_pair(job, request)
-            yield from race_steps(command, target, draft, stopped)
-        case GuessAlong():
-            yield from guess_along_steps(command, workshop, stopped)
-        case Prove(job=job, request=request):
-            target, draft = yield from workshop.load_pair(job, request)
-            yield from prove_steps(command, target, draft)
-        case CompareGreedy(job=job, request=request):
-            target, draft = yield from workshop.load_pair(job, request)
-            yield from greedy_steps(command, target, draft)
-        case Play(job=job, request=request):
-            target, draft = yield from workshop.load_pair(job, request)
-            yield from play_steps(command, target, draft)
-        case Sweep():
-            yield from sweep_steps(command, workshop.load_pair, stopped)
+    return HANDLERS[type(command)](command, workshop, stopped)

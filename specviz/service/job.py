@@ -1,29 +1,59 @@
-"""One job: who asked for what, and what is known of it so far."""
+"""One job: who asked for it, and what is known of it so far."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
-from specviz.core.metrics import Costs
-from specviz.core.replay import DraftGuesses
-from specviz.core.trace import Trace
 from specviz.service.protocol import (
+    BatchDrawn,
     Calibrated,
+    CellSwept,
     Comparing,
     Done,
+    DraftGuessed,
     Failed,
     Finished,
+    Item,
     JobCommand,
     JobEvent,
+    LapRaced,
     Loading,
-    Results,
+    Progress,
+    PromptCompared,
     Rounds,
     Started,
     Stopped,
+    Task,
+    TurnPlayed,
+)
+from specviz.service.results import (
+    CostsResult,
+    GreedyResult,
+    GuessesResult,
+    Items,
+    PlayResult,
+    ProofResult,
+    RaceResult,
+    Result,
+    RunResult,
+    SweepResult,
 )
 
-Kind = Literal["interactive", "background"]
-State = Literal["waiting", "loading", "running", "comparing", "done", "failed", "cancelled"]
-FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
+Lane = Literal["interactive", "background"]
+Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]
+LANES: dict[Slot, Lane] = {
+    "run": "interactive",
+    "race": "interactive",
+    "play": "interactive",
+    "costs": "background",
+    "sweep": "background",
+    "by draft": "background",
+    "proof": "background",
+}
+State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
+FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
+UNEXPECTED = "The engine sent something unexpected; run again."
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +61,12 @@ class JobView:
     """A snapshot of a job; nothing in it changes later."""
 
     job: int
-    kind: Kind
-    state: State = "waiting"
+    state: State = "waiting"  # lost: the service does not know the job, or no longer
     place: int | None = None  # in the queue while waiting; 1 is next
-    model: str = ""  # the one being loaded
-    bytes_done: int = 0  # of its download
-    bytes_total: int = 0  # 0: nothing is being downloaded
-    trace: Trace | None = None  # the run so far; `autoregressive` is filled when done
-    plain_tokens: int = 0  # tokens the target alone has written, while comparing
-    plain_text: str = ""  # what it wrote, when done
-    draft_guesses: DraftGuesses | None = (
-        None  # what the draft would guess at each place of the output, when done and greedy
-    )
-    costs: Costs | None = None  # a calibration's result
-    dtype_reasons: tuple[str, ...] = ()  # with it, for "fast": a sentence a model, which dtype and why
-    results: tuple[dict[str, Any], ...] = ()  # a task's, so far
-    total: int = 0  # results there will be in all; 0 where that is not known
-    note: str = ""  # what a task does next
-    message: str = ""  # one sentence for the visitor: why it failed, or why it has to wait for the engine
+    loading: Loading | None = None  # the model being loaded, while loading
+    progress: Progress | None = None  # of a task
+    result: Result | None = None  # what there is so far; it stays when the job fails or is cancelled
+    message: str = ""  # one sentence for the visitor: why the job failed, or why it waits for the engine
 
     @property
     def finished(self) -> bool:
@@ -57,8 +75,17 @@ class JobView:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds so far."""
-        return len(self.trace.rounds) if self.trace else 0
+        """Number of rounds of a run so far."""
+        return self.result.rounds if isinstance(self.result, RunResult) else 0
+
+    @property
+    def items(self) -> int:
+        """Number of a task's items so far."""
+        return len(self.result.items) if isinstance(self.result, Items) else 0
+
+    def result_as(self, kind: type[R]) -> R | None:
+        """The result if it is of this kind."""
+        return self.result if isinstance(self.result, kind) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -66,11 +93,14 @@ class Job:
     """A job on its way through the queue; changed only under the service's lock."""
 
     session: str
+    slot: Slot
     view: JobView
     command: JobCommand
-    wanted: Literal["end", "stop", "give way"] = "end"  # what should become of it once the engine has it
+    wanted: Literal["end", "stop", "give way", "take turns"] = "end"  # what is to happen to it in the engine
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
+    taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
+    taken_items: int = 0  # items it had by then
 
     @property
     def id(self) -> int:
@@ -78,48 +108,83 @@ class Job:
         return self.view.job
 
     @property
-    def kind(self) -> Kind:
-        """Whether a visitor is watching (interactive) or not (background)."""
-        return self.view.kind
+    def lane(self) -> Lane:
+        """Whether a visitor watches it (interactive) or not (background)."""
+        return LANES[self.slot]
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether it was stopped only to go on later."""
+        return self.wanted in ("give way", "take turns")
 
     def fail(self, message: str) -> None:
-        """Nothing more will come; what there is stays."""
-        self.view = replace(self.view, state="failed", message=message)
+        """Nothing more will come; what there is stays. Does nothing to a job that is over."""
+        if not self.view.finished:
+            self.view = replace(self.view, state="failed", message=message)
 
-    def give_way(self) -> None:
-        """Wait once more. A task keeps its results, and goes on after them; anything else begins again."""
-        view, command = self.view, self.command
-        self.view = JobView(view.job, view.kind, results=view.results, total=view.total)
-        if view.results:
-            task: Any = command  # only tasks have results, and they all have `done`
-            self.command = replace(task, done=len(view.results))
+    def wait_again(self) -> None:
+        """Go back to waiting. A task keeps its items and goes on after them; any other job begins again."""
+        view = self.view
+        self.view = JobView(view.job)
+        if isinstance(self.command, get_args(Task)):
+            self.view = replace(self.view, progress=view.progress, result=view.result)
+            self.command = replace(self.command, done=view.items)
         self.wanted, self.stop_sent, self.started = "end", False, False
 
 
 def advance(view: JobView, event: JobEvent) -> JobView:
-    """The view after one more event; rounds and output accumulate in its trace."""
+    """The view after one more event."""
+    result = view.result
     match event:
-        case Loading(model=model, bytes_done=done, bytes_total=total):
-            return replace(view, state="loading", model=model, bytes_done=done, bytes_total=total)
+        case Loading():
+            return replace(view, state="loading", loading=event)
         case Started(trace=trace):
-            return replace(view, state="running", model="", bytes_done=0, bytes_total=0, trace=trace)
-        case Rounds(rounds=rounds, output=output) if view.trace:
-            return replace(view, trace=replace(view.trace, rounds=[*view.trace.rounds, *rounds], output=output))
-        case Comparing(tokens=tokens):
-            return replace(view, state="comparing", plain_tokens=tokens)
-        case Done(autoregressive=plain, text=text, draft_guesses=draft_guesses) if view.trace:
-            trace = replace(view.trace, autoregressive=plain)
-            known = replace(view, trace=trace, plain_tokens=len(plain.token_ids), plain_text=text)
-            return replace(known, state="done", draft_guesses=draft_guesses)
+            return replace(view, state="running", loading=None, result=RunResult(trace) if trace else result)
+        case Rounds() | Comparing() | Done() if isinstance(result, RunResult):
+            state: State = "done" if isinstance(event, Done) else "running"
+            return replace(view, state=state, result=_run_after(result, event))
+        case Comparing():
+            return view  # a task that decodes with the target alone on its way
         case Calibrated(costs=costs, dtype_reasons=reasons):
-            return replace(view, state="done", costs=costs, dtype_reasons=tuple(reasons))
-        case Results(items=items, total=total, note=note):
-            results = (*view.results, *items)
-            return replace(view, state="running", model="", results=results, total=total, note=note)
+            return replace(view, state="done", result=CostsResult(costs, tuple(reasons)))
+        case Progress():
+            return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
+        case LapRaced() | CellSwept() | DraftGuessed() | BatchDrawn() | PromptCompared() | TurnPlayed():
+            return _with_item(view, event)
         case Finished():
-            return replace(view, state="done", note="")
+            return replace(view, state="done")
         case Failed(message=message):
             return replace(view, state="failed", message=message)
         case Stopped():
             return replace(view, state="cancelled")
-    return replace(view, state="failed", message="The engine sent what it should not have; run again.")
+    return replace(view, state="failed", message=UNEXPECTED)
+
+
+def _run_after(run: RunResult, event: Rounds | Comparing | Done) -> RunResult:
+    """The run after one more event; rounds and output accumulate in its trace."""
+    match event:
+        case Rounds(rounds=rounds, output=output):
+            return replace(run, trace=replace(run.trace, rounds=[*run.trace.rounds, *rounds], output=output))
+        case Comparing(tokens=tokens):
+            return replace(run, plain_tokens=tokens)
+        case Done(autoregressive=plain, text=text, draft_guesses=guesses):
+            trace = replace(run.trace, autoregressive=plain)
+            return RunResult(trace, len(plain.token_ids), text, guesses)
+
+
+_RESULT_OF: dict[type[Item], type[Items[Any]]] = {
+    LapRaced: RaceResult,
+    CellSwept: SweepResult,
+    DraftGuessed: GuessesResult,
+    BatchDrawn: ProofResult,
+    PromptCompared: GreedyResult,
+    TurnPlayed: PlayResult,
+}
+
+
+def _with_item(view: JobView, event: Item) -> JobView:
+    kind = _RESULT_OF[type(event)]
+    before: tuple[Any, ...] = view.result.items if isinstance(view.result, kind) else ()
+    result: Any = kind((*before, event.item))
+    progress = view.progress and replace(view.progress, done=len(before) + 1)
+    return replace(view, state="running", loading=None, progress=progress, result=result)

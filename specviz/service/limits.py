@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All in seconds but `deaths`."""
+    """All in seconds, except `deaths`."""
 
     absence: float = 10.0  # a session not heard of for this long has left
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
     silence: float = 180.0  # longest time between two messages of a job (a large model may have to be downloaded)
-    stop: float = 5.0  # a job ends this soon after it was told to stop
+    stop: float = 5.0  # a job ends this soon after a Stop
     stop_loading: float = 60.0  # ... while a model is loading or a prompt is being read, which cannot be interrupted
-    deaths: int = 3  # this many deaths of the engine ...
-    deaths_window: float = 60.0  # ... within this time, and it is left alone ...
+    turn: float = 5.0  # a background job that has found something lets another one in after this long
+    deaths: int = 3  # after this many deaths of the engine ...
+    deaths_window: float = 60.0  # ... within this time, no engine is started ...
     rest: float = 60.0  # ... for this long
+    pause: float = 1.0  # before the driver goes on after an error in itself

@@ -3,24 +3,26 @@
 Commands go to the engine's stdin, events come from its stdout. A number names the job each is about. The server
 sends a job only when the engine is idle, so the engine has one at a time.
 
-A job is a run, a calibration, or a task. A task answers with any number of results, which the service keeps and hands
-on without looking at them; one in the background gives way between results, and is told by `done` where to go on.
+A job is a run, a calibration, or a task. A task answers with items, one event class for each kind. A job that gives
+way goes on later after the items already sent: the command's `done` says how many those are.
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.metrics import Costs
-from specviz.core.replay import DraftGuesses
+from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.request import RunRequest
+from specviz.core.settings import DraftSchedule
 from specviz.core.trace import Autoregressive, Output, Round, Trace
-from specviz.game.game import Ask
-from specviz.measure.proof.rows import BATCHES, MOST_DRAWS
+from specviz.game.game import Ask, Turn
+from specviz.measure.proof.rows import BATCHES, MOST_DRAWS, DrawBatch, GreedyRow
 from specviz.measure.proof.rule_names import Position, RuleName
-from specviz.measure.race import MAX_REPEATS, RacePrompt
+from specviz.measure.race import MAX_REPEATS, RaceLap, RacePrompt
 from specviz.measure.sweep.plan import SweepPlan
+from specviz.measure.sweep.rows import SweepRow
 
 MAX_DRAFTS = 8  # in one GuessAlong
 
@@ -62,12 +64,13 @@ class Calibrate(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Race(OfOnePair):
-    """Time both decoders on every prompt, in turns; of the request the prompt does not matter."""
+    """Time both decoders alternately on every prompt; one `LapRaced` a prompt. The request's own prompt is not used."""
 
     job: int
     request: RunRequest
     prompts: list[RacePrompt]
     repeats: Annotated[int, Field(ge=1, le=MAX_REPEATS)] = 5
+    done: int = 0
     type: Literal["race"] = "race"
 
     @property
@@ -78,7 +81,7 @@ class Race(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Measure the plan's cells, from the one after the first `done` on; a result each, see `sweep_work`."""
+    """Measure the plan's cells; one `CellSwept` each."""
 
     job: int
     plan: SweepPlan
@@ -98,9 +101,9 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class GuessAlong(OfOnePair):
-    """Decode greedily with the target alone, and tell what each of these drafts would have guessed along its output.
+    """Decode greedily with the target alone; one `DraftGuessed` for each draft, with its guesses along that output.
 
-    Of the request the draft does not matter.
+    The request's own draft is not used.
     """
 
     job: int
@@ -117,7 +120,7 @@ class GuessAlong(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Prove(OfOnePair):
-    """Draw the token at a position many times, by a rule and plainly; a result a batch, see `proof_work`."""
+    """Draw the token at a position many times, by a rule and plainly; one `BatchDrawn` for each tenth of the draws."""
 
     job: int
     request: RunRequest
@@ -130,11 +133,11 @@ class Prove(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class CompareGreedy(OfOnePair):
-    """Decode prompts greedily both ways and compare id for id; a result a prompt, see `proof_work`."""
+    """Decode prompts greedily both ways and compare id for id; one `PromptCompared` for each prompt."""
 
     job: int
     request: RunRequest
-    presets: list[str]  # names; none: the request's own prompt
+    presets: list[str]  # names; if empty, the request's own prompt is compared
     half: bool = False  # the target in bfloat16, where near-ties are common; bundled models only
     done: int = 0
     type: Literal["compare greedy"] = "compare greedy"
@@ -142,9 +145,9 @@ class CompareGreedy(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Play(OfOnePair):
-    """Judge what a person drafts at one place of a text; one result, a `Turn`, see `play_work`.
+    """Verify what a person drafts at one place of a text; one `TurnPlayed`.
 
-    Of the request: models, prompt, and the seed that shuffles candidates.
+    Of the request only the models, the prompt and the seed are used; the seed shuffles the candidates.
     """
 
     job: int
@@ -237,15 +240,80 @@ class Calibrated:
     type: Literal["calibrated"] = "calibrated"
 
 
+Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
+
+
 @dataclass(frozen=True, slots=True)
-class Results:
-    """A task has got further."""
+class Progress:
+    """How far a task is and what it does next. The page makes the sentence for the visitor from these parts."""
 
     job: int
-    items: list[dict[str, Any]]  # new since the last message; each kind of task has a dataclass for its own
-    total: int = 0  # results there will be in all; 0 where that is not known
-    note: str = ""  # what it does next, for the visitor
-    type: Literal["results"] = "results"
+    phase: Phase
+    total: int  # items there will be in all
+    done: int = 0  # items the service has; the engine need not fill it in
+    prompt: str = ""  # the name of the prompt it works on
+    repeat: int = 0  # the repeat being timed, from 1
+    repeats: int = 0  # of each prompt
+    draft: str = ""  # the draft it works with, as a request names it
+    draft_length: int = 0
+    schedule: DraftSchedule = "fixed"
+    constrained: bool = False
+    draws: int = 0  # tokens drawn each way in one batch
+    type: Literal["progress"] = "progress"
+
+
+@dataclass(frozen=True, slots=True)
+class LapRaced:
+    """One prompt of a race is timed."""
+
+    job: int
+    item: RaceLap
+    type: Literal["lap raced"] = "lap raced"
+
+
+@dataclass(frozen=True, slots=True)
+class CellSwept:
+    """One cell of a sweep is measured, or could not be: then `item` is one sentence that says why."""
+
+    job: int
+    item: SweepRow | str
+    type: Literal["cell swept"] = "cell swept"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftGuessed:
+    """What one draft would have guessed along an output."""
+
+    job: int
+    item: Prospect
+    type: Literal["draft guessed"] = "draft guessed"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDrawn:
+    """A tenth of a proof's draws."""
+
+    job: int
+    item: DrawBatch
+    type: Literal["batch drawn"] = "batch drawn"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCompared:
+    """One prompt was decoded greedily both ways."""
+
+    job: int
+    item: GreedyRow
+    type: Literal["prompt compared"] = "prompt compared"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlayed:
+    """What a person drafted is verified."""
+
+    job: int
+    item: Turn
+    type: Literal["turn played"] = "turn played"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +341,11 @@ class Stopped:
     type: Literal["stopped"] = "stopped"
 
 
-JobCommand = Run | Calibrate | Race | Sweep | GuessAlong | Prove | CompareGreedy | Play  # tasks join here
+JobCommand = Run | Calibrate | Race | Sweep | GuessAlong | Prove | CompareGreedy | Play
+Task = Race | Sweep | GuessAlong | Prove | CompareGreedy | Play
 Command = JobCommand | Stop
-JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Results | Finished | Failed | Stopped
+Item = LapRaced | CellSwept | DraftGuessed | BatchDrawn | PromptCompared | TurnPlayed
+JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Progress | Item | Finished | Failed | Stopped
 Event = Ready | JobEvent
 Final = Done | Calibrated | Finished | Failed | Stopped  # after one of these the engine is idle
 

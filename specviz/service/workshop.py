@@ -1,6 +1,6 @@
 """What the handlers of jobs share: loaded models, plain runs already made, and the costs of pairs.
 
-Its generators yield None where there is nothing to say but a chance to stop, as the handlers' do.
+Its generators yield None where there is nothing to report, so that a job can be stopped there; the handlers' do too.
 """
 
 from collections import OrderedDict
@@ -31,11 +31,12 @@ MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen shows no mo
 PLAIN_RUNS_KEPT = 32
 
 Steps = Iterator[JobEvent | None]
+IsStopped = Callable[[], bool]  # whether the job is no longer wanted
 Pair = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: the drafter has no model
 
 
 class Workshop:
-    """Keeps models, plain runs and costs for the jobs to come."""
+    """Saves models, plain runs and costs for later jobs."""
 
     def __init__(self) -> None:
         self._models = ModelCache()
@@ -43,7 +44,7 @@ class Workshop:
         self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
-        """The request's models, loaded where they are not; says what is being loaded.
+        """The request's models; loads those that are not in memory, and says which.
 
         Raises:
             InputError: the pair cannot work, or does not fit in memory.
@@ -64,7 +65,7 @@ class Workshop:
         return models[0], models[1] if len(models) == 2 else None
 
     def _sizes(self, request: RunRequest, names: list[str]) -> dict[str, int]:
-        """Parameters by name. A pair that does not ship with the app is judged first: nothing is loaded by then."""
+        """Parameters by name. A pair that does not ship with the app is checked first, before anything is loaded."""
         if set(names) <= set(bundled_names()):
             return {name: known_models()[name].parameters for name in names}
         dtype = "float32" if request.precision == "exact" else "bfloat16"
@@ -84,7 +85,7 @@ class Workshop:
     def plain_run(
         self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
     ) -> Generator[JobEvent | None, None, Trace]:
-        """The run of the target alone that this one is compared with: an earlier one, where only the draft differs."""
+        """The run of the target alone to compare with; an earlier one is used where only the draft differs."""
         key = _plain_key(target, prompt, settings)
         if key not in self._plain_runs:
             run = AutoregressiveRun(target, prompt, settings)
@@ -100,14 +101,14 @@ class Workshop:
         return self._plain_runs[key]
 
     def dtype_reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
-        """Why these models run in the number formats they do; see `ModelCache.reasons`."""
+        """Why these models run in their number formats; see `ModelCache.reasons`."""
         return self._models.reasons(target.name, draft.name if draft else None, precision)
 
-    def costs_of(self, target: LoadedModel, draft: LoadedModel | None, stopped: Callable[[], bool]) -> Costs:
+    def costs_of(self, target: LoadedModel, draft: LoadedModel | None, stopped: IsStopped) -> Costs:
         """What the pair costs here, measured once.
 
         Raises:
-            Stopped: it was not to go on.
+            Stopped: the job is no longer wanted.
         """
         pair = target.info, draft.info if draft else None
         if pair not in self._costs:

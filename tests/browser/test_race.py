@@ -147,7 +147,7 @@ def test_cancel_while_measuring(context: BrowserContext, app_server: AppServer) 
     expect(race(page)).to_have_count(0)
     expect(page.get_by_text(re.compile(r"Prompt 1 of 1, repeat \d+ of 20"))).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled: what was there stays.")).to_be_visible()
+    expect(page.get_by_text("Cancelled: the previous results are shown.")).to_be_visible()
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
 

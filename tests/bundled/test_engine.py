@@ -17,7 +17,8 @@ from specviz.models.catalogue import bundled_names
 from specviz.models.memory import BYTES_OF
 from specviz.service import EngineService, JobView, Limits
 from specviz.service.engine import BROKE, NO_MEMORY, Inbox, serve
-from specviz.service.protocol import Comparing, Event, Failed, Ready, Run, Stopped, parse_event
+from specviz.service.protocol import Calibrate, Comparing, Event, Failed, Ready, Run, Stopped, parse_event
+from specviz.service.results import CostsResult, RunResult
 
 if TYPE_CHECKING:
     from specviz.service.model_cache import ModelCache
@@ -223,18 +224,35 @@ def finish(service: EngineService, job: int) -> JobView:
     return service.view(job)
 
 
+def submit(service: EngineService, request: RunRequest) -> int:
+    return service.submit("ada", "run", lambda job: Run(job, request))
+
+
+def measure_costs(service: EngineService, session: str, request: RunRequest) -> int:
+    return service.submit(session, "costs", lambda job: Calibrate(job, request))
+
+
+def traced(view: JobView) -> RunResult:
+    assert isinstance(view.result, RunResult), view.message
+    return view.result
+
+
+def costs_in(view: JobView) -> CostsResult:
+    assert isinstance(view.result, CostsResult), view.message
+    return view.result
+
+
 def run(service: EngineService, request: RunRequest) -> JobView:
-    return finish(service, service.submit("ada", request))
+    return finish(service, submit(service, request))
 
 
 @pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup"])
 def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
-    view = run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24)))
-    assert view.trace, view.message
-    assert parse_trace(dump_trace(view.trace)) == view.trace
-    assert view.trace.autoregressive
-    assert view.trace.autoregressive.token_ids == view.trace.output.token_ids
-    assert view.plain_text == view.trace.output.text
+    found = traced(run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))))
+    assert parse_trace(dump_trace(found.trace)) == found.trace
+    assert found.trace.autoregressive
+    assert found.trace.autoregressive.token_ids == found.trace.output.token_ids
+    assert found.plain_text == found.trace.output.text
 
 
 def test_only_what_the_plain_run_depends_on_repeats_it(service: EngineService) -> None:
@@ -243,8 +261,7 @@ def test_only_what_the_plain_run_depends_on_repeats_it(service: EngineService) -
     longer = replace(first, settings=replace(first.settings, max_new_tokens=17))
     plain = []
     for request in (first, longer_draft, longer):
-        trace = run(service, request).trace
-        assert trace
+        trace = traced(run(service, request)).trace
         assert trace.autoregressive
         plain.append(trace.autoregressive.seconds_per_token)
     assert plain[0] == plain[1]
@@ -266,36 +283,32 @@ def test_bad_input_comes_back_as_its_sentence(service: EngineService, request_: 
 
 def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
     settings = DecodeSettings(max_new_tokens=450, draft_length=1, stop_at_eos=False)
-    job = service.submit("ada", RunRequest(STORY, settings=settings))
+    job = submit(service, RunRequest(STORY, settings=settings))
     assert service.wait(job, rounds=1, timeout=PATIENCE).rounds
     engine = service.engine_pid
-    service.cancel("ada")
+    service.cancel("ada", "run")
     view = service.view(job)
     assert view.state == "cancelled"
-    assert view.trace
-    assert len(view.trace.output.token_ids) < 450
+    assert len(traced(view).trace.output.token_ids) < 450
     assert run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=4))).state == "done"
     assert service.engine_pid == engine
 
 
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:
     settings = DecodeSettings(max_new_tokens=4)
-    fast = run(service, RunRequest(STORY, precision="fast", settings=settings)).trace
-    exact = run(service, RunRequest(STORY, settings=settings)).trace
-    assert fast
-    assert exact
+    fast = traced(run(service, RunRequest(STORY, precision="fast", settings=settings))).trace
+    exact = traced(run(service, RunRequest(STORY, settings=settings))).trace
     assert exact.drafter
     assert fast.target.dtype in ("float32", "bfloat16")
     assert (exact.target.dtype, exact.drafter.dtype) == ("float32", "float32")
 
 
 def test_a_pairs_costs_are_measured_in_the_background(service: EngineService) -> None:
-    view = finish(service, service.submit_background("ada", RunRequest("")))
-    assert view.costs, view.message
-    assert view.costs.verification[1] == 1
-    assert view.costs.cost_ratio > 0
-    again = finish(service, service.submit_background("bob", RunRequest("")))
-    assert again.costs == view.costs  # measured once
+    found = costs_in(finish(service, measure_costs(service, "ada", RunRequest(""))))
+    assert found.costs.verification[1] == 1
+    assert found.costs.cost_ratio > 0
+    again = costs_in(finish(service, measure_costs(service, "bob", RunRequest(""))))
+    assert again.costs == found.costs  # measured once
 
 
 def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
@@ -303,7 +316,7 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
         "import os, signal\n"
         "from specviz.service import EngineService\n"
         "service = EngineService(); service.start()\n"
-        "with service._changed: service._changed.wait_for(lambda: service._child, 60)\n"
+        "with service._changed: service._changed.wait_for(lambda: service._driver._child, 60)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
@@ -315,10 +328,10 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
 def test_a_calibration_that_gave_way_is_measured_to_its_end(service: EngineService) -> None:
     """Found in the app: the engine remembered the Stop, and ended the same job at once when its turn came again."""
     other = RunRequest(STORY, draft="wren-mini", settings=DecodeSettings(max_new_tokens=8))
-    costs = service.submit_background("bob", other)
+    costs = measure_costs(service, "bob", other)
     with service._changed:
         assert service._changed.wait_for(lambda: service.view(costs).state == "running", PATIENCE)
     assert run(service, other).state == "done"
     view = finish(service, costs)
     assert view.state == "done"
-    assert view.costs
+    assert costs_in(view)

@@ -9,12 +9,22 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import SpeculativeRun
-from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn, load_turn
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn
 from specviz.game.messages import explain
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
 from specviz.service.handlers.play import guess_ids, play_steps
-from specviz.service.protocol import Finished, Play, Results, Started, dump_command, parse_command
+from specviz.service.protocol import (
+    Finished,
+    Play,
+    Started,
+    TurnPlayed,
+    dump_command,
+    dump_event,
+    parse_command,
+    parse_event,
+)
+from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
 
 PROMPT = "It was a hot day. Tim and his dog went to the beach. They built a big"
@@ -34,12 +44,12 @@ def nano() -> LoadedModel:
 def play(target: LoadedModel, nano: LoadedModel) -> Any:
     def turn(action: Any = "guess", prompt: str = PROMPT, seed: int = 0, **ask: Any) -> Turn:
         command = Play(3, RunRequest(prompt, settings=DecodeSettings(seed=seed)), Ask(action, **ask))
-        events = list(play_steps(command, target, nano))
+        events = [event for event in play_steps(command, workshop_with(target, nano), lambda: False) if event]
         assert isinstance(events[0], Started)
         assert isinstance(events[-1], Finished)
-        results = [item for event in events if isinstance(event, Results) for item in event.items]
-        assert len(results) == 1
-        return load_turn(results[0])
+        (played,) = [event for event in events if isinstance(event, TurnPlayed)]
+        assert parse_event(dump_event(played)) == played
+        return played.item
 
     return turn
 
@@ -186,7 +196,8 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
 def test_bad_input_is_refused_before_anything_is_played(
     guess: str, said: str, target: LoadedModel, nano: LoadedModel
 ) -> None:
-    steps = play_steps(Play(3, RunRequest(PROMPT), Ask("guess", guess=guess)), target, nano)
+    steps = play_steps(Play(3, RunRequest(PROMPT), Ask("guess", guess=guess)), workshop_with(target, nano), bool)
+    next(steps)
     with pytest.raises(InputError, match=said) as refused:
         next(steps)
     assert "costs you nothing" in str(refused.value)
@@ -202,7 +213,7 @@ def test_words_without_tokens_that_spell_them_are_refused(target: LoadedModel) -
 def test_a_text_beyond_the_window_is_one_sentence(target: LoadedModel, nano: LoadedModel) -> None:
     command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[600] * 511, guess="sandbox"))
     with pytest.raises(InputError, match="context window of 512"):
-        list(play_steps(command, target, nano))
+        list(play_steps(command, workshop_with(target, nano), bool))
 
 
 # ---- candidates

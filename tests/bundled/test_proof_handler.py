@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
@@ -14,13 +14,28 @@ from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow
 from specviz.measure.proof.rule_names import RULES
 from specviz.measure.proof.statistics import finding, looks
 from specviz.models.catalogue import bundled_names
-from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
-from specviz.service.handlers.proof import greedy_steps, prove_steps
-from specviz.service.protocol import CompareGreedy, Finished, Prove, Results, Started, dump_command, parse_command
+from specviz.service.handlers.compare_greedy import compare_greedy_steps
+from specviz.service.handlers.prove import prove_steps
+from specviz.service.protocol import (
+    BatchDrawn,
+    CompareGreedy,
+    Finished,
+    JobEvent,
+    Progress,
+    PromptCompared,
+    Prove,
+    Ready,
+    Started,
+    dump_command,
+    dump_event,
+    parse_command,
+    parse_event,
+)
+from specviz.service.workshop import Steps, Workshop
+from tests.support.fake_workshop import workshop_with
 
 SAMPLING = RunRequest("The cat sat on the", settings=DecodeSettings(temperature=1.0, draft_length=2))
-ROWS, BATCH = TypeAdapter(list[GreedyRow]), TypeAdapter(list[DrawBatch])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,22 +47,27 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def target() -> LoadedModel:
-    return load_model("wren-base")
+def workshop() -> Workshop:
+    return workshop_with(load_model("wren-base"), load_model("wren-nano"))
 
 
-@pytest.fixture(scope="module")
-def draft() -> LoadedModel:
-    return load_model("wren-nano")
-
-
-def proved(command: Prove, target: LoadedModel, draft: LoadedModel) -> list[DrawBatch]:
-    events = [event for event in prove_steps(command, target, draft) if event]
+def sent(steps: Steps) -> list[JobEvent]:
+    """The events as the server has them: after their way through the pipe."""
+    events = [parse_event(dump_event(event)) for event in steps if event]
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
-    results = [event for event in events if isinstance(event, Results)]
-    assert {event.total for event in results} == {BATCHES}
-    return BATCH.validate_python([item for event in results for item in event.items])
+    return [event for event in events if event and not isinstance(event, Ready)]
+
+
+def proved(command: Prove, workshop: Workshop) -> list[DrawBatch]:
+    events = sent(prove_steps(command, workshop, lambda: False))
+    assert {event.total for event in events if isinstance(event, Progress)} == {BATCHES}
+    return [event.item for event in events if isinstance(event, BatchDrawn)]
+
+
+def compared(command: CompareGreedy, workshop: Workshop) -> list[GreedyRow]:
+    events = sent(compare_greedy_steps(command, workshop, lambda: False))
+    return [event.item for event in events if isinstance(event, PromptCompared)]
 
 
 def test_commands_travel_and_trust_nothing() -> None:
@@ -62,34 +82,32 @@ def test_commands_travel_and_trust_nothing() -> None:
         parse_command(dump_command(prove).replace(b'"lossless"', b'"anything"'))
 
 
-def test_a_proof_that_gave_way_ends_as_it_would_have(target: LoadedModel, draft: LoadedModel) -> None:
-    whole = proved(Prove(1, SAMPLING, "lossless", "first", 50), target, draft)
-    rest = proved(Prove(1, SAMPLING, "lossless", "first", 50, done=8), target, draft)
+def test_a_proof_that_gave_way_ends_as_it_would_have(workshop: Workshop) -> None:
+    whole = proved(Prove(1, SAMPLING, "lossless", "first", 50), workshop)
+    rest = proved(Prove(1, SAMPLING, "lossless", "first", 50, done=8), workshop)
     assert len(whole) == BATCHES
     assert [batch.draws for batch in whole] == [5] * BATCHES
     assert [(b.speculative, b.plain) for b in rest] == [(b.speculative, b.plain) for b in whole[8:]]
 
 
-def test_greedy_rows_come_prompt_by_prompt_and_go_on_after_a_break(target: LoadedModel, draft: LoadedModel) -> None:
+def test_greedy_rows_come_prompt_by_prompt_and_go_on_after_a_break(workshop: Workshop) -> None:
     request = RunRequest("The cat sat", settings=DecodeSettings(max_new_tokens=12))
-    events = [e for e in greedy_steps(CompareGreedy(1, request, ["story-1", "copy-2"], done=1), target, draft) if e]
-    (row,) = ROWS.validate_python([item for e in events if isinstance(e, Results) for item in e.items])
+    (row,) = compared(CompareGreedy(1, request, ["story-1", "copy-2"], done=1), workshop)
     assert row.preset == "copy-2"
     assert row.same == row.tokens == 12
     assert row.identical
-    own = [e for e in greedy_steps(CompareGreedy(1, request, []), target, draft) if isinstance(e, Results)]
-    (row,) = ROWS.validate_python([item for e in own for item in e.items])
+    (row,) = compared(CompareGreedy(1, request, []), workshop)
     assert (row.preset, row.prompt) == ("", "The cat sat")
 
 
-def test_bad_requests_get_a_sentence(target: LoadedModel, draft: LoadedModel) -> None:
+def test_bad_requests_get_a_sentence(workshop: Workshop) -> None:
     with pytest.raises(InputError, match="not among those"):
-        list(greedy_steps(CompareGreedy(1, SAMPLING, ["nothing-7"]), target, draft))
+        compared(CompareGreedy(1, SAMPLING, ["nothing-7"]), workshop)
     hub = RunRequest("Hello", target="gpt2")
     with pytest.raises(InputError, match="bundled models only"):
-        list(greedy_steps(CompareGreedy(1, hub, [], half=True), target, draft))
+        compared(CompareGreedy(1, hub, [], half=True), workshop)
     with pytest.raises(InputError, match="temperature above 0"):
-        list(prove_steps(Prove(1, RunRequest("Hello"), "lossless", "first", 50), target, draft))
+        proved(Prove(1, RunRequest("Hello"), "lossless", "first", 50), workshop)
 
 
 # ---- what was recorded
@@ -120,16 +138,13 @@ def test_the_recorded_near_tie_is_one() -> None:
     assert 2 <= tie.batch <= proof.near_tie.draft_length + 1
 
 
-def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(
-    target: LoadedModel, draft: LoadedModel
-) -> None:
+def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(workshop: Workshop) -> None:
     proof = recorded_proof()
     assert proof is not None
     if proof.changed_weights:
         pytest.skip("recorded with other weights: run python -m scripts.record_proof")
     row = proof.near_tie
     request = RunRequest(row.prompt, settings=DecodeSettings(draft_length=row.draft_length))
-    events = greedy_steps(CompareGreedy(1, request, [row.preset], half=True), target, draft)
-    (again,) = ROWS.validate_python([item for e in events if isinstance(e, Results) for item in e.items])
+    (again,) = compared(CompareGreedy(1, request, [row.preset], half=True), workshop)
     assert again.dtype == "bfloat16"
     assert again.near_tie is not None or again.identical  # another processor may round otherwise

@@ -7,8 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.metrics import Costs
-from specviz.core.replay import DraftGuesses, Prospect, dump_prospect, load_prospect
+from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.trace import DrafterInfo
+from specviz.service.protocol import DraftGuessed, dump_event, parse_event
 from specviz.ui.helps.by_draft import drafts_to_compare, reading
 from specviz.ui.helps.by_draft_figures import best_of, points_of, prospects_figure, tokens_figure
 from specviz.ui.shared.engine import engine
@@ -59,7 +60,8 @@ def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
 
 def test_a_prospect_survives_its_way_from_the_engine() -> None:
     one = prospect("a", True, 0.05)
-    assert load_prospect(dump_prospect(one)) == one
+    event = DraftGuessed(1, one)
+    assert parse_event(dump_event(event)) == event
 
 
 def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
@@ -68,7 +70,7 @@ def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
     assert "Press **Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
     end = time.monotonic() + SECONDS
-    while page.session_state.foresights.job is not None and time.monotonic() < end:
+    while page.session_state.foresights.slot.busy and time.monotonic() < end:
         time.sleep(0.3)
         page.run()
     assert not page.exception

@@ -108,8 +108,8 @@ def test_nothing_chosen_cannot_be_started() -> None:
 def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
     page = opened(choice=SMALL)
     page.button(key="sweep_start").click().run()
-    assert kept(page).job is not None
-    until(page, lambda page: kept(page).job is None)
+    assert kept(page).slot.busy
+    until(page, lambda page: not kept(page).slot.busy)
     rows = kept(page).rows[HERE]
     assert list(zip(rows["preset"], rows["draft_length"], strict=True)) == [
         ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
@@ -122,7 +122,7 @@ def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
     assert "**Measured here**" in texts(again)
     assert again.get_by_key("sweep_tokens").value == 8
     again.button(key="sweep_start").click().run()
-    until(again, lambda page: kept(page).job is None)
+    until(again, lambda page: not kept(page).slot.busy)
     assert len(kept(again).rows[HERE]) == 8  # sweeps accumulate
 
 
@@ -132,7 +132,7 @@ def test_a_cancelled_sweep_keeps_what_it_has() -> None:
     until(page, lambda page: len(kept(page).rows_of(HERE)) >= 2)
     page.button(key="sweep_cancel").click().run()
     assert not page.exception
-    assert kept(page).job is None
+    assert not kept(page).slot.busy
     assert CANCELLED in texts(page)
     assert 2 <= len(kept(page).rows[HERE]) < 72
 

@@ -13,6 +13,7 @@ from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
 from specviz.game.game import Offer, Plan, Turn
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.sweep.table import frame_of
+from specviz.service import JobView
 from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.learn.state import Learning
 from specviz.ui.play.state import Playing
@@ -87,8 +88,9 @@ def a_proof_page() -> dict[str, Any]:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     assert tie.near_tie is not None
     tie = replace(tie, near_tie=replace(tie.near_tie, text=NAME, plain_token=NAME, speculative_token=NAMES[1]))
-    task = Task(1, "greedy", request)
-    return {"proving": Proving(outcomes, [tie], near_tie=tie, last=task, message=NAME)}
+    proving = Proving(outcomes, [tie], near_tie=tie, task=Task("greedy", request))
+    proving.slot._view = JobView(1, state="failed", message=NAME)
+    return {"proving": proving}
 
 
 def a_play_page() -> dict[str, Any]:

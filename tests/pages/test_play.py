@@ -94,11 +94,11 @@ def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: Ap
 
 def test_a_round_is_judged_explained_and_scored(page: AppTest) -> None:
     send(page, "Lily. She xylophoned")
-    assert game(page).job is not None
+    assert game(page).slot.busy
     assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
     assert button(page, "play_send").disabled
     assert page.text_input(key="play_guess").value == "Lily. She xylophoned"
-    wait(page, lambda: game(page).job is None)
+    wait(page, lambda: not game(page).slot.busy)
     assert not page.exception
     turn = drawn(page, "play_turn")
     assert [chip["status"] for chip in turn["chips"]][:3] == ["accepted", "accepted", "accepted"]
@@ -135,7 +135,7 @@ def test_bad_input_is_answered_in_one_sentence_and_costs_nothing(page: AppTest, 
     button(page, "play_send").click().run()
     assert not page.exception
     assert said in page.warning[0].value.replace("\\", "")  # its marks are escaped: it is text, not Markdown
-    assert game(page).job is None
+    assert not game(page).slot.busy
     assert game(page).all_turns == []
     assert page.table[0].value["accepted"][0] == "–"
 
@@ -187,7 +187,7 @@ def test_the_easier_mode_picks_among_candidates() -> None:
     assert game(page).chosen == 2
     picked = game(page).offers[2]
     button(page, "play_send").click().run()
-    wait(page, lambda: len(game(page).turns) == 1 and game(page).job is None)
+    wait(page, lambda: len(game(page).turns) == 1 and not game(page).slot.busy)
     round = game(page).turns[0].round
     assert round is not None
     assert [token.id for token in round.drafted] == picked.token_ids
@@ -200,7 +200,7 @@ def test_a_link_gives_the_same_texts_and_names_what_it_could_not_use() -> None:
     page = open_page(seed="12", set="prose", mode="cheat")
     assert drawn(page, "play_text")["text"] == Plan(12, "prose").prompts[0].text
     assert "mode is not type or pick" in page.warning[0].value
-    assert game(page).job is None
+    assert not game(page).slot.busy
 
 
 def test_another_game_can_be_taken_back(page: AppTest) -> None:

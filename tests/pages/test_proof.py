@@ -8,47 +8,26 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rule_names import RULES
-from specviz.service.job import JobView
-from specviz.ui.proof import state as proof_state
+from specviz.service.protocol import BatchDrawn, Failed, Finished, Progress
 from specviz.ui.proof.figures import token_label
 from specviz.ui.proof.greedy import bfloat16_step
+from specviz.ui.shared import job_slot
+from specviz.ui.shared.engine import Visitor
+from tests.support.fake_service import FakeService
 
 SECONDS = 60
 
 
-class ScriptedEngine:
-    """Stands in for the service: remembers what it was asked, and shows the view it is given."""
-
-    def __init__(self) -> None:
-        self.commands: list[Any] = []
-        self.cancelled = 0
-        self.shown = JobView(1, "background")
-
-    def start(self) -> None:
-        pass
-
-    def submit_task(self, session: str, kind: str, make: Any) -> int:
-        assert kind == "background"
-        self.commands.append(make(1))
-        return 1
-
-    def view(self, job: int) -> JobView:
-        return self.shown
-
-    def cancel(self, session: str, kind: str) -> None:
-        self.cancelled += 1
-        self.shown = JobView(1, "background", state="cancelled", results=self.shown.results)
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    service = FakeService()
+    monkeypatch.setattr(job_slot, "engine", lambda: service)
+    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
+    return service
 
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> ScriptedEngine:
-    engine = ScriptedEngine()
-    monkeypatch.setattr(proof_state, "engine", lambda: engine)
-    return engine
-
-
-@pytest.fixture
-def page(engine: ScriptedEngine) -> AppTest:
+def page(engine: FakeService) -> AppTest:
     page = AppTest.from_file("../../pages/proof.py", default_timeout=SECONDS)
     return page.run()
 
@@ -82,7 +61,7 @@ def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest, rule:
     assert ("Fails the test." in texts(page)) == (not rule.lossless)
 
 
-def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: ScriptedEngine) -> None:
+def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: FakeService) -> None:
     page.slider(key="proof_temperature").set_value(0.7).run()
     page.radio(key="proof_position").set_value("second").run()
     page.select_slider(key="proof_draws").set_value(500).run()
@@ -96,34 +75,63 @@ def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: ScriptedE
     assert page.query_params["temperature"] == "0.7"
 
 
-def test_the_uncropped_cache_is_always_tested_after_a_rejection(page: AppTest, engine: ScriptedEngine) -> None:
+def test_the_uncropped_cache_is_always_tested_after_a_rejection(page: AppTest, engine: FakeService) -> None:
     page.radio(key="proof_rule").set_value("uncropped").run()
     page.button(key="proof_break").click().run()
     assert engine.commands[0].rule == "uncropped"
     assert engine.commands[0].position == "after"
 
 
-def results(rule: str, number: int) -> tuple[dict[str, Any], ...]:
+def batches(rule: str, number: int, job: int = 1) -> list[BatchDrawn]:
     proof = recorded_proof()
     assert proof is not None
-    batches = next(draws.batches for draws in proof.draws if draws.rule == rule)
-    names = ["tokens", "speculative", "plain", "expected", "texts", "tries", "proposed", "accepted"]
-    names += ["sum_of_products", "sum_of_minima"]
-    return tuple({name: getattr(batch, name) for name in names} for batch in batches[:number])
+    found = next(draws.batches for draws in proof.draws if draws.rule == rule)
+    assert len(found) >= number
+    return [BatchDrawn(job, batch) for batch in found[:number]]
 
 
-def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTest, engine: ScriptedEngine) -> None:
+def drawing(page: AppTest, engine: FakeService) -> None:
+    """A proof with three of its ten parts."""
     page.button(key="proof_draw").click().run()
-    engine.shown = JobView(1, "background", state="running", results=results("lossless", 3), total=10, note="drawing")
+    engine.tell(Progress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
     page.run()
-    assert "LIVE · this machine" in texts(page)
     assert "After 3,000 draws" in texts(page)
+
+
+def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTest, engine: FakeService) -> None:
+    drawing(page, engine)
+    assert "LIVE · this machine" in texts(page)
     assert "More draws are coming." in texts(page)
+    assert "3 of 10 parts, drawing 1,000 more each way" in page.get("progress")[0].proto.text
     page.button(key="proof_cancel").click().run()
-    assert engine.cancelled == 1
-    assert "Cancelled." in texts(page)
+    assert engine.cancelled == ["proof"]
+    assert "Cancelled. The results so far stay." in texts(page)
     assert "Stopped early: no verdict." in texts(page)
     assert not page.button(key="proof_draw").disabled
+
+
+def test_a_proof_that_expired_keeps_its_results_on_screen(page: AppTest, engine: FakeService) -> None:
+    """Found in the app: they were replaced by empty ones, while the page said that they stay."""
+    drawing(page, engine)
+    engine.expire("ada")
+    page.run()
+    assert "This proof has expired. The results so far stay." in texts(page)
+    assert not page.error
+    assert "Stopped early: no verdict." in texts(page)
+    assert "LIVE · this machine" in texts(page)
+    assert "3,000" in texts(page)
+    assert not page.button(key="proof_draw").disabled
+
+
+def test_a_proof_that_expired_before_its_first_draws_leaves_the_recorded_one(
+    page: AppTest, engine: FakeService
+) -> None:
+    page.button(key="proof_draw").click().run()
+    engine.expire("ada")
+    page.run()
+    assert not page.exception
+    assert "Passes the test." in texts(page)
+    assert "LIVE" not in texts(page)
 
 
 @pytest.mark.parametrize("button", ["proof_greedy_own", "proof_tie", "proof_draw", "proof_break"])
@@ -133,9 +141,9 @@ def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: A
     assert keys.index("proof_cancel") == keys.index(button) + 1
 
 
-def test_a_failed_task_is_one_sentence_and_the_page_goes_on(page: AppTest, engine: ScriptedEngine) -> None:
+def test_a_failed_task_is_one_sentence_and_the_page_goes_on(page: AppTest, engine: FakeService) -> None:
     page.button(key="proof_draw").click().run()
-    engine.shown = JobView(1, "background", state="failed", message="The engine stopped.")
+    engine.tell(Failed(1, "The engine stopped."))
     page.run()
     assert [error.value for error in page.error] == ["The engine stopped."]
     assert "Passes the test." in texts(page)
@@ -150,11 +158,11 @@ def test_a_bad_prompt_is_said_and_nothing_can_be_started(page: AppTest) -> None:
     )
 
 
-def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, engine: ScriptedEngine) -> None:
+def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, engine: FakeService) -> None:
     page.button(key="proof_greedy").click().run()
     assert len(engine.commands[0].presets) == 8
     assert not engine.commands[0].half
-    engine.shown = JobView(1, "background", state="done")
+    engine.tell(Finished(1))
     page.run()
     page.button(key="proof_tie").click().run()
     assert engine.commands[1].half

@@ -3,13 +3,14 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.service.job import JobView
-from specviz.ui.race.page import Racing, race_share
+from specviz.service.protocol import Progress
+from specviz.ui.race.page import Racing, race_share, race_step
 from specviz.ui.shared.engine import engine
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
@@ -85,22 +86,23 @@ def test_the_first_screen_plays_a_recorded_race(page: AppTest) -> None:
 
 
 def test_the_bar_moves_with_every_repeat() -> None:
-    def share(note: str, laps: int = 0) -> float:
-        return race_share(JobView(1, "interactive", results=({},) * laps, total=4, note=note))
-
-    assert [share("Prompt 1 of 4, warming up"), share("Prompt 1 of 4, repeat 1 of 5")] == [0.0, 0.0]
-    assert share("Prompt 1 of 4, repeat 5 of 5") == pytest.approx(0.2)
-    assert share("Prompt 3 of 4, repeat 3 of 4", laps=2) == pytest.approx(0.625)
-    assert race_share(JobView(1, "interactive")) == 0.0
+    """From the parts of the progress, whatever the sentence for the visitor is."""
+    warming = Progress(1, "warming up", 4, repeats=5)
+    first, last = replace(warming, phase="timing", repeat=1), replace(warming, phase="timing", repeat=5)
+    assert [race_share(warming), race_share(first), race_share(None)] == [0.0, 0.0, 0.0]
+    assert race_share(last) == pytest.approx(0.8 / 4)
+    third = Progress(1, "timing", 4, done=2, repeat=3, repeats=4)
+    assert race_share(third) == pytest.approx(0.625)
+    assert [race_step(warming), race_step(third)] == ["Prompt 1 of 4, warming up", "Prompt 3 of 4, repeat 3 of 4"]
 
 
 def test_a_race_of_two_prompts(page: AppTest) -> None:
     small_race(page, ["story-1"], own="The dog ran to the")
-    assert racing(page).job is None, "changing settings starts nothing"
+    assert not racing(page).slot.busy, "changing settings starts nothing"
     start(page)
     assert page.button(key="race_start").disabled
-    assert racing(page).job is not None
-    wait(page, lambda: racing(page).job is None)
+    assert racing(page).slot.busy
+    wait(page, lambda: not racing(page).slot.busy)
     assert not page.exception
     assert "measured on this machine" in texts(page)
     assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
@@ -125,7 +127,7 @@ def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
     page.selectbox(key="race_draft").set_value("lookup")
     page.radio(key="race_schedule").set_value("heuristic")
     start(small_race(page, ["story-1"], repeats=1))
-    wait(page, lambda: racing(page).job is None)
+    wait(page, lambda: not racing(page).slot.busy)
     assert "not comparable word for word" in texts(page)
     assert "different draws from the same distribution. What can be compared" in texts(page)
     assert "dentical" not in texts(page)
@@ -133,13 +135,13 @@ def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
     assert page.query_params["schedule"] == "heuristic"
 
 
-def test_cancelling_keeps_what_was_there(page: AppTest) -> None:
+def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) -> None:
     start(small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20))
-    wait(page, lambda: engine().view(racing(page).job or 0).note.endswith("repeat 1 of 20"))
+    wait(page, lambda: "repeat 1 of 20" in page.get("progress")[0].proto.text)
     assert "Nothing is drawn while the clock runs" in page.get("progress")[0].proto.text
     page.button(key="race_cancel").click().run()
-    wait(page, lambda: racing(page).job is None)
-    assert "Cancelled: what was there stays." in texts(page)
+    wait(page, lambda: not racing(page).slot.busy)
+    assert "Cancelled: the previous results are shown." in texts(page)
     assert lanes_of(page)["run_id"] == "recorded"
     assert not page.button(key="race_start").disabled
 
@@ -156,13 +158,13 @@ def test_prompts_that_cannot_be_raced_start_nothing(page: AppTest, presets: list
     start(small_race(page, presets, own))
     assert not page.exception
     assert sentence in texts(page)
-    assert racing(page).job is None
+    assert not racing(page).slot.busy
     assert lanes_of(page)["run_id"] == "recorded"
 
 
 def test_a_prompt_beyond_the_window_is_named(page: AppTest) -> None:
     start(small_race(page, ["story-1"], own="word " * 600))
-    wait(page, lambda: racing(page).job is None)
+    wait(page, lambda: not racing(page).slot.busy)
     assert "own-1: The prompt" in page.error[0].value
     assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
     assert lanes_of(page)["run_id"] == "recorded"
@@ -178,4 +180,4 @@ def test_a_link_fills_the_controls_and_starts_nothing() -> None:
     assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
     assert page.slider(key="race_gamma").value == 6
     assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
-    assert racing(page).job is None
+    assert not racing(page).slot.busy

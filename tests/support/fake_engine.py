@@ -2,7 +2,8 @@
 
 Prompts: `rounds N` decodes N rounds · `hold` decodes one, then waits for a Stop · `deaf` decodes one, then hears
 nothing · `die` ends the process · `fail` is refused · `noise` prints what is no event, then decodes one. A calibration
-obeys `hold` too. The argument `stillborn` ends it before it is ready.
+obeys `hold` too. A sweep finds one cell each time it has the engine, then waits for a Stop; its third cell is the last.
+The argument `stillborn` ends it before it is ready.
 """
 
 import os
@@ -26,17 +27,21 @@ from specviz.core.trace import (
 from specviz.service.protocol import (
     Calibrate,
     Calibrated,
+    CellSwept,
     Comparing,
     Done,
     Event,
     Failed,
+    Finished,
     Loading,
+    Progress,
     Ready,
     Rounds,
     Run,
     Started,
     Stop,
     Stopped,
+    Sweep,
     dump_event,
     parse_command,
 )
@@ -53,7 +58,10 @@ def main() -> None:
                 say(event)
 
 
-def obey(command: Run | Calibrate) -> Iterator[Event]:
+def obey(command: Run | Calibrate | Sweep) -> Iterator[Event]:
+    if isinstance(command, Sweep):
+        yield from sweep(command)
+        return
     job = command.job
     order, _, number = command.request.prompt.partition(" ")
     if order == "fail":
@@ -77,6 +85,13 @@ def obey(command: Run | Calibrate) -> Iterator[Event]:
         else:
             yield Comparing(job, 1)
             yield Done(job, Autoregressive([0.01], [0]), "plain")
+
+
+def sweep(command: Sweep) -> Iterator[Event]:
+    cell = command.done + 1
+    yield Progress(command.job, "measuring", 3)
+    yield CellSwept(command.job, f"cell {cell}")
+    yield Finished(command.job) if cell == 3 else wait_for_stop(command.job)
 
 
 def wait_for_stop(job: int) -> Stopped:

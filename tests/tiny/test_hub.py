@@ -311,8 +311,8 @@ def test_the_engine_sends_how_far_a_download_is(hub: HubServer, monkeypatch: pyt
     assert done == sorted(done)
     assert done[-1] == size
     assert isinstance(events[-1], Done)
-    view = advance(JobView(1, "interactive"), loading[2])
-    assert (view.state, view.model, view.bytes_done, view.bytes_total) == ("loading", NAME, done[1], size)
+    view = advance(JobView(1), loading[2])
+    assert (view.state, view.loading) == ("loading", Loading(1, NAME, done[1], size))
     assert parse_event(dump_event(loading[2])) == loading[2]
 
 

@@ -1,4 +1,4 @@
-"""The engine's work for a race, on a tiny pair: which decoder is first, what is sent when, how it is stopped."""
+"""The engine's work for a race, on a tiny pair: the order of runs, what is sent when, how it stops and goes on."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,15 +10,27 @@ import torch
 from specviz import DecodeSettings, InputError
 from specviz.core.request import RunRequest
 from specviz.measure import paired_runs
-from specviz.measure.race import RacePrompt, load_lap
+from specviz.measure.race import RaceLap, RacePrompt
 from specviz.service.handlers.race import race_steps
-from specviz.service.protocol import Finished, Race, Results, Started, dump_command, parse_command
+from specviz.service.protocol import (
+    Finished,
+    LapRaced,
+    Progress,
+    Race,
+    Started,
+    dump_command,
+    dump_event,
+    parse_command,
+    parse_event,
+)
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
+from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
+TINY = workshop_with(TARGET, DRAFT)
 
 
 @pytest.fixture
@@ -54,24 +66,35 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
     for name in ("AutoregressiveRun", "SpeculativeRun"):
         monkeypatch.setattr(paired_runs, name, listened(name))
     events = []
-    for event in race_steps(command(repeats=3), TARGET, DRAFT, lambda: False):
-        events.append(event)
-        said.append("said")
+    for event in race_steps(command(repeats=3), TINY, lambda: False):
+        if event:
+            events.append(event)
+            said.append("said")
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
     pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
     assert said == ["said", *["said", "said", *pairs] * 2, "said"]
-    results = [event for event in events if isinstance(event, Results)]
-    assert [len(event.items) for event in results] == [0, 0, 0, 0, 1] * 2
-    assert results[1].note == "Prompt 1 of 2, repeat 1 of 3"
-    assert {event.total for event in results} == {2}
+    assert [isinstance(event, LapRaced) for event in events[1:-1]] == [False, False, False, False, True] * 2
+    assert events[2] == Progress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
+    assert {event.total for event in events if isinstance(event, Progress)} == {2}
+
+
+def laps_of(race: Race) -> list[RaceLap]:
+    """The laps as the server has them: after their way through the pipe."""
+    events = [event for event in race_steps(race, TINY, lambda: False) if event]
+    return [event.item for event in map(parse_event, map(dump_event, events)) if isinstance(event, LapRaced)]
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_race_goes_on_after_the_laps_already_sent() -> None:
+    assert [lap.name for lap in laps_of(replace(command(repeats=1), done=1))] == ["own-2"]
+    assert laps_of(replace(command(repeats=1), done=2)) == []
 
 
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
-    events = list(race_steps(command(temperature=temperature), TARGET, DRAFT, lambda: False))
-    laps = [load_lap(item) for event in events if isinstance(event, Results) for item in event.items]
+    laps = laps_of(command(temperature=temperature))
     assert [found.name for found in laps] == ["own-1", "own-2"]
     for found in laps:
         assert len(found.ratios) == 2
@@ -91,17 +114,18 @@ def test_a_race_that_is_no_longer_wanted_ends_within_a_round() -> None:
         asked += 1
         return asked > 5
 
-    events = list(race_steps(command(repeats=20), TARGET, DRAFT, stopped))
+    events = list(race_steps(command(repeats=20), TINY, stopped))
     assert events[-1] is None, "a chance for the engine to see the stop"
     assert asked == 6
-    assert not any(event.items for event in events if isinstance(event, Results))
+    assert not any(isinstance(event, LapRaced) for event in events)
 
 
 def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
     short = tiny_model(seed=1, layers=1, name="draft", context=12)
     for draft, new_tokens, named in ((DRAFT, 64, "target"), (short, 12, "draft")):
         race = replace(command(), request=RunRequest("", settings=DecodeSettings(max_new_tokens=new_tokens)))
-        steps = race_steps(race, TARGET, draft, lambda: False)
+        steps = race_steps(race, workshop_with(TARGET, draft), lambda: False)
+        next(steps)
         with pytest.raises(InputError, match=rf"own-1: The prompt .* do not fit {named}'s context window"):
             next(steps)
 

@@ -9,16 +9,36 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from time import monotonic
+from typing import Any
 
 import pytest
 
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output
-from specviz.service import EngineService, JobView, Limits
+from specviz.measure.race import RacePrompt
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
+from specviz.service import EngineService, JobView, Limits, driver
+from specviz.service.driver import BROKEN
 from specviz.service.fair_queue import FairQueue
-from specviz.service.job import Job, Kind, advance
-from specviz.service.protocol import Finished, Results, Rounds, Run, dump_command, parse_command, parse_event
+from specviz.service.job import UNEXPECTED, Job, Slot, advance
+from specviz.service.protocol import (
+    Calibrate,
+    CellSwept,
+    Comparing,
+    Finished,
+    Progress,
+    Race,
+    Rounds,
+    Run,
+    Sweep,
+    dump_command,
+    dump_event,
+    parse_command,
+    parse_event,
+)
 from specviz.service.restarts import Restarts
+from specviz.service.results import CostsResult, RaceResult, RunResult, SweepResult
+from tests.support.fake_rows import a_row
 
 FAKE = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_engine.py"))
 PATIENCE = 30.0  # seconds; far more than anything here takes, so that a busy machine fails no test
@@ -66,8 +86,21 @@ def until_state(service: EngineService, job: int, state: str) -> JobView:
     return service.view(job)
 
 
+def submit(service: EngineService, session: str, request: RunRequest) -> int:
+    return service.submit(session, "run", lambda job: Run(job, request))
+
+
 def run(service: EngineService, session: str, prompt: str) -> int:
-    return service.submit(session, RunRequest(prompt))
+    return submit(service, session, RunRequest(prompt))
+
+
+def measure_costs(service: EngineService, session: str, prompt: str, slot: Slot = "costs") -> int:
+    return service.submit(session, slot, lambda job: Calibrate(job, RunRequest(prompt)))
+
+
+def run_of(view: JobView) -> RunResult:
+    assert isinstance(view.result, RunResult)
+    return view.result
 
 
 # ---- a run
@@ -79,11 +112,11 @@ def test_a_run_arrives_round_by_round_and_ends_with_the_plain_run(start: Start) 
     view = service.wait(job, rounds=2, timeout=PATIENCE)
     assert view.rounds >= 2
     view = until_state(service, job, "done")
-    assert view.trace
-    assert [round.index for round in view.trace.rounds] == [0, 1, 2]
-    assert view.trace.output.token_ids == [0, 1, 2]
-    assert view.trace.autoregressive
-    assert (view.plain_tokens, view.plain_text, view.message) == (1, "plain", "")
+    found = run_of(view)
+    assert [round.index for round in found.trace.rounds] == [0, 1, 2]
+    assert found.trace.output.token_ids == [0, 1, 2]
+    assert found.trace.autoregressive
+    assert (found.plain_tokens, found.plain_text, view.message) == (1, "plain", "")
 
 
 def test_an_earlier_view_never_changes(start: Start) -> None:
@@ -107,24 +140,25 @@ def test_a_refusal_is_the_jobs_message(start: Start) -> None:
 def test_a_model_that_does_not_ship_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     service = start()
     request = RunRequest("rounds 1", target="/etc")
-    view = service.view(service.submit("ada", request))
+    view = service.view(submit(service, "ada", request))
     assert view.state == "failed"
     assert view.message.startswith("There is no model named '/etc' here: use wren-base")
     assert view.message.endswith("or one of the catalogue.")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
-    until_state(service, service.submit("ada", request), "done")
+    until_state(service, submit(service, "ada", request), "done")
 
 
 @pytest.mark.parametrize("name", ["EleutherAI/pythia-70m", "wren-mini"])
 def test_bundled_and_catalogued_models_are_open_to_all(start: Start, name: str) -> None:
     service = start()
-    until_state(service, service.submit("ada", RunRequest("rounds 1", target=name)), "done")
+    until_state(service, submit(service, "ada", RunRequest("rounds 1", target=name)), "done")
 
 
 @pytest.mark.parametrize("name", ["eleutherai/pythia-70m", "EleutherAI/pythia-1b", "meta-llama/Llama-2-70b", "."])
 def test_whatever_a_link_says_other_hub_models_are_not(start: Start, name: str) -> None:
     service = start()
-    assert "There is no model named" in service.view(service.submit("ada", RunRequest("rounds 1", draft=name))).message
+    job = submit(service, "ada", RunRequest("rounds 1", draft=name))
+    assert "There is no model named" in service.view(job).message
 
 
 @pytest.mark.parametrize(
@@ -154,26 +188,26 @@ def test_waiting_gives_up_after_its_timeout(start: Start) -> None:
 # ---- the queue
 
 
-def test_first_come_first_served_and_places_are_told(start: Start) -> None:
+def test_first_come_first_served_and_places_are_shown(start: Start) -> None:
     service = start()
     held = run(service, "ada", "hold")
     until_state(service, held, "running")
     second, third = run(service, "bob", "hold"), run(service, "cleo", "hold")
     assert [service.view(job).place for job in (held, second, third)] == [None, 1, 2]
-    service.cancel("ada")
+    service.cancel("ada", "run")
     until_state(service, second, "running")
     assert service.view(third).place == 1
     assert service.view(held).state == "cancelled"
 
 
-def test_a_new_request_keeps_its_sessions_place_while_waiting(start: Start) -> None:
+def test_a_new_request_takes_the_place_of_its_sessions_waiting_one(start: Start) -> None:
     service = start()
     until_state(service, run(service, "ada", "hold"), "running")
     old, other = run(service, "bob", "rounds 1"), run(service, "cleo", "hold")
     new = run(service, "bob", "hold")
     assert [service.view(job).place for job in (new, other)] == [1, 2]
-    assert service.view(old).state == "cancelled"
-    service.cancel("ada")
+    assert service.view(old).state == "lost"
+    service.cancel("ada", "run")
     until_state(service, new, "running")
 
 
@@ -188,71 +222,143 @@ def test_a_new_request_of_the_running_session_goes_to_the_end(start: Start) -> N
 
 def test_background_work_waits_for_watched_runs_and_gives_way_to_new_ones(start: Start) -> None:
     service = start()
-    measuring = service.submit_background("ada", RunRequest("hold"))
+    measuring = measure_costs(service, "ada", "hold")
     until_state(service, measuring, "running")
     watched = run(service, "bob", "hold")
     until_state(service, watched, "running")
     assert service.view(measuring).place == 1
-    service.cancel("bob")
+    service.cancel("bob", "run")
     until_state(service, measuring, "running")
-    service.cancel("ada", "background")
-    until(service, lambda: service._running is None)
+    service.cancel("ada", "costs")
+    until(service, lambda: service._driver._running is None)
     assert service.view(measuring).state == "cancelled"
 
 
 def test_a_run_does_not_replace_the_sessions_background_work(start: Start) -> None:
     service = start()
-    measuring = service.submit_background("ada", RunRequest("quick"))
+    measuring = measure_costs(service, "ada", "quick")
     watched = run(service, "ada", "rounds 1")
     until_state(service, watched, "done")
     view = until_state(service, measuring, "done")
-    assert view.costs
-    assert view.costs.verification == {1: 1.0, 5: 1.5}
+    assert isinstance(view.result, CostsResult)
+    assert view.result.costs.verification == {1: 1.0, 5: 1.5}
 
 
-def make_job(number: int, session: str, kind: Kind = "interactive") -> Job:
-    return Job(session, JobView(number, kind), Run(number, RunRequest("wait")))
+def test_a_proof_replaces_neither_the_sweep_nor_the_costs_of_its_session(start: Start) -> None:
+    """Found in the app: a started proof ended a running sweep, and rows not yet read were lost."""
+    service = start()
+    until_state(service, run(service, "bob", "hold"), "running")
+    sweep, costs = measure_costs(service, "ada", "quick", "sweep"), measure_costs(service, "ada", "quick", "costs")
+    proof = measure_costs(service, "ada", "quick", "proof")
+    assert [service.view(job).place for job in (sweep, costs, proof)] == [1, 2, 3]
+    service.cancel("ada", "costs")
+    service.cancel("bob", "run")
+    assert until_state(service, sweep, "done").result
+    assert until_state(service, proof, "done").result
+    assert service.view(costs).state == "cancelled"
+
+
+def test_a_run_replaced_by_a_newer_one_is_lost(start: Start) -> None:
+    service = start()
+    old = run(service, "ada", "hold")
+    until_state(service, old, "running")
+    new = run(service, "ada", "rounds 1")
+    assert (service.view(old).state, service.view(old).message) == ("lost", "This run has expired.")
+    until_state(service, new, "done")
+
+
+def make_job(number: int, session: str, slot: Slot = "run") -> Job:
+    return Job(session, slot, JobView(number), Run(number, RunRequest("wait")))
 
 
 def test_queue_puts_watched_runs_before_background_work() -> None:
     queue = FairQueue()
-    background, first, second = make_job(1, "ada", "background"), make_job(2, "ada"), make_job(3, "bob")
+    background, first, second = make_job(1, "ada", "costs"), make_job(2, "ada"), make_job(3, "bob")
     for job in (background, first, second):
         queue.put(job)
     assert queue.jobs() == [first, second, background]
     assert queue.place(background) == 3
-    gave_way = make_job(4, "cleo", "background")
-    queue.put_back(gave_way)
+    gave_way = make_job(4, "cleo", "costs")
+    queue.put_first(gave_way)
     assert [queue.take() for _ in range(5)] == [first, second, gave_way, background, None]
 
 
-def test_a_tasks_results_add_up() -> None:
-    view = JobView(1, "background")
-    for items, note in (([{"a": 1}], "second"), ([{"a": 2}, {"a": 3}], "")):
-        view = advance(view, Results(1, items, total=3, note=note))
-    assert (view.state, view.results, view.total) == ("running", ({"a": 1}, {"a": 2}, {"a": 3}), 3)
+def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
+    queue = FairQueue()
+    sweep, costs = make_job(1, "ada", "sweep"), make_job(2, "ada", "costs")
+    proof, third, newer = make_job(3, "ada", "proof"), make_job(4, "bob", "sweep"), make_job(5, "ada", "costs")
+    for job in (sweep, costs, proof, third, newer):
+        queue.put(job)
+    assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
+
+
+def sweep_of(number: int) -> Sweep:
+    prompts = (SweepPrompt("story", "story-1", "text"),)
+    return Sweep(number, SweepPlan(prompts, (SweepPair("wren-base", "lookup"),), draft_lengths=(1, 2, 4)))
+
+
+def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
+    service = start(turn=0.0)
+    watched = run(service, "cleo", "hold")
+    until_state(service, watched, "running")
+    first, second = service.submit("ada", "sweep", sweep_of), service.submit("bob", "sweep", sweep_of)
+    service.cancel("cleo", "run")
+    ends = []
+    for job in (first, second):
+        view = until_state(service, job, "done")
+        assert isinstance(view.result, SweepResult)
+        assert view.result.items == ("cell 1", "cell 2", "cell 3")
+        ends.append(view.progress and view.progress.done)
+    assert ends == [3, 3]
+
+
+def test_a_job_that_gave_way_goes_on_after_what_it_has() -> None:
+    race = Race(1, RunRequest("", settings=RunRequest("").settings), [RacePrompt("a", "w"), RacePrompt("b", "w")])
+    job = Job("ada", "race", JobView(1, result=RaceResult(("lap",))), race)
+    job.wait_again()
+    assert job.command == replace(race, done=1)
+    assert (job.view.state, job.view.items) == ("waiting", 1)
+    job = Job("ada", "run", JobView(1, state="running"), Run(1, RunRequest("x")))
+    job.wait_again()
+    assert job.view == JobView(1), "a run begins again"
+
+
+def test_a_tasks_items_add_up() -> None:
+    view = advance(JobView(1), Progress(1, "measuring", 3, prompt="story-1"))
+    assert (view.state, view.items, view.result) == ("running", 0, None)
+    for item in ("a", "b"):
+        view = advance(view, CellSwept(1, item))
+    assert view.result == SweepResult(("a", "b"))
+    assert view.progress == Progress(1, "measuring", 3, done=2, prompt="story-1")
+    view = advance(view, Comparing(1, 5))
+    assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
     assert advance(view, Finished(1)).state == "done"
+
+
+def test_items_survive_the_pipe() -> None:
+    for item in ("One sentence.", a_row(draft_dtype=None)):
+        event = CellSwept(7, item)
+        assert parse_event(dump_event(event)) == event
 
 
 def test_busy_until_the_job_is_over(start: Start) -> None:
     service = start()
-    held = service.submit_background("ada", RunRequest("hold"))
+    held = measure_costs(service, "ada", "hold")
     until_state(service, held, "running")
-    assert service.busy("ada", "background")
-    assert not service.busy("ada", "interactive")
-    assert not service.busy("bob", "background")
-    service.cancel("ada", "background")
-    assert not service.busy("ada", "background")
+    assert service.busy("ada")
+    assert not service.busy("bob")
+    service.cancel("ada", "costs")
+    assert not service.busy("ada")
 
 
 # ---- cancelling and leaving
 
 
-def test_cancelling_keeps_the_rounds_so_far_and_frees_the_engine(start: Start) -> None:
+def test_a_cancelled_run_has_its_rounds_and_frees_the_engine(start: Start) -> None:
     service = start()
     job = run(service, "ada", "hold")
     service.wait(job, rounds=1, timeout=PATIENCE)
-    service.cancel("ada")
+    service.cancel("ada", "run")
     view = service.view(job)
     assert (view.state, view.rounds) == ("cancelled", 1)
     until_state(service, run(service, "ada", "rounds 1"), "done")
@@ -263,10 +369,10 @@ def test_an_engine_that_does_not_stop_is_replaced(start: Start) -> None:
     job = run(service, "ada", "deaf")
     service.wait(job, rounds=1, timeout=PATIENCE)
     first = service.engine_pid
-    service.cancel("ada")
+    service.cancel("ada", "run")
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service.engine_pid != first
-    assert not service._restarts._deaths  # its end says nothing of the next one
+    assert not service._driver._restarts._deaths  # its end says nothing of the next one
 
 
 def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:
@@ -277,7 +383,7 @@ def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:
 
 def hours_pass(service: EngineService, session: str) -> None:
     with service._changed:
-        service._heard[session] -= 7200
+        service._sessions._heard[session] -= 7200
         service._changed.notify_all()
 
 
@@ -287,19 +393,19 @@ def test_a_session_not_heard_of_has_left(start: Start) -> None:
     until_state(service, gone, "running")
     hours_pass(service, "ada")
     until_state(service, other, "done")
-    assert service.view(gone).message == "This run is no longer kept."
+    assert service.view(gone).message == "This run has expired."
     hours_pass(service, "bob")
-    until(service, lambda: not service._jobs)
+    until(service, lambda: not service._sessions._jobs)
 
 
-def test_one_who_waits_is_there_until_then(start: Start) -> None:
+def test_a_session_that_waits_has_not_left(start: Start) -> None:
     service = start()
     job = run(service, "ada", "hold")
-    began = service._heard["ada"]
+    began = service._sessions._heard["ada"]
     waiting = Thread(target=service.wait, args=(job, 99, 7200))
     waiting.start()
-    until(service, lambda: service._heard["ada"] >= began + 7200)
-    service.cancel("ada")
+    until(service, lambda: service._sessions._heard["ada"] >= began + 7200)
+    service.cancel("ada", "run")
     waiting.join(PATIENCE)
     assert not waiting.is_alive()
 
@@ -319,8 +425,8 @@ def test_a_sign_of_life_is_enough_to_stay(start: Start, sign: str) -> None:
         else:
             job = run(service, "ada", "hold")
     hours_pass(service, "bob")
-    until(service, lambda: "bob" not in service._heard)
-    assert service.view(other).state == "cancelled"
+    until(service, lambda: "bob" not in service._sessions._heard)
+    assert service.view(other).state == "lost"
     assert not service.view(job).finished
 
 
@@ -329,14 +435,14 @@ def test_leaving_ends_and_forgets_a_sessions_jobs(start: Start) -> None:
     held, other = run(service, "ada", "hold"), run(service, "bob", "rounds 1")
     service.leave("ada")
     until_state(service, other, "done")
-    assert service.view(held).state == "cancelled"
-    assert list(service._jobs) == [other]
+    assert service.view(held).state == "lost"
+    assert list(service._sessions._jobs) == [other]
 
 
 # ---- an engine that dies
 
 
-def test_an_engine_that_dies_is_restarted_and_the_visitor_told(start: Start) -> None:
+def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start) -> None:
     service = start()
     until_state(service, run(service, "cleo", "rounds 1"), "done")
     first = service.engine_pid
@@ -355,33 +461,103 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     assert view.message.startswith("The engine keeps stopping")
     assert (service.state, service.engine_pid) == ("resting", None)
     assert service.view(run(service, "ada", "rounds 1")).message == view.message
-    service._restarts._rest_until = 0.0  # long ago
+    service._driver._restarts._rest_until = 0.0  # long ago
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service.state == "ready"
 
 
-def test_jobs_that_wait_for_an_engine_that_never_starts_are_told(start: Start) -> None:
+def test_jobs_that_wait_for_an_engine_that_never_starts_fail(start: Start) -> None:
     service = start("stillborn")
     job = run(service, "ada", "rounds 1")
     assert until_state(service, job, "failed").message.startswith("The engine keeps stopping")
 
 
-def test_an_engine_that_cannot_be_started_is_told_too(tmp_path: Path) -> None:
+def test_jobs_that_wait_for_an_engine_that_cannot_be_started_fail(tmp_path: Path) -> None:
     service = EngineService([str(tmp_path / "missing")])
     service.start()
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
     service.close()
 
 
+# ---- errors in the service's own threads
+
+
+def raises_once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
+    """Let the function raise the next time it is called, and work again after that."""
+    right = getattr(owner, name)
+
+    def wrong(*arguments: Any) -> Any:
+        monkeypatch.setattr(owner, name, right)
+        raise RuntimeError("injected")
+
+    monkeypatch.setattr(owner, name, wrong)
+
+
+@pytest.mark.parametrize("name", ["_find_step", "_next_line", "_hand_over"])
+def test_the_driver_goes_on_after_an_error_in_itself(
+    start: Start, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start(pause=0.01)
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+    held = run(service, "ada", "hold")
+    until_state(service, held, "running")
+    first = service.engine_pid
+    raises_once(monkeypatch, service._driver, name)
+    if name == "_hand_over":
+        service.cancel("ada", "run")
+    other = run(service, "bob", "rounds 1")
+    until_state(service, other, "done")
+    if name != "_hand_over":
+        view = service.view(held)
+        assert (view.state, view.message, view.rounds) == ("failed", BROKEN, 1)
+    assert service.engine_pid != first
+    assert "injected" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["parse_event", "advance"])
+def test_the_reader_goes_on_after_an_error_in_itself(
+    start: Start, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start()
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+    first = service.engine_pid
+    raises_once(monkeypatch, driver, name)
+    view = until_state(service, run(service, "ada", "rounds 1"), "failed")
+    assert view.message == BROKEN
+    until_state(service, run(service, "bob", "rounds 1"), "done")
+    assert service.engine_pid != first
+    assert "injected" in caplog.text
+
+
+def test_an_error_while_the_engines_end_is_noted_fails_the_job(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = start()
+    raises_once(monkeypatch, service._driver, "_after_end")
+    assert until_state(service, run(service, "ada", "die"), "failed").message == BROKEN
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+
+
+def test_a_driver_that_fails_at_every_step_gives_up_and_the_visitor_sees_why(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: object, now: float) -> None:
+        raise RuntimeError("injected")
+
+    monkeypatch.setattr(driver.EngineDriver, "_find_step", broken)
+    service = start(pause=0.01)
+    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
+
+
 @pytest.mark.parametrize("end", ["exit", "kill"])
 def test_the_engine_goes_with_its_server(end: str) -> None:
     script = f"""
 import sys
+from specviz.measure.race import RacePrompt
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService
 service = EngineService({FAKE!r})
 service.start()
 with service._changed:
-    service._changed.wait_for(lambda: service._ready, {PATIENCE})
+    service._changed.wait_for(lambda: service._driver._ready, {PATIENCE})
 print("ready", flush=True)
 sys.stdin.read()
 """
@@ -419,8 +595,8 @@ def test_what_each_process_does_not_import(imports: str, absent: set[str]) -> No
 
 
 def test_an_engine_that_breaks_the_protocol_fails_the_job() -> None:
-    view = advance(JobView(1, "interactive"), Rounds(1, [], Output([], "", None)))
-    assert (view.state, view.message) == ("failed", "The engine sent what it should not have; run again.")
+    view = advance(JobView(1), Rounds(1, [], Output([], "", None)))
+    assert (view.state, view.message) == ("failed", UNEXPECTED)
 
 
 def test_deaths_long_apart_begin_no_rest() -> None:

@@ -16,10 +16,11 @@ from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.measure.sweep.rows import SweepRow, read_result
+from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
 from specviz.service.handlers.sweep import sweep_steps
-from specviz.service.protocol import Finished, Results, Started, Sweep, dump_command, parse_command
+from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep, dump_command, parse_command
+from tests.support.fake_workshop import FakeWorkshop
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -196,22 +197,21 @@ def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], 
         looks += 1
         return stop_after is not None and looks > stop_after
 
-    def load_pair(job: int, request: Any) -> Any:
-        yield None
+    def find(request: Any) -> Any:
         if request.target == "none":
             raise InputError("There is no model of that name.")
         return load(SweepPair(request.target, request.draft))
 
     events = []
-    for event in sweep_steps(command, load_pair, stopped):
+    for event in sweep_steps(command, FakeWorkshop(find), stopped):
         if looks and stop_after is not None and looks > stop_after:  # as the engine does: what comes now is not sent
             break
         events.append(event)
-    return events, [item for event in events if isinstance(event, Results) for item in event.items]
+    return events, [event.item for event in events if isinstance(event, CellSwept)]
 
 
 def rows_in(items: list[Any]) -> list[SweepRow]:
-    return [row for item in items if isinstance(row := read_result(item), SweepRow)]
+    return [item for item in items if isinstance(item, SweepRow)]
 
 
 def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
@@ -221,9 +221,8 @@ def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
     ]
     assert isinstance(events[-1], Finished)
     assert any(isinstance(event, Started) for event in events)
-    assert {event.total for event in events if isinstance(event, Results)} == {6}
-    assert [event.note for event in events if isinstance(event, Results) and event.note] == [
-        f"{name}, γ = 1, drafted by draft" for name in ("a-1", "b-1", "a-2")
+    assert [event for event in events if isinstance(event, Progress)] == [
+        Progress(1, "measuring", 6, prompt=name, draft="draft", draft_length=1) for name in ("a-1", "b-1", "a-2")
     ]
 
 
@@ -248,11 +247,10 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     plan = replace(PLAN, prompts=(held, PROMPTS[1]), pairs=pairs, constrain=True)
     events, items = steps_of(Sweep(1, plan))
     assert isinstance(events[-1], Finished)
-    read = [read_result(item) for item in items]
-    assert len(read) == len(plan.cells()) == 12
-    assert [isinstance(one, SweepRow) for one in read] == [False] * 6 + [True, True, False, False, True, True]
-    assert read[0] == "a-1, drafted by draft: There is no model of that name."
-    assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(read[8])
+    assert len(items) == len(plan.cells()) == 12
+    assert [isinstance(one, SweepRow) for one in items] == [False] * 6 + [True, True, False, False, True, True]
+    assert items[0] == "a-1, drafted by draft: There is no model of that name."
+    assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(items[8])
 
 
 def test_a_sweep_survives_the_way_to_the_engine() -> None:

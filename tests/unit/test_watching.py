@@ -1,25 +1,82 @@
-"""What the page says while a run is on its way. No engine: job views made by hand."""
+"""What the Watch page makes of its jobs. No engine: a service that says what the test tells it."""
 
 import pytest
 
-from specviz.service.job import JobView
-from specviz.ui.watch.page import _notice
+from specviz.core.metrics import Costs
+from specviz.core.request import RunRequest
+from specviz.core.trace import Autoregressive, EmittedToken, Round
+from specviz.service.protocol import Calibrated, Comparing, Done, Failed, Rounds, Run, Started
+from specviz.ui.shared import job_slot
+from specviz.ui.shared.engine import Visitor
+from specviz.ui.watch.page import Watching, _measure_costs, _refresh, pair_key, run_notice
+from tests.support.fake_engine import header, output
+from tests.support.fake_service import FakeService
+
+REQUEST = RunRequest("Once")
+OTHER = RunRequest("Once", draft="lookup")
+COSTS = Costs(0.01, 0.1, {1: 1.0}, 0.05)
 
 
-@pytest.mark.parametrize(
-    ("view", "said"),
-    [
-        (JobView(1, "interactive", place=3), "waiting: place 3 in the queue"),
-        (JobView(1, "interactive", place=1, message="The engine is starting."), "The engine is starting."),
-        (JobView(1, "interactive", state="loading", model="wren-small"), "loading wren-small"),
-        (
-            JobView(1, "interactive", state="loading", model="gpt2", bytes_done=12_000_000, bytes_total=548_000_000),
-            "downloading gpt2: 12 of 548 MB",
-        ),
-        (JobView(1, "interactive", state="comparing", plain_tokens=12), "now the target alone: 12 tokens"),
-        (JobView(1, "interactive", state="running"), None),
-        (JobView(1, "interactive", state="done"), None),
-    ],
-)
-def test_every_wait_is_named(view: JobView, said: str | None) -> None:
-    assert _notice(view) == said
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    service = FakeService()
+    monkeypatch.setattr(job_slot, "engine", lambda: service)
+    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
+    return service
+
+
+def watching() -> Watching:
+    made = Watching(request=REQUEST)
+    made.run.start(lambda job: Run(job, REQUEST))
+    return made
+
+
+def a_round() -> Round:
+    return Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
+
+
+def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
+    page = watching()
+    service.tell(Started(1, header(Run(1, REQUEST))))
+    assert _refresh(page) is None
+    assert page.shown is None, "nothing to show before its first round"
+    service.tell(Rounds(1, [a_round()], output(1)))
+    _refresh(page)
+    assert page.shown
+    assert page.shown.run_id == "live-1"
+    service.tell(Comparing(1, 12))
+    assert _refresh(page) == "now the target alone: 12 tokens"
+    service.tell(Done(1, Autoregressive([0.01], [0]), "plain"))
+    _refresh(page)
+    assert [run.plain_text for run in page.finished] == ["plain"]
+    assert run_notice(page.run) is None
+
+
+def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
+    page = watching()
+    service.expire("ada")
+    _refresh(page)
+    assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
+    page.run.start(lambda job: Run(job, REQUEST))
+    service.tell(Failed(page.run.job or 0, "Too long."))
+    _refresh(page)
+    assert page.message == "Too long."
+
+
+def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
+    """The visitor may choose another pair while they are measured."""
+    page = Watching(request=REQUEST)
+    _measure_costs(page, REQUEST)
+    service.tell(Calibrated(1, COSTS))
+    _measure_costs(page, OTHER)
+    assert page.costs == {pair_key(REQUEST): COSTS}
+    assert [command.request for command in service.commands] == [REQUEST, OTHER]
+
+
+def test_costs_that_cannot_be_measured_are_asked_for_once(service: FakeService) -> None:
+    page = Watching(request=REQUEST)
+    for _ in range(3):
+        _measure_costs(page, REQUEST)
+        if page.costing.busy:
+            service.tell(Failed(1, "The pair does not fit in memory."))
+    assert len(service.commands) == 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -88,8 +88,3 @@ def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeS
 
 def _as_text(values: Iterable[object]) -> tuple[str, ...]:
     return tuple("" if value is None else str(value) for value in values)
-
-
-def read_result(item: dict[str, Any]) -> SweepRow | str:
-    """One of the engine's results: a row, or a sentence that says why a cell could not be measured."""
-    return SweepRow(**item["row"]) if "row" in item else str(item["problem"])

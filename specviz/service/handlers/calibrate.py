@@ -1,17 +1,15 @@
-"""The engine's work for a calibration: what a pair costs here."""
-
-from collections.abc import Callable, Iterator
+"""The engine's work for a calibration: what a pair costs on this machine."""
 
 from specviz.models.pass_timing import Stopped
-from specviz.service.protocol import Calibrate, Calibrated, JobEvent, Started
-from specviz.service.workshop import Workshop
+from specviz.service.protocol import Calibrate, Calibrated, Started
+from specviz.service.workshop import IsStopped, Steps, Workshop
 
 
-def calibrate_steps(command: Calibrate, workshop: Workshop, stopped: Callable[[], bool]) -> Iterator[JobEvent | None]:
+def calibrate_steps(command: Calibrate, workshop: Workshop, stopped: IsStopped) -> Steps:
     """One `Calibrated`.
 
     Raises:
-        InputError: the pair cannot work, or does not fit in memory.
+        InputError: the pair cannot work together, or does not fit in memory.
     """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)

@@ -1,19 +1,15 @@
-"""The engine's work for the counterfactual: what drafts would have guessed along an output. One pass each."""
-
-from collections.abc import Callable, Iterator
+"""The engine's work for comparing drafts: what each would have guessed along one output, in one pass each."""
 
 from specviz.core.errors import InputError
-from specviz.core.replay import DraftGuesses, Prospect, dump_prospect, ends_of
+from specviz.core.replay import DraftGuesses, Prospect, ends_of
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, make_drafter
 from specviz.decoding.run_setup import set_up_run
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import Stopped
-from specviz.service.protocol import Finished, GuessAlong, JobEvent, Results
-from specviz.service.workshop import Workshop
-
-Steps = Iterator[JobEvent | None]
+from specviz.service.protocol import DraftGuessed, Finished, GuessAlong, Progress
+from specviz.service.workshop import IsStopped, Steps, Workshop
 
 
 def draft_guesses_of_run(
@@ -25,30 +21,31 @@ def draft_guesses_of_run(
     return drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
 
 
-def guess_along_steps(command: GuessAlong, workshop: Workshop, stopped: Callable[[], bool]) -> Steps:
-    """One `Results` item a draft (`counterfactual.load_prospect` reads it), the output decoded once for all.
+def guess_along_steps(command: GuessAlong, workshop: Workshop, stopped: IsStopped) -> Steps:
+    """One `DraftGuessed` for each draft; the output is decoded once for all.
 
     Raises:
-        InputError: the settings sample, a draft cannot be loaded or has another tokenizer, or the prompt does not fit.
+        InputError: the temperature is above 0, a draft cannot be loaded or has another tokenizer, or the prompt does
+            not fit.
     """
     job, drafts, settings = command.job, command.drafts, command.request.settings
     if not settings.greedy:
-        raise InputError("Only a greedy output can be replayed: at a temperature above 0 every run writes another.")
+        raise InputError("Only a greedy output can be replayed: at a temperature above 0 every run is another text.")
     for draft in drafts[command.done :]:
         asked = RunRequest(command.request.prompt, command.request.target, draft, command.request.precision, settings)
         target, loaded = yield from workshop.load_pair(job, asked)
         setup = set_up_run(target, loaded, asked.prompt, settings)
-        yield Results(job, [], len(drafts), f"what {draft} would have guessed")
+        yield Progress(job, "guessing", len(drafts), draft=draft)
         plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
         drafter = make_drafter(target, loaded, settings)
         draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
-            raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be foreseen.")
+            raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
         try:
             costs = workshop.costs_of(target, loaded, stopped)
         except Stopped:
             yield None
             return
         prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)))
-        yield Results(job, [dump_prospect(prospect)], len(drafts))
+        yield DraftGuessed(job, prospect)
     yield Finished(job)

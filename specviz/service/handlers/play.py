@@ -1,9 +1,9 @@
-"""The engine's work for the game: a person's words as a draft, judged in one real round beside the rivals' drafts.
+"""The engine's work for the game: a person's words as a draft, verified in one real round beside the rivals' drafts.
 
-Nothing is kept between turns: the text so far comes with each.
+Nothing is saved between turns: each command holds the text so far.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.trace import DrafterInfo, Trace
+from specviz.core.trace import DrafterInfo, Round, Trace
 from specviz.decoding import (
     AutoregressiveRun,
     Draft,
@@ -24,13 +24,14 @@ from specviz.decoding import (
     make_drafter,
 )
 from specviz.decoding.run_setup import prompt_ids
-from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn, dump_turn
+from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn
 from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.token_texts import TokenTexts
-from specviz.service.protocol import Finished, JobEvent, Play, Results, Started
+from specviz.service.protocol import Finished, Play, Started, TurnPlayed
+from specviz.service.workshop import IsStopped, Steps, Workshop
 
 OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
@@ -53,36 +54,45 @@ class PersonDrafter(Drafter, Proposer):
         return Draft(self._token_ids[:count], None)
 
 
-def play_steps(command: Play, target: LoadedModel, draft: LoadedModel | None) -> Iterator[JobEvent | None]:
-    """One result: the `Turn`.
+def play_steps(command: Play, workshop: Workshop, stopped: IsStopped) -> Steps:
+    """One `TurnPlayed`.
 
     Raises:
         InputError: what was typed cannot be played, or the text has grown too long.
     """
-    ask, request = command.ask, command.request
-    vocabulary = shared_vocabulary(target, draft)
-    text_ids = prompt_ids(target, ask.text_ids or request.prompt, vocabulary)
-    mine, cut = _drafted(target, text_ids, ask)
-    yield Started(command.job)
-    trace, rivals = None, {}
-    if ask.action != "offer":
-        # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
-        start: str | list[int] = ask.text_ids or request.prompt
-        trace = one_round(target, PersonDrafter(mine), start, len(mine))
-        yield None
-        text_ids = [*text_ids, *trace.output.token_ids]
-    if mine and trace:
-        before = text_ids[: -len(trace.output.token_ids)]
-        drafters: dict[str, Drafter] = {
-            MODEL: make_drafter(target, draft, DecodeSettings()),
-            LOOKUP: PromptLookupDrafter(),
-        }
-        for player, drafter in drafters.items():
-            rivals[player] = one_round(target, drafter, before, len(mine)).rounds[0]
+    target, draft = yield from workshop.load_pair(command.job, command.request)
+    if not command.done:
+        ask, request = command.ask, command.request
+        text_ids = prompt_ids(target, ask.text_ids or request.prompt, shared_vocabulary(target, draft))
+        mine, cut = _drafted(target, text_ids, ask)
+        yield Started(command.job)
+        trace, rivals = None, {}
+        if ask.action != "offer":
+            # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
+            start: str | list[int] = ask.text_ids or request.prompt
+            trace = one_round(target, PersonDrafter(mine), start, len(mine))
             yield None
-    turn = _after(target, draft, request, ask, text_ids)
-    yield Results(command.job, [dump_turn(replace(turn, trace=trace, rivals=rivals, cut=cut))], 1)
+            if mine:
+                rivals = yield from _rivals(target, draft, text_ids, len(mine))
+            text_ids = [*text_ids, *trace.output.token_ids]
+        turn = _after(target, draft, request, ask, text_ids)
+        yield TurnPlayed(command.job, replace(turn, trace=trace, rivals=rivals, cut=cut))
     yield Finished(command.job)
+
+
+def _rivals(
+    target: LoadedModel, draft: LoadedModel | None, text_ids: list[int], tokens: int
+) -> Generator[None, None, dict[str, Round]]:
+    """What the other players would have had at the same place, with as many tokens."""
+    drafters: dict[str, Drafter] = {
+        MODEL: make_drafter(target, draft, DecodeSettings()),
+        LOOKUP: PromptLookupDrafter(),
+    }
+    rounds = {}
+    for player, drafter in drafters.items():
+        rounds[player] = one_round(target, drafter, text_ids, tokens).rounds[0]
+        yield None
+    return rounds
 
 
 def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], tokens: int) -> Trace:

@@ -1,10 +1,11 @@
-"""The engine's work for a race: both decoders on each prompt, timed in turns with nothing else going on.
+"""The engine's work for a race: both decoders on each prompt, timed alternately with nothing else going on.
 
-While the clock runs nothing is sent and nothing recorded; between two rounds, or two plain steps, there is only a look
-at whether the job is still wanted, which is outside what a run times.
+While the clock runs nothing is sent and nothing recorded. Between two rounds, or two plain steps, the race only checks
+whether it is still wanted; a run's times do not include that.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
@@ -12,36 +13,35 @@ from specviz.decoding import make_drafter
 from specviz.decoding.run_setup import set_up_run
 from specviz.measure.compare import quality
 from specviz.measure.paired_runs import PairedRuns
-from specviz.measure.race import RaceLap, RacePrompt, dump_lap, load_quality
+from specviz.measure.race import RaceLap, RacePrompt, load_quality
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
-from specviz.service.protocol import Finished, JobEvent, Race, Results, Started
-
-Steps = Iterator[JobEvent | None]
-Stopped = Callable[[], bool]  # whether the race is no longer wanted
+from specviz.service.protocol import Finished, LapRaced, Progress, Race, Started
+from specviz.service.workshop import IsStopped, Steps, Workshop
 
 
-def race_steps(command: Race, target: LoadedModel, draft: LoadedModel | None, stopped: Stopped) -> Steps:
-    """Race on every prompt; one `Results` item a prompt (`race.load_lap` reads it), notes between repeats.
+def race_steps(command: Race, workshop: Workshop, stopped: IsStopped) -> Steps:
+    """One `LapRaced` for each prompt after the first `done`; `Progress` before each repeat.
 
     Raises:
-        InputError: a prompt does not fit, named; nothing has been timed by then.
+        InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
     """
     prompts, settings = command.prompts, command.request.settings
+    target, draft = yield from workshop.load_pair(command.job, command.request)
     drafter = make_drafter(target, draft, settings)
     _check(target, draft, prompts, settings)
     yield Started(command.job)
-    for number, prompt in enumerate(prompts, start=1):
+    for prompt in prompts[command.done :]:
         runs = PairedRuns(target, drafter, prompt.text, settings, is_stopped=stopped)
-        before = f"Prompt {number} of {len(prompts)}"
-        yield Results(command.job, [], len(prompts), f"{before}, warming up")
+        step = Progress(command.job, "warming up", len(prompts), prompt=prompt.name, repeats=command.repeats)
+        yield step
         runs.warm_up()
-        for repeat in range(command.repeats):
-            yield Results(command.job, [], len(prompts), f"{before}, repeat {repeat + 1} of {command.repeats}")
+        for repeat in range(1, command.repeats + 1):
+            yield replace(step, phase="timing", repeat=repeat)
             if not runs.repeat():
                 yield None  # a chance to hear the stop
                 return
-        yield Results(command.job, [dump_lap(_lap(runs, target, prompt))], len(prompts), before)
+        yield LapRaced(command.job, _lap(runs, target, prompt))
     yield Finished(command.job)
 
 

@@ -1,18 +1,15 @@
 """The engine's work for a run: decode speculatively, round by round, then with the target alone."""
 
-from collections.abc import Iterator
 from time import monotonic
 
 from specviz.decoding import SpeculativeRun, make_drafter
 from specviz.service.handlers.guess_along import draft_guesses_of_run
-from specviz.service.protocol import Done, JobEvent, Rounds, Run, Started
-from specviz.service.workshop import MESSAGE_SECONDS, Workshop
-
-Steps = Iterator[JobEvent | None]
+from specviz.service.protocol import Done, Rounds, Run, Started
+from specviz.service.workshop import MESSAGE_SECONDS, IsStopped, Steps, Workshop
 
 
-def run_steps(command: Run, workshop: Workshop) -> Steps:
-    """Rounds as they come, then `Done` with what the target alone did.
+def run_steps(command: Run, workshop: Workshop, stopped: IsStopped) -> Steps:
+    """`Rounds` as they are decoded, then `Done` with what the target alone did.
 
     Raises:
         InputError: the pair or the prompt cannot be run.

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from specviz.core.replay import Prospect, load_prospect
+from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
@@ -16,14 +16,16 @@ from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_preset, workl
 from specviz.models.catalogue import bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
+from specviz.service.results import GuessesResult
 from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
-from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import JobSlot, waiting_line
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
 POLL_SECONDS = 0.6
 NEW_TOKENS = 64
 NO_TOOLS = {"displayModeBar": False}
+LOST = "This comparison has expired: the drafts so far stay."
 MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
@@ -32,7 +34,7 @@ class Foresights:
     """What the visitor has asked for and what came of it; lives in the session."""
 
     preset: str = DEFAULT_PRESET.name  # chosen
-    job: int | None = None
+    slot: JobSlot[GuessesResult] = field(default_factory=lambda: JobSlot("by draft", GuessesResult))
     shown: str = ""  # the preset the prospects are of
     prospects: list[Prospect] = field(default_factory=list)
     message: str = ""
@@ -44,13 +46,13 @@ def show_by_draft() -> None:
     st.markdown(explained(INTRODUCTION, "by-draft"), unsafe_allow_html=True)
     _choice(kept)
     _take(kept)
-    every = POLL_SECONDS if kept.job is not None else None
+    every = POLL_SECONDS if kept.slot.busy else None
 
     @st.fragment(run_every=every)
     def drawing() -> None:
         _take(kept)
         _draw(kept)
-        if every and kept.job is None:
+        if every and not kept.slot.busy:
             st.rerun()
 
     drawing()
@@ -69,12 +71,10 @@ def _choice(kept: Foresights) -> None:
         kept.preset = st.selectbox(
             "Prompt", names, index=names.index(kept.preset), format_func=_label, key=f"fs_preset-{kept.preset}"
         )
-        if kept.job is None:
-            busy = engine().busy(visitor().id, "background")
-            tip = "A measurement of yours is under way: when it is over, this can start." if busy else None
-            st.button("Compare drafts", key="fs_start", on_click=_start, disabled=busy, help=tip)
+        if kept.slot.busy:
+            st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=kept.slot.cancel)
         else:
-            st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=_cancel)
+            st.button("Compare drafts", key="fs_start", on_click=_start)
 
 
 def _label(name: str) -> str:
@@ -95,40 +95,35 @@ def _start() -> None:
     preset = find_preset(kept.preset)
     assert preset is not None
     request = RunRequest(preset.text, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
-    engine().start()
     drafts = drafts_to_compare()
-    kept.job = engine().submit_task(visitor().id, "background", lambda job: GuessAlong(job, request, drafts))
+    kept.slot.start(lambda job: GuessAlong(job, request, drafts))
     kept.shown, kept.prospects, kept.message = preset.name, [], ""
 
 
-def _cancel() -> None:
-    engine().cancel(visitor().id, "background")
-
-
 def _take(kept: Foresights) -> None:
-    if kept.job is None:
-        return
-    view = engine().view(kept.job)
-    kept.prospects += [load_prospect(item) for item in view.results[len(kept.prospects) :]]
-    if view.finished:
-        kept.job = None
-        kept.message = view.message or ("Cancelled: what was there stays." if view.state == "cancelled" else "")
+    ended = kept.slot.refresh()
+    if kept.slot.result:
+        kept.prospects = list(kept.slot.result.items)
+    if ended:
+        stays = {"cancelled": "Cancelled: the drafts so far stay.", "lost": LOST}
+        kept.message = stays.get(kept.slot.state, kept.slot.message)
 
 
 def _draw(kept: Foresights) -> None:
-    if kept.job is not None:
-        view = engine().view(kept.job)
-        st.progress(len(view.results) / view.total if view.total else 0.0, text=plain(_progress_line(view)))
+    view = kept.slot.view
+    if view and kept.slot.busy:
+        share = view.progress.done / view.progress.total if view.progress else 0.0
+        st.progress(share, text=plain(_progress_line(view)))
     elif kept.message:
         st.info(plain(kept.message), icon=":material/info:")
     if not kept.prospects:
-        if kept.job is None and not kept.message:
+        if not kept.slot.busy and not kept.message:
             st.info(
                 f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them."
             )
         return
     drafts = [points_of(prospect) for prospect in kept.prospects]
-    st.markdown(f"**{reading(drafts, kept.job is None)}**")
+    st.markdown(f"**{reading(drafts, not kept.slot.busy)}**")
     left, right = st.columns(2, gap="medium")
     with left:
         st.caption("Tokens per target call: exact, counted")
@@ -150,12 +145,11 @@ def _draw(kept: Foresights) -> None:
 
 
 def _progress_line(view: JobView) -> str:
-    if view.state == "waiting":
-        return view.message or f"waiting: place {view.place} in the queue"
-    if view.state == "loading":
-        return f"loading {view.model}" if view.model else "starting"
-    done = f"{len(view.results)} of {view.total} drafts" if view.total else "starting"
-    return f"{done}; now {view.note}" if view.note else done
+    if line := waiting_line(view):
+        return line
+    if (progress := view.progress) is None:
+        return "starting"
+    return f"{progress.done} of {progress.total} drafts; now what {draft_name(progress.draft)} would have guessed"
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:

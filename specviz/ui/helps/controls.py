@@ -58,7 +58,7 @@ def start_bar() -> None:
     kept = sweeps()
     problem = kept.choice.problem(_own(kept))
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
-        if kept.job is not None:
+        if kept.slot.busy:
             st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=cancel_sweep, width="content")
         else:
             st.button(

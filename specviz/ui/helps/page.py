@@ -6,10 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.request import PROMPT_LOOKUP
 from specviz.measure.sweep.points import Series, impossible, split_by_series
 from specviz.measure.sweep.sentences import clock_sentence
 from specviz.measure.sweep.table import dump_frame
 from specviz.service.job import JobView
+from specviz.service.protocol import Progress
 from specviz.ui.helps.choice import in_minutes
 from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.panels import Panel
@@ -20,11 +22,11 @@ from specviz.ui.helps.state import (
     clear_rows,
     load_rows,
     sweeps,
-    take_results,
     undo_clear,
 )
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.notices import notices
 
 POLL_SECONDS = 1.5  # a figure that grows need not be redrawn more often; the engine is not asked more often either
@@ -41,13 +43,13 @@ def lead() -> None:
 def show_sweeps(tabs: dict[str, Panel]) -> None:
     """Draw progress and figures; while a sweep is under way the drawing repeats by itself."""
     engine().heartbeat(visitor().id)
-    take_results()
-    running = sweeps().job is not None
+    sweeps().refresh()
+    running = sweeps().slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
     def drawing() -> None:
-        take_results()
-        if running != (sweeps().job is not None):  # Start and Cancel are in here too: the polling begins or ends
+        sweeps().refresh()
+        if running != sweeps().slot.busy:  # Start and Cancel are in here too: the polling begins or ends
             st.rerun()
         start_bar()
         with st.container():  # always there, so that the chosen tab below stays
@@ -58,10 +60,10 @@ def show_sweeps(tabs: dict[str, Panel]) -> None:
 
 
 def _progress(kept: Sweeps) -> None:
-    if kept.job is not None:
-        view = engine().view(kept.job)
-        done = len(view.results)
-        st.progress(done / view.total if view.total else 0.0, text=plain(_progress_line(kept, view)))
+    view = kept.slot.view
+    if view and kept.slot.busy:
+        share = view.progress.done / view.progress.total if view.progress else 0.0
+        st.progress(share, text=plain(_progress_line(kept, view)))
     elif kept.outcome:
         st.info(plain(kept.outcome), icon=":material/info:")
     for line in kept.problems[:5]:
@@ -71,16 +73,25 @@ def _progress(kept: Sweeps) -> None:
 
 
 def _progress_line(kept: Sweeps, view: JobView) -> str:
-    done = f"{len(view.results)} of {view.total}" if view.total else ""
-    if view.state == "waiting":
-        return f"{done} waiting: {view.message or f'place {view.place} in the queue'}".strip()
-    if view.state == "loading":
-        return f"{done} loading {view.model}".strip() if view.model else f"{done} starting".strip()
+    progress = view.progress
+    done = f"{progress.done} of {progress.total} " if progress else ""
+    if line := waiting_line(view):
+        return f"{done}{line}"
+    if progress is None:
+        return "starting"
     left = ""
-    if view.results:
-        each = (monotonic() - kept.began) / len(view.results)
-        left = f"; {in_minutes(each * (view.total - len(view.results)))} left"
-    return f"{done} measured{left}. Now {view.note}" if view.note else f"{done} measured{left}"
+    if progress.done:
+        each = (monotonic() - kept.began) / progress.done
+        left = f"; {in_minutes(each * (progress.total - progress.done))} left"
+    return f"{done}measured{left}. Now {sweep_step(progress)}"
+
+
+def sweep_step(progress: Progress) -> str:
+    """What the sweep measures now, in words."""
+    schedule = "" if progress.schedule == "fixed" else f" ({progress.schedule})"
+    constrained = ", constrained" if progress.constrained else ""
+    draft = "prompt lookup" if progress.draft == PROMPT_LOOKUP else progress.draft
+    return f"{progress.prompt}, γ = {progress.draft_length}{schedule}{constrained}, drafted by {draft}"
 
 
 def _figures(tabs: dict[str, Panel]) -> None:

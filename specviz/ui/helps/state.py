@@ -1,4 +1,4 @@
-"""A visitor's sweeps: what is under way, what came of it, and what was there before. Lives in the session."""
+"""A visitor's sweeps: the one under way, what it found, and what was there before. Lives in the session."""
 
 import logging
 from dataclasses import dataclass, field
@@ -12,42 +12,44 @@ from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.prompt_files import PromptFile
-from specviz.measure.sweep.rows import SweepRow, read_result
+from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, read_frame
-from specviz.service.job import JobView
 from specviz.service.protocol import Sweep
+from specviz.service.results import SweepResult
 from specviz.ui.helps.choice import Choice
-from specviz.ui.shared.engine import engine, visitor
+from specviz.ui.shared.job_slot import JobSlot
 
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
+LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
 @dataclass(slots=True)
 class Sweeps:
-    """Everything the page keeps while the visitor goes elsewhere."""
+    """Everything of the page that survives a visit to another page."""
 
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, pd.DataFrame] = field(default_factory=dict)  # by where they are from: here, or a file's name
     cleared: dict[str, pd.DataFrame] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
-    job: int | None = None  # the sweep under way
-    taken: int = 0  # of its results
+    slot: JobSlot[SweepResult] = field(default_factory=lambda: JobSlot("sweep", SweepResult))
+    taken: int = 0  # of its items
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
     outcome: str = ""  # how the last sweep ended, where not by being done
     began: float = 0.0  # when the sweep was asked for, by the monotonic clock
 
-    def take(self, view: JobView) -> None:
-        """Bring the rows up to date with the sweep's view."""
-        new = [read_result(item) for item in view.results[self.taken :]]
-        self.rows |= joined(self.rows, {HERE: frame_of(row for row in new if isinstance(row, SweepRow))})
-        self.problems = list(dict.fromkeys([*self.problems, *(problem for problem in new if isinstance(problem, str))]))
-        self.taken = max(self.taken, len(view.results))
-        if view.finished:
-            self.job = None
-            self.outcome = view.message or (CANCELLED if view.state == "cancelled" else "")
+    def refresh(self) -> None:
+        """Ask how far the sweep is, and take in what it has found since."""
+        ended = self.slot.refresh()
+        items = self.slot.result.items if self.slot.result else ()
+        new, self.taken = items[self.taken :], len(items)
+        if new:
+            self.rows |= joined(self.rows, {HERE: frame_of(item for item in new if isinstance(item, SweepRow))})
+            self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
+        if ended:
+            self.outcome = {"cancelled": CANCELLED, "lost": LOST}.get(self.slot.state, self.slot.message)
 
     def sources(self) -> list[str]:
         """What can be shown: the visitor's own first."""
@@ -66,10 +68,9 @@ def sweeps() -> Sweeps:
 
 
 def start_sweep(plan: SweepPlan) -> None:
-    """Submit a sweep; it runs in the background, and what was measured before stays."""
+    """Start a sweep in the background; what was measured before stays."""
     kept = sweeps()
-    engine().start()
-    kept.job = engine().submit_task(visitor().id, "background", lambda job: Sweep(job, plan))
+    kept.slot.start(lambda job: Sweep(job, plan))
     kept.taken, kept.began = 0, monotonic()
     kept.problems, kept.outcome, kept.shown = [], "", HERE
 
@@ -77,16 +78,8 @@ def start_sweep(plan: SweepPlan) -> None:
 def cancel_sweep() -> None:
     """End the sweep under way, if it is; its rows stay."""
     kept = sweeps()
-    if kept.job is not None:
-        engine().cancel(visitor().id, "background")
-        take_results()
-
-
-def take_results() -> None:
-    """Take over what the sweep under way has found. Before other background work replaces a finished one, too."""
-    kept = sweeps()
-    if kept.job is not None:
-        kept.take(engine().view(kept.job))
+    kept.slot.cancel()
+    kept.refresh()
 
 
 def clear_rows() -> None:

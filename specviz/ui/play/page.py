@@ -65,7 +65,7 @@ def lead() -> None:
 def show_game() -> None:
     """The game or its end. While the target reads, the fragment runs again by itself."""
     game = playing()
-    running = game.job is not None
+    running = game.slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
     def drawing() -> None:
@@ -76,7 +76,7 @@ def show_game() -> None:
             show_final(state)
         else:
             _show_board(state)
-        if (state.job is not None) != running or state is not game:
+        if state.slot.busy != running or state is not game:
             st.rerun()
 
     drawing()
@@ -88,7 +88,7 @@ def _show_board(state: Playing) -> None:
         last = state.turns[-1] if state.turns else None
         focus = f"{state.plan.link}-{state.place}-{len(state.turns)}-{state.tries}"
         inside = bool(state.here and state.here.joins)
-        picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.job is not None), key="play_text")
+        picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy), key="play_text")
         with st.container(key="play_entry"):  # always there, so that the picture below is not mounted again
             _show_entry(state, inside)
         with st.container(key="play_status"):
@@ -110,7 +110,7 @@ def _show_entry(state: Playing, inside: bool) -> None:
 
 def _show_input(state: Playing, inside: bool) -> None:
     restore_widgets({"play_guess": state.typed})
-    busy = state.job is not None
+    busy = state.slot.busy
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Type the rest of the last word, and more" if inside else "What are the next few words?",
@@ -126,7 +126,7 @@ SKIP_HELP = "The target writes one token itself. It does not count."
 
 
 def _show_candidates(state: Playing) -> None:
-    busy = state.job is not None
+    busy = state.slot.busy
     if not state.offers:
         return
     st.markdown("**How does the text continue?** Press a number, then Enter.")
@@ -159,8 +159,8 @@ def _show_way_on(state: Playing) -> None:
 
 def _show_status(state: Playing) -> None:
     """What the visitor waits for, or why nothing was played."""
-    if state.job is not None:
-        st.info(plain(_waiting(state, state.view)), icon=":material/hourglass_top:")
+    if state.slot.busy and state.slot.view:
+        st.info(plain(_waiting(state, state.slot.view)), icon=":material/hourglass_top:")
     elif state.message:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
@@ -171,14 +171,14 @@ def _retry() -> None:
     playing().message = ""
 
 
-def _waiting(state: Playing, view: JobView | None) -> str:
+def _waiting(state: Playing, view: JobView) -> str:
     stays = " What you typed is saved." if state.plan.mode == "type" else ""
-    if view is None or (view.state == "waiting" and not view.message):
+    if view.state == "waiting" and not view.message:
         return f"Sent: the target will read it soon.{stays}"
     if view.state == "waiting":
         return f"{view.message}{stays}"
     if view.state == "loading":
-        return f"Loading {view.model}.{stays}" if view.model else f"Starting.{stays}"
+        return f"Loading {view.loading.model}.{stays}" if view.loading else f"Starting.{stays}"
     return "The target is reading."
 
 

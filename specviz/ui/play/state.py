@@ -8,11 +8,11 @@ import streamlit as st
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import Preset
-from specviz.game.game import PROMPTS, Ask, Offer, Plan, Turn, is_over, load_turn, plan_from_link
+from specviz.game.game import PROMPTS, Ask, Offer, Plan, Turn, is_over, plan_from_link
 from specviz.game.words import guess_problem
-from specviz.service.job import JobView
 from specviz.service.protocol import Play
-from specviz.ui.shared.engine import engine, visitor
+from specviz.service.results import PlayResult
+from specviz.ui.shared.job_slot import JobSlot
 
 LOST = "That was interrupted before it was checked: send it again. It costs you nothing."
 
@@ -26,8 +26,7 @@ class Playing:
     games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
     here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
     chosen: int | None = None  # of the candidates
-    job: int | None = None  # the turn that is being played
-    view: JobView | None = None
+    slot: JobSlot[PlayResult] = field(default_factory=lambda: JobSlot("play", PlayResult))  # the turn being played
     typed: str = ""  # survives a visit to another page
     name: str = ""  # for the table only
     message: str = ""  # why nothing was played
@@ -90,9 +89,7 @@ def write_address(state: Playing) -> None:
 def new_game(plan: Plan) -> None:
     """Start a new game. The unfinished one is saved, in case that was a mistake."""
     old = playing()
-    if old.job is not None:
-        engine().cancel(visitor().id)
-        old.job = None
+    old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
     st.session_state.playing = Playing(plan, name=old.name, before=unfinished)
@@ -109,6 +106,7 @@ def back_to_old() -> None:
 def next_prompt() -> None:
     """Go to the next prompt, or to the end."""
     state = playing()
+    state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
     state.here, state.chosen, state.message, state.typed = None, None, "", ""
     st.session_state.play_guess = ""
@@ -116,6 +114,7 @@ def next_prompt() -> None:
 
 def finish() -> None:
     """See the result now."""
+    playing().slot.reset()
     playing().place = PROMPTS
 
 
@@ -123,14 +122,14 @@ def send_typed() -> None:
     """Send the typed words to be checked, if there are any."""
     state = playing()
     state.typed = str(st.session_state.get("play_guess", ""))
-    if state.job is None and not state.prompt_over:
+    if not state.slot.busy and not state.prompt_over:
         _refuse_or_send(state, guess_problem(state.typed), "guess")
 
 
 def send_chosen() -> None:
     """Send the chosen candidate to be checked."""
     state = playing()
-    if state.job is None and not state.prompt_over:
+    if not state.slot.busy and not state.prompt_over:
         none = "Choose one of the candidates first." if state.chosen is None else None
         _refuse_or_send(state, none, "guess")
 
@@ -146,7 +145,7 @@ def skip() -> None:
     """Let the target write one token. It does not count."""
     state = playing()
     state.typed = str(st.session_state.get("play_guess", ""))
-    if state.job is None and not state.prompt_over:
+    if not state.slot.busy and not state.prompt_over:
         _send(state, "skip")
 
 
@@ -154,7 +153,7 @@ def look_for_offers(state: Playing) -> None:
     """In the easier mode: ask once for candidates at this place."""
     if state.over or state.prompt_over:
         return
-    if state.plan.mode == "pick" and state.job is None and not state.offers and not state.message:
+    if state.plan.mode == "pick" and not state.slot.busy and not state.offers and not state.message:
         _send(state, "offer")
 
 
@@ -176,24 +175,19 @@ def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
         offers=picks,
     )
     request = RunRequest(state.preset.text, settings=DecodeSettings(seed=state.plan.seed))
-    state.message, state.view = "", None
-    engine().start()
-    state.job = engine().submit_task(visitor().id, "interactive", lambda job: Play(job, request, ask))
+    state.message = ""
+    state.slot.start(lambda job: Play(job, request, ask))
 
 
 def refresh() -> None:
     """Take in what the engine has sent."""
     state = playing()
-    if state.job is None:
+    if not state.slot.refresh():
         return
-    view = state.view = engine().view(state.job)
-    if not view.finished:
-        return
-    state.job = None
-    if view.state == "done" and view.results:
-        _take(state, load_turn(view.results[-1]))
+    if state.slot.state == "done" and state.slot.result:
+        _take(state, state.slot.result.items[-1])
     else:
-        state.message = view.message if view.state == "failed" else LOST
+        state.message = state.slot.message if state.slot.state == "failed" else LOST
         state.tries += 1
 
 

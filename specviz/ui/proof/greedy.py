@@ -30,7 +30,7 @@ def show_greedy(state: Proving, wanted: Wanted) -> None:
 
 
 def _greedy_rows(state: Proving, wanted: Wanted) -> None:
-    rows, busy = state.greedy, state.task is not None or wanted.problem is not None
+    rows, busy = state.greedy, state.slot.busy or wanted.problem is not None
     if rows:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         all_same = all(row.identical for row in rows)
@@ -69,7 +69,7 @@ def _near_tie(state: Proving) -> None:
         st.markdown(f"{badge(source)} Here this example stays together: all {row.tokens} tokens are the same.")
     else:
         _tie(row, row.near_tie, source)
-    busy = state.task is not None or row.dtype != "bfloat16" or not row.preset
+    busy = state.slot.busy or row.dtype != "bfloat16" or not row.preset
     if st.button("Run this example here", key="proof_tie", disabled=busy, help=TIE_BUTTON_HELP):
         settings = DecodeSettings(draft_length=row.draft_length)
         repeat_near_tie(RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings), row.preset)

@@ -16,7 +16,7 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     if not outcome.batches:
         return
     ways, alone, last = outcome.looks, outcome.plain_looks, outcome.looks[-1]
-    running = state.task is not None and state.task.what == "draws" and state.task.rule == outcome.rule
+    running = state.drawing == outcome.rule
     st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.container(horizontal=True, gap="medium", key=f"{key}_figures"):

@@ -32,7 +32,7 @@ def lead() -> None:
 
 def show_proof(wanted: Wanted) -> None:
     """All three sections; while something is under way the drawing repeats by itself."""
-    running = proving().task is not None
+    running = proving().slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
     def drawing() -> None:
@@ -42,7 +42,7 @@ def show_proof(wanted: Wanted) -> None:
         _sampling(state, wanted)
         _switches(state, wanted)
         _provenance()
-        if (proving().task is not None) != running:
+        if proving().slot.busy != running:
             st.rerun()
 
     drawing()
@@ -59,7 +59,7 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
     )
     position_and_draws()
     remember()
-    busy = state.task is not None or wanted.problem is not None
+    busy = state.slot.busy or wanted.problem is not None
     label = f"Draw {st.session_state.proof_draws:,} times"
     if st.button(label, key="proof_draw", type="primary", icon=":material/casino:", disabled=busy):
         _draw(wanted, "lossless")
@@ -129,7 +129,7 @@ def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
     st.markdown(f"{mark} **{rule.title}.** {told}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption("So it is tested on the first token after a rejection, whatever is chosen above.")
-    busy = state.task is not None or wanted.problem is not None
+    busy = state.slot.busy or wanted.problem is not None
     label = f"Draw {st.session_state.proof_draws:,} times this way"
     if st.button(label, key="proof_break", icon=":material/casino:", disabled=busy):
         _draw(wanted, rule.name)

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
-from pydantic import TypeAdapter
 
 from specviz.core.request import RunRequest
 from specviz.data.workloads import WORKLOADS
@@ -13,14 +12,11 @@ from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rows import DrawBatch, GreedyRow
 from specviz.measure.proof.rule_names import Position, RuleName
 from specviz.measure.proof.statistics import Finding, Look, finding, looks
-from specviz.service.job import JobView
 from specviz.service.protocol import CompareGreedy, Prove
-from specviz.ui.shared.engine import engine, visitor
+from specviz.service.results import GreedyResult, ProofResult
+from specviz.ui.shared.job_slot import JobSlot
 
 Source = Literal["recorded", "live"]
-
-_BATCHES: TypeAdapter[list[DrawBatch]] = TypeAdapter(list[DrawBatch])
-_ROWS: TypeAdapter[list[GreedyRow]] = TypeAdapter(list[GreedyRow])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +53,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is under way."""
+    """What was started last."""
 
-    job: int
     what: Literal["draws", "greedy", "near-tie"]
     request: RunRequest
     rule: RuleName = "lossless"
@@ -76,10 +71,14 @@ class Proving:
     near_tie: GreedyRow | None = None
     near_tie_source: Source = "recorded"
     task: Task | None = None
-    last: Task | None = None  # the task, also when it has ended
-    view: JobView | None = None  # of the task, as it was last seen
-    message: str = ""  # why the last task failed
-    cancelled: bool = False  # the last task was
+    slot: JobSlot[ProofResult | GreedyResult] = field(
+        default_factory=lambda: JobSlot[ProofResult | GreedyResult]("proof", ProofResult, GreedyResult)
+    )
+
+    @property
+    def drawing(self) -> RuleName | None:
+        """The rule whose draws are under way."""
+        return self.task.rule if self.slot.busy and self.task and self.task.what == "draws" else None
 
 
 def proving() -> Proving:
@@ -99,64 +98,42 @@ def _recorded() -> Proving:
 
 
 def draw(request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
-    """Start drawing; what this rule had before goes."""
-    engine().start()
-    job = engine().submit_task(visitor().id, "background", lambda job: Prove(job, request, rule, position, draws))
-    _begin(Task(job, "draws", request, rule, position))
+    """Start drawing; the first new draws replace what this rule had before."""
+    state = proving()
+    state.task = Task("draws", request, rule, position)
+    state.slot.start(lambda job: Prove(job, request, rule, position, draws))
 
 
 def compare_greedy(request: RunRequest, presets: Sequence[str]) -> None:
     """Start comparing these presets, or the request's own prompt where there are none."""
-    _submit_greedy("greedy", CompareGreedy(0, request, list(presets)))
+    state = proving()
+    state.task = Task("greedy", request)
+    state.slot.start(lambda job: CompareGreedy(job, request, list(presets)))
 
 
 def repeat_near_tie(request: RunRequest, preset: str) -> None:
     """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
-    _submit_greedy("near-tie", CompareGreedy(0, request, [preset], half=True))
-
-
-def _submit_greedy(what: Literal["greedy", "near-tie"], asked: CompareGreedy) -> None:
-    engine().start()
-    job = engine().submit_task(
-        visitor().id, "background", lambda job: CompareGreedy(job, asked.request, asked.presets, asked.half)
-    )
-    _begin(Task(job, what, asked.request))
-
-
-def _begin(task: Task) -> None:
     state = proving()
-    state.task, state.last, state.view, state.message, state.cancelled = task, task, None, "", False
-
-
-def cancel() -> None:
-    """End what is under way; what has come stays."""
-    refresh()
-    engine().cancel(visitor().id, "background")
-    refresh()
+    state.task = Task("near-tie", request)
+    state.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
 
 
 def refresh() -> None:
     """Take in what the engine has sent."""
     state = proving()
-    if state.task is None:
-        return
-    view = engine().view(state.task.job)
-    if view.results != (state.view.results if state.view else ()):
-        _take(state, state.task, view.results)
-    state.view = view
-    if view.finished:
-        state.message, state.cancelled = view.message if view.state == "failed" else "", view.state == "cancelled"
-        state.task = None
+    state.slot.refresh()
+    result, task = state.slot.result, state.task
+    if isinstance(result, ProofResult) and task:
+        state.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", list(result.items))
+    elif isinstance(result, GreedyResult) and task:
+        _take_rows(state, task, result.items)
 
 
-def _take(state: Proving, task: Task, results: Sequence[dict[str, Any]]) -> None:
-    if task.what == "draws":
-        batches = _BATCHES.validate_python(list(results))
-        state.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", batches)
-    elif task.what == "greedy":
-        state.greedy, state.greedy_source = _ROWS.validate_python(list(results)), "live"
+def _take_rows(state: Proving, task: Task, rows: Sequence[GreedyRow]) -> None:
+    if task.what == "greedy":
+        state.greedy, state.greedy_source = list(rows), "live"
     else:
-        state.near_tie, state.near_tie_source = _ROWS.validate_python(list(results))[-1], "live"
+        state.near_tie, state.near_tie_source = rows[-1], "live"
 
 
 def one_of_each() -> list[str]:

@@ -6,41 +6,51 @@ import streamlit as st
 
 from specviz.measure.proof.rule_names import rule_text
 from specviz.service.job import JobView
-from specviz.ui.proof.state import Proving, Task, cancel
+from specviz.service.protocol import Progress
+from specviz.ui.proof.state import Proving, Task
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import waiting_line
 
 Place = Literal["greedy", "near-tie", "sampling", "switch"]
+STOPPED = {
+    "cancelled": "Cancelled. The results so far stay.",
+    "lost": "This proof has expired. The results so far stay.",
+}
 
 
 def show_status(state: Proving, place: Place) -> None:
-    """How far it is, with a way out; or why the last one ended. Nothing where it was not begun here."""
-    if state.last is None or place_of(state.last) != place:
+    """How far it is, with a Cancel button, or why the last one ended. Nothing where it was not started here."""
+    view, slot = state.slot.view, state.slot
+    if state.task is None or view is None or place_of(state.task) != place:
         return
-    if state.task is not None:
-        view = state.view
+    if slot.busy:
         with st.container(key="proof_status", border=True):
-            done = len(view.results) / view.total if view and view.total else 0.0
+            done = view.progress.done / view.progress.total if view.progress else 0.0
             st.progress(done, plain(_progress_text(state.task, view)))
-            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=cancel)
-    elif state.message:
-        st.error(plain(state.message), icon=":material/error:")
-    elif state.cancelled:
-        st.info("Cancelled. What had come by then stays.", icon=":material/info:")
+            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=slot.cancel)
+    elif slot.state == "failed":
+        st.error(plain(slot.message), icon=":material/error:")
+    elif slot.state in STOPPED:
+        st.info(STOPPED[slot.state], icon=":material/info:")
 
 
 def place_of(task: Task) -> Place:
-    """The part of the page whose button began it."""
+    """The part of the page whose button started it."""
     if task.what != "draws":
         return task.what
     return "sampling" if task.rule == "lossless" else "switch"
 
 
-def _progress_text(task: Task, view: JobView | None) -> str:
+def _progress_text(task: Task, view: JobView) -> str:
     what = {"greedy": "Greedy comparison", "near-tie": "The near-tie, here"}
     name = what.get(task.what) or rule_text(task.rule).title
-    if view is None or view.state == "waiting":
-        waiting = view.message if view and view.message else "waiting for its turn"
-        return f"{name}: {waiting}"
-    if view.state == "loading":
-        return f"{name}: loading {view.model}" if view.model else f"{name}: starting"
-    return f"{name}: {len(view.results)} of {view.total} parts, {view.note}" if view.total else f"{name}: running"
+    doing = waiting_line(view) or (proof_step(view.progress) if view.progress else "running")
+    return f"{name}: {doing}"
+
+
+def proof_step(progress: Progress) -> str:
+    """How far a proof is and what it does now, in words."""
+    done = f"{progress.done} of {progress.total} parts"
+    if progress.phase == "drawing":
+        return f"{done}, drawing {progress.draws:,} {'more' if progress.done else 'tokens'} each way"
+    return f"{done}, prompt {progress.done + 1} of {progress.total}"

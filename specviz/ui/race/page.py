@@ -1,7 +1,6 @@
 """Which race is on screen, how it got there, and everything drawn from it."""
 
 import logging
-import re
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -9,9 +8,10 @@ import streamlit as st
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
-from specviz.measure.race import RaceLap, load_lap, parse_race
+from specviz.measure.race import RaceLap, parse_race
 from specviz.service.job import JobView
-from specviz.service.protocol import Race
+from specviz.service.protocol import Progress, Race
+from specviz.service.results import RaceResult
 from specviz.ui.race.controls import race_controls
 from specviz.ui.race.lanes import lanes_data, race_lanes
 from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
@@ -19,12 +19,13 @@ from specviz.ui.race.results import show_results
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import JobSlot, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.run_controls import SCHEDULE_LABELS
 
 RECORDED = ASSETS / "traces" / "race.json"
 POLL_SECONDS = 1.0  # the page shares the machine with the clock
-LOST = "The race was ended: another run of yours took its place, or this page was left. Start it again."
+LOST = "The race has expired because this page was left or the server restarted: {kept}. Start it again."
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ class Racing:
     entry: Entry  # what the controls say
     notes: list[str] = field(default_factory=list)  # what of a link could not be used
     started: Entry | None = None  # what was last raced, or is being raced
-    job: int | None = None  # the race under way
+    slot: JobSlot[RaceResult] = field(default_factory=lambda: JobSlot("race", RaceResult))
     laps: list[RaceLap] = field(default_factory=list)  # on screen; empty: the recorded race is
     raced: Entry | None = None  # what those laps are of
     run_id: str = "recorded"
@@ -55,7 +56,7 @@ def race() -> Racing:
     """Draw the controls; start a race only when its button is pressed."""
     racing = _racing()
     engine().heartbeat(visitor().id)
-    entry, pressed = race_controls(racing.entry, racing.job is not None)
+    entry, pressed = race_controls(racing.entry, racing.slot.busy)
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []
     notices([*racing.notes, entry.problem])
@@ -79,26 +80,23 @@ def _racing() -> Racing:
 def _start(racing: Racing) -> None:
     entry = racing.started = racing.entry
     racing.message, racing.finished, racing.notes = "", "", []
-    engine().start()
-    racing.job = engine().submit_task(
-        visitor().id, "interactive", lambda job: Race(job, entry.request, entry.prompts, entry.repeats)
-    )
+    racing.slot.start(lambda job: Race(job, entry.request, entry.prompts, entry.repeats))
     write_address(link_of_entry(entry))
 
 
 def show_race(racing: Racing) -> None:
     """The race under way, or the lanes and what it came to."""
-    if racing.job is not None:
+    if racing.slot.busy:
         _show_progress(racing)
     notices([racing.message], "error")
     notices([racing.finished], "info")
     laps = racing.laps or recorded_race()
     if not laps:
-        if racing.job is None:
+        if not racing.slot.busy:
             st.info("Choose prompts and press Start the race.")
         return
     st.caption(_caption(racing, laps))
-    if racing.job is None:
+    if not racing.slot.busy:
         data = lanes_data(laps, run_id=racing.run_id, badge=_where(racing, laps), place=racing.place)
         with st.container(key="run"):
             place = race_lanes(data)
@@ -110,54 +108,57 @@ def show_race(racing: Racing) -> None:
 def _show_progress(racing: Racing) -> None:
     @st.fragment(run_every=POLL_SECONDS)
     def progress() -> None:
-        if racing.job is None:
-            return
-        view = engine().view(racing.job)
-        with st.container(border=True, key="race_progress"):
-            st.progress(race_share(view), f"{plain(_step(view))}. Nothing is drawn while the clock runs.")
-            if st.button("Cancel", key="race_cancel", icon=":material/close:"):
-                engine().cancel(visitor().id)
-                view = engine().view(racing.job)
-        if view.finished:
-            _take(racing, view)
+        slot = racing.slot
+        ended = slot.refresh()
+        if slot.busy and slot.view:
+            with st.container(border=True, key="race_progress"):
+                doing = f"{plain(_step(slot.view))}. Nothing is drawn while the clock runs."
+                st.progress(race_share(slot.view.progress), doing)
+                if st.button("Cancel", key="race_cancel", icon=":material/close:"):
+                    slot.cancel()
+                    ended = slot.refresh()
+        if ended:
+            _take(racing)
             st.rerun()
 
     progress()
 
 
-def race_share(view: JobView) -> float:
-    """How much of the race is done, from 0 to 1: finished prompts, and the repeats begun of the one being timed."""
-    if not view.total:
+def race_share(progress: Progress | None) -> float:
+    """How much of the race is done, from 0 to 1: finished prompts, and the finished repeats of the one being timed."""
+    if progress is None or not progress.total:
         return 0.0
-    begun = re.search(r"repeat (\d+) of (\d+)$", view.note)
-    within = (int(begun[1]) - 1) / int(begun[2]) if begun else 0.0
-    return min(1.0, (len(view.results) + within) / view.total)
+    within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
+    return min(1.0, (progress.done + within) / progress.total)
+
+
+def race_step(progress: Progress) -> str:
+    """What the race does now, in words."""
+    doing = f"repeat {progress.repeat} of {progress.repeats}" if progress.phase == "timing" else progress.phase
+    return f"Prompt {progress.done + 1} of {progress.total}, {doing}"
 
 
 def _step(view: JobView) -> str:
-    if view.state == "waiting":
-        return (view.message or f"Waiting: place {view.place} in the queue").rstrip(".")
-    if view.state == "loading" and view.bytes_total:
-        return f"Downloading {view.model}: {view.bytes_done / 1e6:.0f} of {view.bytes_total / 1e6:.0f} MB"
-    if view.state == "loading":
-        return f"Loading {view.model}" if view.model else "Starting"
-    return view.note or "Starting"
+    if line := waiting_line(view):
+        return f"{line[0].upper()}{line[1:]}".rstrip(".")
+    return race_step(view.progress) if view.progress else "Starting"
 
 
-def _take(racing: Racing, view: JobView) -> None:
-    """The race is over: keep the prompts that were finished, whatever ended it."""
-    asked = racing.started
+def _take(racing: Racing) -> None:
+    """The race is over: show the prompts that were finished, whatever ended it."""
+    slot, asked = racing.slot, racing.started
     assert asked is not None
-    racing.job = None
-    laps = [load_lap(item) for item in view.results]
-    if view.state == "failed":
-        racing.message = view.message
-    elif view.state == "cancelled":
-        done, total = len(laps), len(asked.prompts)
-        kept = f"the {done} of {total} prompts that were finished are shown" if laps else "what was there stays"
-        racing.finished = f"Cancelled: {kept}." if not view.message else LOST
+    laps = list(slot.result.items) if slot.result else []
+    done, total = len(laps), len(asked.prompts)
+    kept = f"the {done} of {total} prompts that were finished are shown" if laps else "the previous results are shown"
+    if slot.state == "failed":
+        racing.message = slot.message
+    elif slot.state == "cancelled":
+        racing.finished = f"Cancelled: {kept}."
+    elif slot.state == "lost":
+        racing.finished = LOST.format(kept=kept)
     if laps:
-        racing.laps, racing.raced, racing.run_id, racing.place = laps, asked, f"live-{view.job}", None
+        racing.laps, racing.raced, racing.run_id, racing.place = laps, asked, f"live-{slot.job}", None
 
 
 def _where(racing: Racing, laps: list[RaceLap]) -> str:
@@ -180,7 +181,7 @@ def _caption(racing: Racing, laps: list[RaceLap]) -> str:
         f"{repeats} {'repeat' if repeats == 1 else 'repeats'}"
     )
     if not racing.laps:
-        invitation = "" if racing.job else " Press **Start the race** to run yours here."
+        invitation = "" if racing.slot.busy else " Press **Start the race** to run yours here."
         return f"A recorded race: {of}.{invitation}"
     stale = racing.raced != racing.entry
     return f"{':orange[From before you changed the settings:] ' if stale else ''}Your race: {of}."

@@ -1,4 +1,4 @@
-"""The one engine behind all visitors, and who this visitor is to it."""
+"""The one engine behind all visitors, and the name by which it knows this visitor."""
 
 from dataclasses import dataclass
 from threading import Timer
@@ -21,7 +21,7 @@ class Visitor:
 
 @st.cache_resource(show_spinner=False)
 def engine() -> EngineService:
-    """The server's one engine; whoever wants it running says `start()`, which returns at once."""
+    """The server's one engine; `start()` makes it run and returns at once."""
     return EngineService()
 
 
@@ -31,10 +31,9 @@ def start_engine_soon() -> None:
 
 
 def stay_while_busy() -> None:
-    """Tell the engine that the visitor is still there while something of theirs goes on, whatever page they are on."""
-    busy = engine().busy(visitor().id, "background") or engine().busy(visitor().id, "interactive")
+    """Tell the engine that the visitor is still there while a job of theirs goes on, whatever page they are on."""
 
-    @st.fragment(run_every=SIGN_OF_LIFE_SECONDS if busy else None)
+    @st.fragment(run_every=SIGN_OF_LIFE_SECONDS if engine().busy(visitor().id) else None)
     def beat() -> None:
         engine().heartbeat(visitor().id)
 

@@ -12,10 +12,11 @@ from specviz.core.trace import Trace, parse_trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.permalink import link_of
 from specviz.models.catalogue import changed_weights
-from specviz.service.job import JobView
-from specviz.ui.helps.state import take_results
+from specviz.service.protocol import Calibrate, Run
+from specviz.service.results import CostsResult, RunResult
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import JobSlot, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import seconds_since_set
 from specviz.ui.stage.component import stage
@@ -47,12 +48,13 @@ class Watching:
     shown: Shown | None = None
     request: RunRequest | None = None  # the one last submitted
     preset: str | None = None  # where its prompt came from
-    job: int | None = None  # its run, until it is over
-    message: str = ""  # why the last run failed
+    run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
+    message: str = ""  # why the last run failed, or a file cannot be shown
     refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: list[Shown] = field(default_factory=list)  # measured here in this session
     replayed: tuple[Trace, Costs | None, Json] | None = None  # the replays last drawn, and what they were made of
-    costing: int | None = None  # the calibration under way
+    costing: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
+    costing_pair: tuple[str, str, str] | None = None  # whose costs those are
     costs: dict[tuple[str, str, str], Costs] = field(default_factory=dict)  # by pair and number format
     formats: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)  # why these number formats
 
@@ -80,19 +82,19 @@ def _submit(watching: Watching, asked: FormInput) -> None:
     if watching.request is not None:
         st.session_state.step = None  # a link's playhead belongs to the link's run
     watching.request, watching.preset, watching.message = asked.request, asked.preset, ""
-    engine().start()
-    watching.job = engine().submit(visitor().id, asked.request)
-    _take(watching, engine().wait(watching.job, rounds=1, timeout=FIRST_ROUNDS_SECONDS))
+    watching.run.start(lambda job: Run(job, asked.request))
+    _take(watching, ended=watching.run.wait(rounds=1, timeout=FIRST_ROUNDS_SECONDS))
     st.query_params.from_dict(link_of(asked.request, st.session_state.step, asked.preset))
 
 
-def _take(watching: Watching, view: JobView) -> None:
-    """Bring what is shown up to date with the job's view. Until its first round, the previous run stays on screen."""
-    if view.trace and view.trace.rounds:
-        watching.shown = Shown(view.trace, f"live-{view.job}", "live", view.plain_text or None, view.draft_guesses)
-    if view.finished:
-        watching.job, watching.message = None, view.message
-    if view.state == "done" and watching.shown:
+def _take(watching: Watching, ended: bool) -> None:
+    """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
+    slot, run = watching.run, watching.run.result
+    if run and run.rounds:
+        watching.shown = Shown(run.trace, f"live-{slot.job}", "live", run.plain_text or None, run.draft_guesses)
+    if ended and slot.state == "failed":
+        watching.message = slot.message
+    if ended and slot.state == "done" and watching.shown:
         watching.finished.append(watching.shown)
 
 
@@ -119,54 +121,40 @@ def show_run(watching: Watching) -> None:
 
 
 def _poll_seconds(watching: Watching) -> float | None:
-    if watching.job is not None:
-        return POLL_RUNNING if engine().view(watching.job).trace else POLL_WAITING / 3
-    return POLL_WAITING if watching.costing is not None else None
+    if watching.run.busy:
+        return POLL_RUNNING if watching.run.result else POLL_WAITING / 3
+    return POLL_WAITING if watching.costing.busy else None
 
 
 def _refresh(watching: Watching) -> str | None:
     """Ask the engine how far it is; returns a line for what is being waited for."""
     notice = None
-    if watching.job is not None:
-        view = engine().view(watching.job)
-        notice = _notice(view)
-        _take(watching, view)
-    if watching.job is None and watching.request is not None:
+    if watching.run.busy:
+        _take(watching, ended=watching.run.refresh())
+        notice = run_notice(watching.run)
+    if not watching.run.busy and watching.request is not None:
         _measure_costs(watching, watching.request)
     return notice
 
 
-def _notice(view: JobView) -> str | None:
-    if view.state == "waiting":
-        return view.message or f"waiting: place {view.place} in the queue"
-    if view.state == "loading" and view.bytes_total:
-        done, total = view.bytes_done / 1e6, view.bytes_total / 1e6
-        return f"downloading {view.model}: {done:.0f} of {total:.0f} MB"
-    if view.state == "loading":
-        return f"loading {view.model}" if view.model else "starting"
-    if view.state == "comparing":
-        return f"now the target alone: {view.plain_tokens} tokens"
-    return None
+def run_notice(slot: JobSlot[RunResult]) -> str | None:
+    """What the run waits for or does; None while its rounds come, and when it is over."""
+    if slot.view is None or not slot.busy:
+        return None
+    run = slot.result
+    return f"now the target alone: {run.plain_tokens} tokens" if run and run.plain_tokens else waiting_line(slot.view)
 
 
 def _measure_costs(watching: Watching, request: RunRequest) -> None:
-    """Have the pair's costs measured once, when nothing else of this visitor's is under way."""
-    if watching.costing is not None:
-        view = engine().view(watching.costing)
-        if view.finished:
-            watching.costing = None
-            if view.costs:
-                watching.costs[pair_key(request)] = view.costs
-                watching.formats[pair_key(request)] = view.dtype_reasons
-    elif pair_key(request) not in watching.costs and not watching.message and not _engaged():
-        watching.costing = engine().submit_background(visitor().id, request)
-
-
-def _engaged() -> bool:
-    """Whether work of this visitor's goes on in the background, from another page: a calibration would replace it."""
-    busy = engine().busy(visitor().id, "background")
-    take_results()  # a finished sweep is forgotten by the engine once a calibration takes its place
-    return busy
+    """Have the pair's costs measured once, after its run."""
+    slot, pair = watching.costing, watching.costing_pair
+    if slot.refresh() and pair and (found := slot.result):
+        watching.costs[pair], watching.formats[pair] = found.costs, found.dtype_reasons
+    wanted = pair_key(request)
+    failed = pair == wanted and slot.state == "failed"  # it would fail again
+    if not slot.busy and wanted not in watching.costs and not watching.message and not failed:
+        watching.costing_pair = wanted
+        slot.start(lambda job: Calibrate(job, request))
 
 
 def pair_key(request: RunRequest) -> tuple[str, str, str]:
@@ -176,6 +164,7 @@ def pair_key(request: RunRequest) -> tuple[str, str, str]:
 
 def _draw(watching: Watching, notice: str | None) -> None:
     notices([watching.message], "error")
+    notices([watching.run.message if watching.run.state == "lost" else None], "info")
     shown, not_run = watching.shown, watching.refused or bool(watching.message)
     if shown is None:
         st.info(plain(notice or "Change a setting, or press Run again, to see the first run."))
@@ -186,7 +175,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
         shown.trace,
         run_id=shown.run_id,
         source=shown.source,
-        running=watching.job is not None and not _is_before(watching, shown),
+        running=watching.run.busy and not _is_before(watching, shown),
         notice=notice or ("Previous run shown: the new settings could not be run" if not_run else None),
         link=_link(watching),
         playhead=st.session_state.step,
@@ -224,7 +213,7 @@ def _replay(watching: Watching, shown: Shown, costs: Costs | None) -> Json | Non
 
 def _is_before(watching: Watching, shown: Shown) -> bool:
     """Whether the run on screen is the one before that under way, which has no round yet."""
-    return watching.job is not None and shown.run_id != f"live-{watching.job}"
+    return watching.run.busy and shown.run_id != f"live-{watching.run.job}"
 
 
 def _link(watching: Watching) -> dict[str, str]:
@@ -246,9 +235,7 @@ def _open_file() -> None:
     except InputError as error:
         watching.message = f"That file cannot be shown. {error}"
         return
-    if watching.job is not None:
-        engine().cancel(visitor().id)
-        watching.job = None
+    watching.run.reset()
     watching.message = ""
     watching.shown = recorded_run(trace, f"file-{file.file_id}")
     watching.request, watching.preset = fill_in_trace(trace) or watching.request, st.session_state.current[1]

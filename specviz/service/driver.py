@@ -1,0 +1,300 @@
+"""The threads that feed the engine: the driver starts it and writes to it, the reader takes what it says.
+
+Both share one lock with the callers. An error in either is logged and ends the engine: the job it had fails with one
+sentence, and the next engine goes on with the others.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from threading import Condition, Thread
+from time import monotonic
+from typing import Literal
+
+from specviz.service.child import Child
+from specviz.service.fair_queue import FairQueue
+from specviz.service.job import Job, advance
+from specviz.service.limits import Limits
+from specviz.service.protocol import (
+    Event,
+    Final,
+    JobEvent,
+    Ready,
+    Started,
+    Stop,
+    Stopped,
+    dump_command,
+    parse_event,
+)
+from specviz.service.restarts import Restarts
+from specviz.service.sessions import Sessions
+
+DIED = "The engine stopped while decoding and was restarted; run again."
+KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
+BROKEN = "Something went wrong on the server while this ran; run again."
+
+_log = logging.getLogger(__name__)
+
+
+class EngineDriver:
+    """Feeds one engine process from a fair queue.
+
+    Args:
+        command: the engine's program and its arguments.
+        limits: how long to wait for what.
+        changed: guards everything here, and the sessions; notified at each change.
+        sessions: whose jobs are driven; the absent ones are forgotten here.
+    """
+
+    def __init__(self, command: Sequence[str], limits: Limits, changed: Condition, sessions: Sessions) -> None:
+        self._command = command
+        self._limits = limits
+        self._changed = changed
+        self._sessions = sessions
+        self._thread: Thread | None = None
+        self._closing = False
+        self._queue = FairQueue()
+        self._restarts = Restarts(limits)
+        self._child: Child | None = None
+        self._ready = False
+        self._running: Job | None = None  # the one the engine has
+        self._deadline: float | None = None  # the engine must have said something by then
+
+    # ---- for the service; with the lock held, except close
+
+    def start(self) -> bool:
+        """Start the driver's thread, once; whether this call did."""
+        if self._thread or self._closing:
+            return False
+        self._thread = Thread(target=self._drive, name="engine-driver", daemon=True)
+        self._thread.start()
+        return True
+
+    def close(self) -> None:
+        """End the engine and the threads; call it without the lock."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread:
+            self._thread.join(10)
+
+    @property
+    def state(self) -> Literal["starting", "ready", "resting"]:
+        """The engine's; resting: it died too often, so none is started for a while."""
+        if self._restarts.resting:
+            return "resting"
+        return "ready" if self._ready else "starting"
+
+    @property
+    def pid(self) -> int | None:
+        """The engine's process id; None while there is no engine."""
+        return self._child.pid if self._child else None
+
+    def enqueue(self, job: Job) -> None:
+        """Let the job wait for the engine; it fails at once while the engine rests."""
+        if self._restarts.ask(monotonic()):
+            self._queue.put(job)
+        else:
+            job.fail(KEEPS_DYING)
+
+    def abandon(self, job: Job) -> None:
+        """Nobody wants this job any more. If the engine has it, the driver sends a Stop."""
+        self._queue.remove(job)
+        job.wanted = "stop"
+        if not job.view.finished:
+            job.view = replace(job.view, state="cancelled")
+
+    def place(self, job: Job) -> int | None:
+        """A waiting job's place in the queue."""
+        return self._queue.place(job)
+
+    # ---- the driver's thread
+
+    def _drive(self) -> None:
+        while not self._closing:
+            try:
+                if step := self._next_step():
+                    step()  # without the lock: it may start a process or fill a pipe
+            except Exception:
+                _log.exception("The engine's driver failed; it goes on with a new engine.")
+                with self._changed:
+                    self._give_up_engine()
+                    self._changed.wait_for(lambda: self._closing, self._limits.pause)
+        if self._child:
+            self._child.close()
+
+    def _give_up_engine(self) -> None:
+        """After an error of ours: fail the job at work and end the engine, whose state is unknown."""
+        job, self._running = self._running, None
+        if job:
+            job.fail(BROKEN)
+        self._ready, self._deadline = False, None  # so that it gets no other job
+        if self._child:
+            self._child.kill()  # the reader notes its end
+        else:
+            self._note_death()
+        self._changed.notify_all()
+
+    def _next_step(self) -> Callable[[], None] | None:
+        """Wait until there is something to do; None when the service closes."""
+        with self._changed:
+            while not self._closing:
+                now = monotonic()
+                self._forget_absent(now)
+                if step := self._find_step(now):
+                    return step
+                self._changed.wait(self._time_to_next(now))
+            return None
+
+    def _find_step(self, now: float) -> Callable[[], None] | None:
+        if self._child is None:
+            return None if self._restarts.resting else self._start_engine
+        if self._deadline is not None and now >= self._deadline:
+            self._deadline = None
+            return self._child.kill
+        if not self._ready:
+            return None
+        line = self._next_line(now)
+        return partial(self._child.send, line) if line else None
+
+    def _next_line(self, now: float) -> bytes | None:
+        """What to tell the engine: the next job, or to stop the one it has."""
+        job = self._running
+        if job is None:
+            return self._hand_over(now)
+        if job.lane == "background" and job.wanted == "end":
+            self._let_others_in(job, now)
+        if job.wanted == "end" or job.stop_sent:
+            return None
+        job.stop_sent = True
+        self._deadline = now + (self._limits.stop if job.started else self._limits.stop_loading)
+        return dump_command(Stop(job.id))
+
+    def _let_others_in(self, job: Job, now: float) -> None:
+        """Background work gives way to a watched job at once, and to other background work after its turn.
+
+        Its turn ends only after it found something, so that jobs that take turns all get to their end.
+        """
+        if self._queue.has("interactive"):
+            job.wanted = "give way"
+        elif self._queue.has("background") and job.view.items > job.taken_items and self._turn_over(job, now):
+            job.wanted = "take turns"
+
+    def _turn_over(self, job: Job, now: float) -> bool:
+        return now - job.taken_at >= self._limits.turn
+
+    def _hand_over(self, now: float) -> bytes | None:
+        job = self._running = self._queue.take()
+        if job is None:
+            return None
+        job.view = replace(job.view, state="loading")
+        job.taken_at, job.taken_items = now, job.view.items
+        self._deadline = now + self._limits.silence
+        self._changed.notify_all()
+        return dump_command(job.command)
+
+    def _start_engine(self) -> None:
+        try:
+            child = Child(self._command, self._on_line, self._on_end)
+        except OSError as error:
+            _log.error("The engine cannot be started: %s", error)
+            with self._changed:
+                self._note_death()
+            return
+        with self._changed:
+            self._child = child
+            self._deadline = monotonic() + self._limits.start
+            self._changed.notify_all()
+        child.listen()
+
+    def _forget_absent(self, now: float) -> None:
+        for job in self._sessions.forget_absent(now):
+            self.abandon(job)
+            self._changed.notify_all()
+
+    def _time_to_next(self, now: float) -> float | None:
+        """Seconds until something is due; None when nothing is."""
+        due = [when for when in (self._sessions.next_absence(), self._deadline) if when is not None]
+        return max(0.0, min(due) - now) if due else None
+
+    # ---- the reader's thread
+
+    def _on_line(self, child: Child, line: bytes) -> None:
+        try:
+            event = parse_event(line)
+            if event is None:
+                _log.warning("The engine wrote a line that is not an event: %r", line[:200])
+                return
+            with self._changed:
+                if child is self._child:
+                    self._hear(event)
+                    self._changed.notify_all()
+        except Exception:
+            _log.exception("What the engine said could not be taken in; a new engine is started.")
+            with self._changed:
+                if child is self._child:
+                    self._give_up_engine()
+
+    def _hear(self, event: Event) -> None:
+        job = self._running
+        if isinstance(event, Ready):
+            self._ready, self._deadline = True, None
+            _log.info("The engine is ready: %s", event.versions)
+        elif job and job.id == event.job:
+            self._hear_of(job, event)
+
+    def _hear_of(self, job: Job, event: JobEvent) -> None:
+        if not job.stop_sent:
+            self._deadline = monotonic() + self._limits.silence
+        job.started = job.started or isinstance(event, Started)
+        if job.gives_way and isinstance(event, Stopped):
+            self._put_back(job)
+        elif not job.view.finished:
+            job.view = advance(job.view, event)
+        if isinstance(event, Final):
+            self._running, self._deadline = None, None
+
+    def _put_back(self, job: Job) -> None:
+        put = self._queue.put_first if job.wanted == "give way" else self._queue.put
+        job.wait_again()
+        put(job)
+
+    def _on_end(self, child: Child, status: int) -> None:
+        with self._changed:
+            if child is not self._child:
+                return
+            job, self._running = self._running, None
+            self._child, self._ready, self._deadline = None, False, None
+            try:
+                if not self._closing:
+                    self._after_end(job, status)
+            except Exception:
+                _log.exception("The engine's end could not be taken in; a new engine is started.")
+                if job:
+                    job.fail(BROKEN)
+            self._changed.notify_all()
+
+    def _after_end(self, job: Job | None, status: int) -> None:
+        _log.warning("The engine ended with status %s.", status)
+        if not (job and job.stop_sent):  # killing one that would not stop says nothing about the next
+            self._note_death()
+        if job and not job.view.finished:
+            self._lose(job)
+
+    def _lose(self, job: Job) -> None:
+        """The engine died with this job in its hands."""
+        if self._restarts.resting:
+            job.fail(KEEPS_DYING)
+        elif job.gives_way:
+            self._put_back(job)
+        else:
+            job.fail(DIED)
+
+    def _note_death(self) -> None:
+        self._restarts.died(monotonic())
+        if self._restarts.resting:
+            for job in self._queue.jobs():
+                self._queue.remove(job)
+                job.fail(KEEPS_DYING)
+        self._changed.notify_all()

@@ -1,0 +1,72 @@
+"""What a job has found so far: one result type for each kind of job."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses, Prospect
+from specviz.core.trace import Trace
+from specviz.game.game import Turn
+from specviz.measure.proof.rows import DrawBatch, GreedyRow
+from specviz.measure.race import RaceLap
+from specviz.measure.sweep.rows import SweepRow
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run, as far as it is."""
+
+    trace: Trace  # its rounds grow; `autoregressive` is filled at the end
+    plain_tokens: int = 0  # tokens the target alone has written; above 0 once all rounds are there
+    plain_text: str = ""  # what the target alone wrote; empty until the end
+    draft_guesses: DraftGuesses | None = None  # what the draft would guess along the output; None unless greedy
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds so far."""
+        return len(self.trace.rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class CostsResult:
+    """What a pair costs on this machine."""
+
+    costs: Costs
+    dtype_reasons: tuple[str, ...] = ()  # for "fast": one sentence for each model, which number format it has and why
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Generic[T]):
+    """What a task has found so far, in its order."""
+
+    items: tuple[T, ...] = ()
+
+
+class RaceResult(Items[RaceLap]):
+    """The prompts timed."""
+
+
+class SweepResult(Items[SweepRow | str]):
+    """The cells measured; a sentence for each cell that could not be."""
+
+
+class GuessesResult(Items[Prospect]):
+    """The drafts compared along one output."""
+
+
+class ProofResult(Items[DrawBatch]):
+    """The batches drawn."""
+
+
+class GreedyResult(Items[GreedyRow]):
+    """The prompts compared."""
+
+
+class PlayResult(Items[Turn]):
+    """The one turn played."""
+
+
+TaskResult = RaceResult | SweepResult | GuessesResult | ProofResult | GreedyResult | PlayResult
+Result = RunResult | CostsResult | TaskResult

@@ -1,0 +1,116 @@
+"""This visitor's job of one kind: start it, look at it, cancel it. Every page that asks the engine for work uses it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+from typing import Generic, Literal, TypeVar
+
+from specviz.service.job import JobView, Slot, State
+from specviz.service.protocol import JobCommand
+from specviz.ui.shared.engine import engine, visitor
+
+R = TypeVar("R")
+
+
+class JobSlot(Generic[R]):
+    """The latest job of this kind, as it was last seen. Lives in the visitor's session.
+
+    Streamlit may begin a page's next run while the one before is still in `wait` or `refresh`. So what is seen of a
+    job that was replaced meanwhile is dropped.
+
+    Args:
+        slot: which of the visitor's jobs this is; a new one replaces the old one.
+        kinds: the types its result may have.
+    """
+
+    def __init__(self, slot: Slot, *kinds: type[R]) -> None:
+        self.slot: Slot = slot
+        self._kinds = kinds
+        self._view: JobView | None = None
+        self._lock = Lock()
+
+    @property
+    def view(self) -> JobView | None:
+        """The job as it was last seen; None while idle."""
+        return self._view
+
+    @property
+    def job(self) -> int | None:
+        """The job's number; None while idle."""
+        return self._view.job if self._view else None
+
+    @property
+    def state(self) -> Literal["idle"] | State:
+        """Idle: nothing was started. Lost: the service no longer has the job (expired, or the server restarted)."""
+        return self._view.state if self._view else "idle"
+
+    @property
+    def busy(self) -> bool:
+        """Whether the job is waiting, loading or running."""
+        return self._view is not None and not self._view.finished
+
+    @property
+    def message(self) -> str:
+        """One sentence for the visitor, where there is one; see `JobView.message`."""
+        return self._view.message if self._view else ""
+
+    @property
+    def result(self) -> R | None:
+        """What the job has found so far. It stays when the job fails, is cancelled or is lost."""
+        found = self._view.result if self._view else None
+        return next((found for kind in self._kinds if isinstance(found, kind)), None)
+
+    def start(self, make: Callable[[int], JobCommand]) -> int:
+        """Ask the engine for what `make` makes of a job number; returns that number."""
+        engine().start()
+        job = engine().submit(visitor().id, self.slot, make)
+        with self._lock:
+            self._view = JobView(job)
+        return job
+
+    def cancel(self) -> None:
+        """End the job; the next `refresh` shows it as cancelled, with what it has found."""
+        if self.busy:
+            engine().cancel(visitor().id, self.slot)
+
+    def reset(self) -> None:
+        """End the job, and forget it and what it found."""
+        self.cancel()
+        with self._lock:
+            self._view = None
+
+    def refresh(self) -> bool:
+        """Ask the service how far the job is; True if it ended since the last look."""
+        return self._see(lambda job: engine().view(job))
+
+    def wait(self, rounds: int, timeout: float) -> bool:
+        """As `refresh`, but first wait until a run has this many rounds or `timeout` seconds have passed."""
+        return self._see(lambda job: engine().wait(job, rounds=rounds, timeout=timeout))
+
+    def _see(self, look: Callable[[int], JobView]) -> bool:
+        before = self._view
+        if before is None or before.finished:
+            return False
+        seen = look(before.job)
+        with self._lock:
+            now = self._view
+            if now is None or now.job != before.job or now.finished:
+                return False
+            if seen.state == "lost":  # the service has forgotten the results too; the visitor keeps theirs
+                seen = replace(now, state="lost", message=seen.message)
+            self._view = seen
+        return seen.finished
+
+
+def waiting_line(view: JobView) -> str | None:
+    """What the job waits for, for the visitor; None once it runs."""
+    if view.state == "waiting":
+        return view.message or (f"waiting: place {view.place} in the queue" if view.place else "waiting")
+    if view.state != "loading":
+        return None
+    loading = view.loading
+    if loading is None:
+        return "starting"
+    if loading.bytes_total:
+        return f"downloading {loading.model}: {loading.bytes_done / 1e6:.0f} of {loading.bytes_total / 1e6:.0f} MB"
+    return f"loading {loading.model}"
