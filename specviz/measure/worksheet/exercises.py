@@ -27,7 +27,7 @@ def exercises(trace: Trace) -> list[Exercise]:
 
 
 def _on_a_round(trace: Trace) -> Iterator[Exercise]:
-    """One round in full: the first with a rejection and something thrown away, else the first with a rejection."""
+    """One round in full: the first with a rejection and a discarded token, else the first with a rejection."""
     chosen = max(
         (r for r in trace.rounds if r.rejected), key=lambda r: bool(r.accepted) + bool(r.discarded), default=None
     )
@@ -55,12 +55,12 @@ def _on_the_rule(token: DraftedToken, greedy: bool) -> Exercise:
     if greedy or not q:
         return Exercise(
             f"{said} The run is greedy (temperature 0). Why was it rejected?",
-            "Greedy keeps a drafted token only where it is the target’s own likeliest; here another token was likelier "
-            "to the target. p and q are shown, and play no part.",
+            "Greedy accepts a drafted token only if it is the target’s most likely token; here another token was "
+            "more likely. p and q are shown but are not used.",
         )
     drawn = f"{token.u:.4f}" if token.u is not None else "not recorded"
     return Exercise(
-        f"{said} With what probability is such a token accepted? The number drawn was u = {drawn}: what follows?",
+        f"{said} With what probability is such a token accepted? The number drawn was u = {drawn}: what happens?",
         f"min(1, p/q) = min(1, {p:.4f} / {q:.4f}) = {min(1.0, p / q):.4f}; u was not below it, so it is rejected.",
     )
 
@@ -82,10 +82,10 @@ def _on_counts(trace: Trace) -> Iterator[Exercise]:
         "judged: they count as drafted and not as judged.",
     )
     yield Exercise(
-        f"The {counts.rounds} rounds wrote {counts.emitted} tokens. How many tokens a target call? How many calls were "
-        "saved?",
-        f"{counts.emitted} / {counts.rounds} = {tokens:.2f} tokens a call; {counts.emitted} − {counts.rounds} = "
-        f"{counts.emitted - counts.rounds} calls saved.",
+        f"The {counts.rounds} rounds wrote {counts.emitted} tokens. How many tokens per target call? How many calls "
+        "were saved?",
+        f"{counts.emitted} / {counts.rounds} = {tokens:.2f} tokens per target call; "
+        f"{counts.emitted} − {counts.rounds} = {counts.emitted - counts.rounds} calls saved.",
     )
     yield _on_expected_tokens(trace, alpha, tokens)
 
@@ -96,10 +96,10 @@ def _on_expected_tokens(trace: Trace, alpha: float, measured: float) -> Exercise
     positions = theory.expected_tokens_by_position(position_rates(trace, length))
     powers = " + ".join(["1", *(f"{alpha:.3f}{_superscript(power)}" for power in range(1, length + 1))])
     return Exercise(
-        f"With γ = {length} and that α, how many tokens a call does the formula 1 + α + … + α^γ expect? Compare with "
-        "what was written. What does the formula assume that a text need not keep to?",
-        f"{powers} = {one:.2f}, and the run wrote {measured:.2f}. It assumes every judgement alike and independent; "
-        f"with the rates by position it says {positions:.2f}. The last round may draft fewer.",
+        f"With γ = {length} and that α, how many tokens per target call does the formula 1 + α + … + α^γ expect? "
+        "Compare with what was written. What does the formula assume that may not hold for a text?",
+        f"{powers} = {one:.2f}, and the run wrote {measured:.2f}. It assumes that all judgements are alike "
+        f"and independent. With the rates by position it gives {positions:.2f}. The last round may draft fewer tokens.",
     )
 
 
@@ -127,11 +127,11 @@ def _on_speedup(trace: Trace, terms: Terms) -> Exercise:
     round_steps = theory.round_steps(terms.draft_length, terms.cost_ratio, terms.verification, terms.overhead)
     measured = metrics.speedup(trace) or 0.0
     return Exercise(
-        f"What speedup does E(γ) / (γc + 1) promise at γ = {terms.draft_length}, and what E(γ) / (γc + v + o)? Which "
-        "is nearer to the one measured, and what does the other leave out?",
+        f"What speedup do E(γ) / (γc + 1) and E(γ) / (γc + v + o) predict at γ = {terms.draft_length}? Which is nearer "
+        "to the measured one, and what does the other leave out?",
         f"{tokens:.2f} / ({terms.draft_length} × {terms.cost_ratio:.3f} + 1) = {ideal:.2f}×, and {tokens:.2f} / "
         f"{round_steps:.2f} = {terms.speedup:.2f}×. Measured: {measured:.2f}×. "
-        f"{_nearer(ideal, terms.speedup, measured)} The first takes checking and the loop to cost nothing extra.",
+        f"{_nearer(ideal, terms.speedup, measured)} The first assumes that checking and the loop cost nothing extra.",
     )
 
 
@@ -142,19 +142,19 @@ def _nearer(ideal: float, realistic: float, measured: float) -> str:
 
 def _on_break_even(terms: Terms, trace: Trace) -> Exercise:
     question = (
-        "What α breaks even at these costs? What acceptance rate (accepted / drafted) is that at this γ, and did the "
-        "run clear it?"
+        "What α breaks even at these costs? What acceptance rate (accepted / drafted) is that at this γ, and was "
+        "the run above it?"
     )
     needed = terms.break_even
     if needed is None:
-        return Exercise(question, "None: a round costs more target steps than it can write tokens.")
+        return Exercise(question, "None: a round costs more target steps than the tokens it can write.")
     share = theory.acceptance_rate_from_alpha(needed, terms.draft_length)
     rate = metrics.count(trace.rounds).acceptance_rate or 0.0
-    cleared = "cleared both" if terms.alpha > needed and rate > share else "did not clear both"
+    above = "is above both" if terms.alpha > needed and rate > share else "is not above both"
     return Exercise(
         question,
         f"α = {needed:.3f} per judgement, which at γ = {terms.draft_length} is {share:.3f} accepted / drafted. The run "
-        f"had {_three(terms.alpha)} and {_three(rate)}: it {cleared}. Each is compared with its own kind.",
+        f"had {_three(terms.alpha)} and {_three(rate)}: it {above}. Each rate is compared with its own kind.",
     )
 
 
@@ -165,7 +165,7 @@ def _on_other_lengths(terms: Terms) -> Exercise:
     other = 2 * terms.draft_length if 2 * terms.draft_length <= MAX_DRAFT_LENGTH else terms.draft_length // 2
     there = theory.realistic_speedup(terms.alpha, other, terms.cost_ratio, table, terms.overhead)
     return Exercise(
-        f"Would γ = {other} do better, if v grew in a straight line? Which γ from 1 to {MAX_DRAFT_LENGTH} is best?",
+        f"Would γ = {other} be better if v grows in a straight line? Which γ from 1 to {MAX_DRAFT_LENGTH} is best?",
         f"γ = {other} is modelled at {there:.2f}× against {terms.speedup:.2f}× at γ = {terms.draft_length}; best is "
         f"γ = {best}, {speedup:.2f}×. Try it on the Watch page.",
     )
@@ -193,7 +193,7 @@ SYMBOLS = {
     "γ": "draft length: tokens proposed in a round",
     "c": "one draft step, in plain target steps",
     "v(k)": "checking k tokens at once, in plain target steps",
-    "o": "what else a round takes, in plain target steps",
+    "o": "the rest of a round, in plain target steps",
 }
 STYLE = """
 body { font: 12pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
@@ -205,7 +205,7 @@ ol > li { margin: 0 0 1rem; overflow-wrap: anywhere; } .room { height: 4.5rem; b
 
 
 def quoted(text: str) -> str:
-    """A token between quotes, its white space visible."""
+    """A token in quotes with visible white space."""
     return "‘" + text.replace("\n", "↵").replace("\t", "⇥").replace(" ", "␣") + "’"
 
 

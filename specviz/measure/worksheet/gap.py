@@ -1,4 +1,4 @@
-"""Why a run was not as fast as the paper's formula: the gap in steps that add up. Pure."""
+"""The gap between the paper's formula and a measured speedup, as steps that add up. Pure."""
 
 from dataclasses import dataclass
 from statistics import median_high
@@ -11,7 +11,7 @@ from specviz.core.verdict import Terms, terms_of
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One run: predicted, measured, and what lies between, each cause taken after those before it."""
+    """One run: predicted, measured, and the causes between them, each added to those before it."""
 
     terms: Terms  # of this run
     ideal: float  # E(γ) / (γc + 1), from one α
@@ -27,12 +27,12 @@ class Gap:
 
     @property
     def rest(self) -> float:
-        """What no term of the formula explains: rounds with shorter drafts, uneven steps."""
+        """The change that no term of the formula explains: rounds with shorter drafts, uneven steps."""
         return self.measured - self.by_position
 
     @property
     def sentence(self) -> str:
-        """The gap in words, its largest known cause named."""
+        """The gap in words, with its largest known cause."""
         causes = {"acceptance by position": self.clustering, "verification growth": self.verification}
         causes["overhead"] = self.overhead
         largest = max(causes, key=lambda cause: abs(causes[cause]))
@@ -44,17 +44,17 @@ class Gap:
 
 
 def signed(change: float) -> str:
-    """With its sign, a true minus."""
+    """The change with its sign, with a real minus sign."""
     return f"{change:+.2f}".replace("-", "−")
 
 
 def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
     """Split one run's gap; None without a plain run beside it or a drafted token.
 
-    `measured` is the speedup where more than this one pair of runs was timed.
+    `measured` is the speedup if more than this one pair of runs was timed.
 
     Ideal is Leviathan's Theorem 3.8 with one α, per judgement; then the rates by position (the sum in the proof of
-    their Eq. 1), then v(γ+1), then o. The order is part of the answer: a later cause works on what is left.
+    their Eq. 1), then v(γ+1), then o. The order matters: a later cause changes what is left.
     """
     terms, measured = terms_of(trace), measured or metrics.speedup(trace)
     if terms is None or not measured:

@@ -7,12 +7,12 @@ from specviz.core.verdict import NEUTRAL, Terms
 from specviz.data.serving_counters import ServingCounters
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # what the controls go up to
+MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What the worksheet's controls say; times in single-token target steps."""
+    """The values of the worksheet's controls. Times are in single-token target steps."""
 
     alpha: float  # per judgement
     draft_length: int
@@ -26,14 +26,14 @@ class Model:
         """v(k) in a batch: one pass over `tokens` of every sequence, over one pass over one of every sequence.
 
         Assumes that a pass takes 1 + s(n − 1) for n tokens in it, whichever sequence they are of, with the slope s
-        that v(γ+1) gives for one sequence: nearly free while the machine idles, `tokens` times dearer once it does not.
+        that v(γ+1) gives for one sequence: nearly free on an idle machine, `tokens` times as expensive on a busy one.
         """
         slope = max(0.0, (self.verification - 1) / self.draft_length)
         return (1 + slope * (self.batch * tokens - 1)) / (1 + slope * (self.batch - 1))
 
     @property
     def terms(self) -> Terms:
-        """What the prediction is made of, the batch counted in."""
+        """The terms of the prediction, for this batch."""
         checked = self.steps(self.draft_length + 1)
         return Terms(self.alpha, self.draft_length, self.cost_ratio, checked, self.overhead)
 
@@ -72,7 +72,7 @@ class Model:
         return theory.realistic_speedup(alpha, draft_length, self.cost_ratio, self.steps, self.overhead)
 
     def break_even_at(self, draft_length: int) -> float | None:
-        """The alpha above which that draft length pays; None where none below 1 does."""
+        """The alpha above which that draft length pays; None where no alpha below 1 does."""
         return theory.break_even_acceptance(draft_length, self.cost_ratio, self.steps, self.overhead)
 
     @property
@@ -86,33 +86,33 @@ class Model:
 
 
 def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
-    """The alpha that leads to accepted / drafted at this draft length, every judgement alike: modelled."""
+    """The alpha that leads to accepted / drafted at this draft length if every judgement is alike: modelled."""
     return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
 
 
 def counts_sentence(drafted: int, accepted: int, model: Model) -> str:
-    """The acceptance worksheet's own line: counts in, rate out, compared with the break-even of the same kind."""
+    """The worksheet's own line: counts in, rate out, compared with the break-even of the same kind of rate."""
     if not drafted:
         return "Nothing was drafted, so there is no rate."
     if accepted > drafted:
-        return "More tokens were accepted than drafted, which cannot be."
+        return "More tokens were accepted than drafted, which is impossible."
     rate = accepted / drafted
     alpha = alpha_of_counts(drafted, accepted, model.draft_length)
     return (
         f"{accepted} / {drafted} = **{_percent(rate)} of the drafted tokens accepted**; at γ = {model.draft_length} "
-        f"that takes α = **{alpha:.2f}** per judgement, were every judgement alike. {_against(rate, model)}"
+        f"that needs α = **{alpha:.2f}** per judgement, if every judgement is alike. {_against(rate, model)}"
     )
 
 
 def _against(rate: float, model: Model) -> str:
-    """Accepted / drafted against the break-even converted to accepted / drafted; never against the alpha."""
+    """Compares accepted / drafted with the break-even converted to accepted / drafted, never with the alpha."""
     needed = model.break_even
     if needed is None:
         return "At these costs no rate is enough."
     share = model.accepted_share(needed)
     if rate > share:
         return f"That is above the {_percent(share)} of drafted tokens that would break even: it pays."
-    return f"That is not above the {_percent(share)} of drafted tokens that would break even: theatre."
+    return f"That is not above the {_percent(share)} of drafted tokens that would break even: no real gain."
 
 
 def break_even_sentence(model: Model) -> str:
@@ -128,15 +128,15 @@ def break_even_sentence(model: Model) -> str:
         return "**Any acceptance breaks even**: a round costs no more than one plain step."
     return (
         f"**Breaks even above α = {needed:.2f} per judgement.** At γ = {model.draft_length} that is "
-        f"**{_percent(model.accepted_share(needed))} accepted / drafted**: the two rates count differently, so compare "
-        "each with its own."
+        f"**{_percent(model.accepted_share(needed))} accepted / drafted**: the two rates are counted differently, so "
+        "compare each with its own kind."
     )
 
 
 def half_sentence(model: Model) -> str:
-    """ "Wrong half the time is theatre", made exact for these costs."""
+    """What guesses that are right half the time bring at these costs."""
     speedup = model.speedup_at(0.5, model.draft_length)
-    says = "theatre" if speedup <= 1 else "not theatre here: it pays even so"
+    says = "no real gain" if speedup <= 1 else "a real gain even so"
     return (
         f"Right half the time (α = 0.50; at γ = {model.draft_length} only {_percent(model.accepted_share(0.5))} "
         f"accepted / drafted) would be {speedup:.2f}×: {says}."
@@ -144,13 +144,13 @@ def half_sentence(model: Model) -> str:
 
 
 def batch_sentence(model: Model) -> str:
-    """What the model makes of the batch."""
+    """What the batch changes in the model."""
     if model.batch == 1:
-        return "A batch of 1: one visitor, as on the Watch page."
+        return "A batch of 1: one sequence, as on the Watch page."
     if model.verification <= 1:
         return (
-            "With v(γ+1) = 1 this model has checking free at any batch. No machine keeps that up: raise v to see "
-            "what a batch does."
+            "With v(γ+1) = 1 checking is free in this model at any batch size. No real machine does that: raise v to "
+            "see the effect of a batch."
         )
     alone, here = model.verification, model.terms.verification
     return (
@@ -160,19 +160,19 @@ def batch_sentence(model: Model) -> str:
 
 
 def label_of(speedup: float) -> str:
-    """Helps, neutral or hurts by size alone: a modelled speedup is never more certain than its costs."""
+    """Helps, neutral or hurts by the size of a modelled speedup alone."""
     return "Helps" if speedup > NEUTRAL else "Hurts" if speedup < 1 / NEUTRAL else "Neutral"
 
 
 def serving_verdict(counters: ServingCounters, model: Model) -> str:
-    """The verdict on production: tokens a call as counted, costs as the worksheet has them."""
+    """The verdict on production: counted tokens per target call at the worksheet's costs."""
     terms = model.terms
     steps = theory.round_steps(model.draft_length, terms.cost_ratio, terms.verification, terms.overhead)
     speedup = counters.tokens_per_target_call / steps
     return (
-        f"**{label_of(speedup)}, {speedup:.2f}×, modelled.** {counters.tokens_per_target_call:.2f} tokens a target "
-        f"call, as counted, for a round of {steps:.2f} target steps at the costs above: it pays above {steps:.2f} "
-        f"tokens a call. {break_even_sentence(model)} {terms.binding.capitalize()} limits it most."
+        f"**{label_of(speedup)}, {speedup:.2f}×, modelled.** {counters.tokens_per_target_call:.2f} tokens per "
+        f"target call were counted, and a round takes {steps:.2f} target steps at the costs above: it pays above "
+        f"{steps:.2f} tokens per target call. {break_even_sentence(model)} {terms.binding.capitalize()} limits it most."
     )
 
 

@@ -1,4 +1,4 @@
-"""Everything measured that the worksheet sets beside its model: runs, races and sweeps, the visitor's own or recorded.
+"""Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded.
 
 Pure: traces, laps and rows in; points with their predictions out.
 """
@@ -25,14 +25,14 @@ Where = Literal["Watch", "Race", "When it helps"]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One measured speedup, and what the formula makes of the same acceptance and costs."""
+    """One measured speedup, and what the formula predicts from the same acceptance and costs."""
 
     where: Where  # the page that measured it
     recorded: bool  # False: in this session, on this machine
     label: str
     terms: Terms  # acceptance and costs as measured with it
     measured: float
-    gap: Gap | None = None  # None where acceptance by position is not kept
+    gap: Gap | None = None  # None where acceptance by position is not stored
 
     @property
     def source(self) -> str:
@@ -64,7 +64,7 @@ def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
 
 
 def trace_of_lap(lap: RaceLap) -> Trace:
-    """Both decoders of a lap in one trace, as the Watch page has them."""
+    """Both decoders of a lap in one trace, as on the Watch page."""
     return replace(lap.speculative, autoregressive=lap.plain.autoregressive)
 
 

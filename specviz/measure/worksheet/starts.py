@@ -1,4 +1,4 @@
-"""What the worksheet can start from: the visitor's runs, the recorded one, this machine as calibrated, papers. Pure."""
+"""What the worksheet can start from: the visitor's runs, the recorded run, this machine as calibrated, papers. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from specviz.core.verdict import terms_of
 from specviz.data.published import PUBLISHED, PublishedRun
 from specviz.measure.worksheet.model import Model
 
-OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # where a pair is calibrated and has no run yet
+OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Acceptance and costs to begin with, and where they are from."""
+    """Acceptance and costs to start with, and their source."""
 
     label: str  # unique among the starts
     source: str  # measured here, recorded, or published: one line
@@ -79,7 +79,7 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
         costs.overhead,
         operations_ratio=operations_ratio(newest) if newest else 0.0,
     )
-    acceptance = "that of your newest run of this pair" if terms else f"not measured: {OPENING_ALPHA} stands in"
+    acceptance = "from your newest run of this pair" if terms else f"not measured, {OPENING_ALPHA} is assumed"
     start = Start(
         f"this machine, calibrated: {draft} → {target} ({precision})",
         f"Costs measured here by calibration; acceptance {acceptance}.",
@@ -95,10 +95,10 @@ def start_of_paper(run: PublishedRun) -> Start:
     """A published configuration. v and o are not published: 1 and 0, as the paper's own formula has them."""
     alpha = run.explaining_alpha if run.alpha is None else run.alpha
     given = "α, c and γ" if run.alpha is not None else "c and γ"
-    modelled = "" if run.alpha is not None else " α is not published: the one that would explain the speedup stands in."
+    modelled = "" if run.alpha is not None else " α is not published: the value that would explain the speedup is used."
     return Start(
         f"published: {run.label}",
-        f"{given} published ({run.source}), measured on {run.machine}; v = 1 and o = 0 as in the paper’s formula."
+        f"{given} published ({run.source}), measured on {run.machine}; v = 1 and o = 0, as in the paper’s formula."
         f"{modelled}",
         Model(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
     )

@@ -1,4 +1,4 @@
-"""The worksheet's controls: counts, α, γ and costs in, a Model out; kept in the address and between pages."""
+"""The worksheet's controls: counts, α, γ and costs in, a Model out; saved in the address and between pages."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -238,22 +238,20 @@ def _changed() -> bool:
     return stored is not None and any(stored[key] != st.session_state[key] for key in KEYS)
 
 
-DRAFTED_HELP = (
-    "How many tokens the draft proposed. Changing a count sets α to the one that leads to this rate at this γ."
-)
-ACCEPTED_HELP = "How many of them survived verification. accepted / drafted is the acceptance rate."
+DRAFTED_HELP = "How many tokens the draft proposed. A changed count sets α to the value that gives this rate at this γ."
+ACCEPTED_HELP = "How many of them the target accepted. accepted / drafted is the acceptance rate."
 ALPHA_HELP = (
     "α: accepted / (accepted + rejected). Discarded tokens were never judged, so it is at least accepted / drafted."
 )
 GAMMA_HELP = "γ: how many tokens the draft proposes before the target checks them."
-COST_HELP = "c: the time of one draft step over that of one target step for a single token."
+COST_HELP = "c: the time of one draft step over the time of one target step for a single token."
 VERIFICATION_HELP = (
-    "v(k): the target’s time for k tokens at once over its time for one. 1 is free checking; k is checking one by "
-    "one. Drawn as a straight line through v(1) = 1 and this one for other draft lengths."
+    "v(k): the target’s time for k tokens at once over its time for one. 1: checking is free; k: as slow as one by "
+    "one. For other draft lengths, a straight line through v(1) = 1 and this value is used."
 )
-OVERHEAD_HELP = "o: what a round takes beyond drafting and checking, in target steps."
-BATCH_HELP = "How many sequences are decoded together. Modelled: what that assumes is said below."
+OVERHEAD_HELP = "o: the time of a round that is neither drafting nor checking, in target steps."
+BATCH_HELP = "How many sequences are decoded together. Modelled: the assumption is written below."
 OPERATIONS_HELP = (
-    "ĉ: operations a token of the draft over the target’s, a ratio of work and not of time like c. For a run it is the "
-    "ratio of parameters. It changes the extra compute only."
+    "ĉ: operations per token of the draft over those of the target: a ratio of work, not of time like c. For a run it "
+    "is the ratio of parameters. It only changes the extra compute."
 )

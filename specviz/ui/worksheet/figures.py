@@ -38,7 +38,7 @@ def speedup_map(model: Model, points: Sequence[Measured]) -> go.Figure:
 
 
 def _ground(speedups: list[list[float]]) -> go.Heatmap:
-    """Colour by the logarithm, so that 2× and ½× are as far from 1×; limits at ¼× and 4×."""
+    """Coloured by the logarithm, so that 2× and ½× are equally far from 1×; limits at ¼× and 4×."""
     return go.Heatmap(
         x=LENGTHS,
         y=ALPHAS,
@@ -97,7 +97,7 @@ def _break_even_line(model: Model) -> go.Scatter:
 
 
 def _dots(points: Sequence[Measured]) -> go.Scatter:
-    """The points of one source. Recorded ones are paler, and have a dot in them."""
+    """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
     symbol, fill = SYMBOLS[first.where], "#ffffff" if first.recorded else "#F0E442"
     return go.Scatter(
@@ -129,7 +129,7 @@ def _setting(model: Model) -> go.Scatter:
 
 
 def gap_figure(gap: Gap) -> go.Figure:
-    """From the paper's prediction down to the measured speedup, a bar for each cause."""
+    """From the paper's prediction to the measured speedup, with a bar for each cause."""
     steps = [
         ("paper’s formula", gap.ideal, "absolute"),
         ("by position", gap.clustering, "relative"),
@@ -183,7 +183,7 @@ def short_label(run: PublishedRun) -> str:
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> go.Figure:
-    """A serving engine's positions: per judgement, and as vLLM counts them."""
+    """Acceptance by position of a serving engine: per judgement, and as vLLM counts it."""
     positions = list(range(1, len(rates) + 1))
     figure = go.Figure()
     figure.add_trace(
@@ -204,7 +204,7 @@ def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> go.Fi
                 "line": {"color": GREY, "width": 2},
                 "pattern": {"shape": "/", "fgcolor": GREY},
             },
-            name="of all drafts, as the counter has it",
+            name="of all drafts, as counted",
             hovertemplate="position %{x}: accepted in %{y:.0%} of the drafts<extra></extra>",
         )
     )

@@ -28,7 +28,7 @@ def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished:
         alt="Machines, costs and sources.",
     )
     if not here:
-        st.caption("This machine’s own row comes once a live run on the Watch page is over and its pair calibrated.")
+        st.caption("The row of this machine appears after a live run on the Watch page, when its pair is calibrated.")
     st.caption(MACHINES_CAPTION)
     st.markdown("**Published speedups beside the formula’s**")
     alt = "Published speedups of each configuration, and what the formula gives for their acceptance and cost."

@@ -34,13 +34,13 @@ from specviz.ui.worksheet.figures import gap_figure, speedup_map
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What this visitor has measured, and what was recorded for everyone."""
+    """The runs of this visitor and the recorded ones."""
 
     finished: list[Trace]  # the Watch page's runs
     costs: dict[tuple[str, str, str], Costs]
     recorded: Trace | None
     raced: list[RaceLap]  # the last race
-    measured: list[Measured]  # everything with a speedup; a page that has none yet stands in with its recorded ones
+    measured: list[Measured]  # everything with a speedup; of a page without own measurements, the recorded ones
 
     @property
     def last(self) -> Trace | None:
@@ -49,7 +49,7 @@ class Known:
 
     @property
     def last_source(self) -> str:
-        """Where that run is from."""
+        """The source of that run."""
         if self.finished:
             return "Your last run, measured here."
         return f"The recorded run, made on {self.recorded.recorded_on.machine}." if self.recorded else ""
@@ -61,7 +61,7 @@ class Known:
 
 
 def known_runs() -> Known:
-    """Collect what Watch, Race and When it helps left in the session."""
+    """Collect the results of Watch, Race and When it helps from the session."""
     watching: Watching = st.session_state.get("watching") or Watching()
     racing: Racing | None = st.session_state.get("racing")
     finished, recorded = [shown.trace for shown in watching.finished], first_trace()
@@ -77,20 +77,23 @@ def known_runs() -> Known:
 
 def lead() -> None:
     """One sentence that says what the page answers."""
-    told = explained("Tokens a target call, over what a round costs. Modelled, unless it says otherwise.", "ws-lead")
-    st.markdown(f"##### :primary[spec]viz&emsp;**Does a draft pay?** {told}", unsafe_allow_html=True)
+    answer = explained(
+        "Tokens per target call over the cost of a round. Modelled unless marked as measured.", "worksheet-lead"
+    )
+    st.markdown(f"##### :primary[spec]viz&emsp;**Does a draft pay?** {answer}", unsafe_allow_html=True)
 
 
 def calculator(known: Known) -> None:
-    """Counts and costs on the left; break-even, figures and the map on the right, on a phone before them."""
+    """Counts and costs on the left; break-even, figures and the map on the right (on a phone: above)."""
     with st.container(key="worksheet_calculator"):
         inputs, outcome = st.columns([5, 8], gap="large")
     with inputs, st.container(key="worksheet_inputs"):
         model = controls(known.starts, len(known.finished))
         st.caption(f"{batch_sentence(model)} {BATCH_ASSUMPTION}")
     with outcome:
-        st.markdown(counts_sentence(st.session_state.worksheet_drafted, st.session_state.worksheet_accepted, model))
-        st.markdown(break_even_sentence(model))
+        counted = counts_sentence(st.session_state.worksheet_drafted, st.session_state.worksheet_accepted, model)
+        st.markdown(explained(counted, "worksheet-counts"), unsafe_allow_html=True)
+        st.markdown(explained(break_even_sentence(model), "worksheet-break-even"), unsafe_allow_html=True)
         _figures(model)
         alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
         st.plotly_chart(speedup_map(model, known.measured), key="worksheet_map", config=NO_TOOLS, alt=alt)
@@ -102,7 +105,7 @@ def calculator(known: Known) -> None:
 
 def _figures(model: Model) -> None:
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
-        st.metric("Tokens a call, E(γ)", f"{model.tokens_per_call:.2f}", help=TOKENS_HELP, width="content")
+        st.metric("Tokens per target call, E(γ)", f"{model.tokens_per_call:.2f}", help=TOKENS_HELP, width="content")
         st.metric("Ideal speedup", f"{model.ideal:.2f}×", help=IDEAL_HELP, width="content")
         realistic = f"{model.realistic:.2f}×"
         st.metric(f"Realistic: {label_of(model.realistic).lower()}", realistic, help=REALISTIC_HELP, width="content")
@@ -111,7 +114,7 @@ def _figures(model: Model) -> None:
 
 
 def show_gaps(known: Known) -> None:
-    """Predicted against measured for everything there is, and one run's gap split into its causes."""
+    """Predicted against measured for every run, race and sweep, and one run's gap split into its causes."""
     if not known.measured:
         st.info("No run has both decoders yet: make one on the Watch page.")
         return
@@ -135,10 +138,12 @@ def show_gaps(known: Known) -> None:
 
 def _show_gap(split: Sequence[Measured]) -> None:
     if not split:
-        st.info("No run keeps acceptance by position yet: make one on the Watch page.")
+        st.info("No run with acceptance by position yet: make one on the Watch page.")
         return
     names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
-    chosen = split[st.selectbox("Whose gap", range(len(split)), format_func=names.__getitem__, key="worksheet_gap_of")]
+    chosen = split[
+        st.selectbox("Run to explain", range(len(split)), format_func=names.__getitem__, key="worksheet_gap_of")
+    ]
     assert chosen.gap
     st.markdown(chosen.gap.sentence)
     alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
@@ -163,7 +168,7 @@ def show_exercises(known: Known) -> None:
     """Questions about the visitor's last run, to print, with an answer key computed from it."""
     trace = known.last
     if trace is None or not (found := exercises(trace)):
-        st.info("There is no run with drafted tokens to ask about yet: make one on the Watch page.")
+        st.info("There is no run with drafted tokens yet: make one on the Watch page.")
         return
     st.markdown(
         f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)} "
@@ -189,11 +194,11 @@ def show_exercises(known: Known) -> None:
 
 TITLE = "Speculative decoding: exercises on one run"
 TOKENS_HELP = "E(γ) = 1 + α + … + α^γ: tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)."
-IDEAL_HELP = "E(γ) / (γc + 1): checking costs no more than one step, the loop nothing (Leviathan, Theorem 3.8)."
-REALISTIC_HELP = "E(γ) / (γc + v(γ+1) + o), v in this batch: what a real machine’s costs leave of it. Modelled."
+IDEAL_HELP = "E(γ) / (γc + 1): as if checking cost one step and the loop nothing (Leviathan, Theorem 3.8)."
+REALISTIC_HELP = "E(γ) / (γc + v(γ+1) + o), v in this batch: with the costs of a real machine. Modelled."
 EXTRA_HELP = (
     "Arithmetic operations, speculative over plain: (1 − α)(γĉ + γ + 1) / (1 − α^(γ+1)) (Leviathan, Theorem 3.11). "
-    "Speed is bought with work that is thrown away."
+    "The speedup costs extra work: rejected tokens are thrown away."
 )
 BEST_HELP = "The draft length from 1 to 16 with the highest realistic speedup at these costs, and that speedup."
 BATCH_ASSUMPTION = (
@@ -203,11 +208,11 @@ BATCH_ASSUMPTION = (
     "(https://arxiv.org/abs/2601.11580))."
 )
 MEASURED_CAPTION = (
-    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; a page "
-    "you have not measured on yet stands in with what was recorded for it. A sweep’s rows are pooled by workload and "
-    "draft length, and keep no acceptance by position. A race’s speedup is that of all its repeats."
+    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; for a "
+    "page on which you have not measured yet, the recorded values are shown. A sweep’s rows are pooled by workload and "
+    "draft length, and store no acceptance by position. The speedup of a race is over all its repeats."
 )
 GAP_CAPTION = (
-    "Each cause after those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead of 0; "
-    "the rest is rounds with shorter drafts and uneven steps. Costs are this run’s own medians."
+    "Each cause is added to those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead "
+    "of 0; the rest is rounds with shorter drafts and uneven steps. Costs are this run’s own medians."
 )

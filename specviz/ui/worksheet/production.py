@@ -21,7 +21,7 @@ def show_production() -> None:
         text = st.text_area(
             "Counters or log lines", height=200, placeholder=PASTE, help=PASTE_HELP, **with_value("worksheet_paste")
         )
-        st.caption("vLLM and SGLang are understood, per-position rates included. Nothing leaves this page’s server.")
+        st.caption("vLLM and SGLang can be read, with rates per position. The text stays on this server.")
     with verdict:
         if not text.strip():
             st.info("Paste acceptance from production; c, v, o and the batch come from the sliders above.")
@@ -38,30 +38,30 @@ def _show_counters(counters: ServingCounters) -> None:
     model = read_model()
     length = max(1, round(counters.draft_length)) if counters.draft_length else model.draft_length
     alpha = counters.alpha(length)
-    with_theirs = _at(model, alpha, length)
-    st.markdown(serving_verdict(counters, with_theirs))
+    in_production = _at(model, alpha, length)
+    st.markdown(serving_verdict(counters, in_production))
     st.caption(_counted_sentence(counters, alpha, length))
     if counters.survival:
         figure = positions_figure(counters.position_rates, counters.survival)
         alt = "Acceptance by position: per judgement, and of all drafts."
         st.plotly_chart(figure, key="worksheet_positions", config=NO_TOOLS, alt=alt)
-    theirs = replace(with_theirs, batch=round(counters.running or model.batch))
-    st.button("Put these on the map", on_click=fill_acceptance, args=(theirs,), key="worksheet_use")
+    measured = replace(in_production, batch=round(counters.running or model.batch))
+    st.button("Put these on the map", on_click=fill_acceptance, args=(measured,), key="worksheet_use")
 
 
 def _at(model: Model, alpha: float, draft_length: int) -> Model:
-    """The model's costs with production's acceptance and draft length; v goes on along its line."""
+    """The model's costs with production's acceptance and draft length; v is read from its straight line."""
     checked = replace(model, batch=1).steps(draft_length + 1)
     return replace(model, alpha=alpha, draft_length=draft_length, verification=checked)
 
 
 def _counted_sentence(counters: ServingCounters, alpha: float, draft_length: int) -> str:
     rate = counters.acceptance_rate
-    drafted = f"{rate:.2f} accepted / drafted at γ = {draft_length}" if rate is not None else "draft length not said"
+    drafted = f"{rate:.2f} accepted / drafted at γ = {draft_length}" if rate is not None else "draft length unknown"
     how = (
-        "counted: rejections follow from the last position"
+        "counted: the last position gives the rejections"
         if counters.counts_judgements
-        else "modelled: the one that leads to this rate, every judgement alike"
+        else "modelled: the one that leads to this rate if every judgement is alike"
     )
     assumed = "" if counters.draft_length else f" γ = {draft_length} is taken from the slider."
     running = f" {counters.running:.0f} requests were running." if counters.running else ""
@@ -74,6 +74,6 @@ PASTE = (
     "length: …\nor Decode batch, … accept len: …, accept rate: …"
 )
 PASTE_HELP = (
-    "From /metrics or the log. Counters run from the server’s start; paste two scrapes, older first, and the "
-    "difference counts. Of several log lines the last counts."
+    "From /metrics or the log. Counters run from the server’s start; paste two copies, the older first, to use "
+    "their difference. Of several log lines the last is used."
 )
