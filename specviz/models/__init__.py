@@ -1,4 +1,4 @@
-"""Models: what ships, how one is loaded, whether two fit, what they cost here. Importing it does not import torch."""
+"""Models: which ship with specviz, how one is loaded, and whether two fit together. Importing it imports no torch."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ __all__ = ["LoadedModel", "load_model"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import torch and transformers only when a model is wanted: the web server never wants one."""
+    """Import torch and transformers only when a model is needed: the web server never needs one."""
     if name in __all__:
         from specviz.models import loading
 

@@ -1,4 +1,4 @@
-"""A causal LM with its KV cache: it reads every token once, and forgets only what was rejected."""
+"""A causal language model with its KV cache: it reads every token once and removes only rejected ones."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ class CachedModel:
     """One model reading one text.
 
     Raises:
-        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be forgotten; or, at
-            the first pass, it turns out not to use the cache at all.
+        InputError: its cache cannot be shortened (a recurrent model), so rejected tokens could not be removed; or, at
+            the first pass, it does not use the cache at all.
     """
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
@@ -25,30 +25,34 @@ class CachedModel:
         self._device = loaded.model.device
         self._cache = DynamicCache(config=loaded.model.config)
         if not self._cache.is_croppable:
-            raise InputError(f"{loaded.name} keeps a recurrent state that cannot be rolled back after a rejection.")
-        if whole:  # what has left a sliding window is kept too: a crop may then reach back beyond the one before it
+            raise InputError(f"{loaded.name} has a recurrent state that cannot be rolled back after a rejection.")
+        if (
+            whole
+        ):  # store also what has left a sliding window, so that a crop may go back further than the one before it
             self._cache = DynamicCache()
         self._sliding = [layer for layer in self._cache.layers if hasattr(layer, "activate_past_recording")]
-        self.length = 0  # tokens read and still remembered
+        self.length = 0  # tokens in the cache
 
     def prefill(self, tokens: Sequence[int]) -> None:
         """Read the prompt without asking for a distribution."""
         if tokens:
-            self._forward(tokens, logits_to_keep=1).cpu()  # waits for an accelerator, so that the clock sees the work
-        for layer in self._sliding:  # only now: while reading the prompt it would waste memory
+            self._forward(
+                tokens, logits_to_keep=1
+            ).cpu()  # waits for an accelerator, so that the clock includes its work
+        for layer in self._sliding:  # not earlier: for the prompt it would waste memory
             layer.activate_past_recording()
 
     def read(self, tokens: Sequence[int]) -> Tensor:
         """Read `tokens` in one forward pass; returns the next-token logits after each, (len(tokens), vocabulary).
 
-        They come in float32 on the CPU, where the run's one random generator lives.
+        The logits are float32 on the CPU, as is the random generator of the run.
         """
         return self._forward(tokens)[:, : self._vocabulary].to("cpu", torch.float32)
 
     def crop(self, length: int) -> None:
-        """Forget every token after the first `length`."""
+        """Remove every token after the first `length` from the cache."""
         excess = max(0, self.length - length)
-        if excess or self._sliding:  # a sliding window wants a crop each round, even of nothing
+        if excess or self._sliding:  # a sliding window needs a crop each round, even of 0 tokens
             self._cache.crop(-excess)
             self.length -= excess
 
@@ -57,7 +61,7 @@ class CachedModel:
         ids = torch.tensor([tokens], device=self._device)
         result = self._model(input_ids=ids, past_key_values=self._cache, use_cache=True, logits_to_keep=logits_to_keep)
         self.length += len(tokens)
-        if self._cache.get_seq_length() != self.length:  # it took the cache and ignored it: every pass would start anew
-            raise InputError(f"{self._name} does not use a key-value cache, which decoding here relies on.")
+        if self._cache.get_seq_length() != self.length:  # it ignores the cache: every pass would start from nothing
+            raise InputError(f"{self._name} does not use a key-value cache, which decoding needs here.")
         logits: Tensor = result.logits[0]
         return logits

@@ -26,7 +26,7 @@ class BundledModel:
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """The folder with its files."""
         return MODELS_FOLDER / self.name
 
 
@@ -73,12 +73,12 @@ def weights_hash(folder: Path) -> str:
 
 
 def changed_weights(trace: Trace) -> list[str]:
-    """A sentence for each model of the trace whose weights here are others than those it was recorded with."""
+    """A sentence for each model of the trace whose weights here differ from those it was recorded with."""
     recorded = [(trace.target.name, trace.target.weights_hash)]
     if trace.drafter and trace.drafter.kind == "model":
         recorded.append((trace.drafter.name, trace.drafter.weights_hash or ""))
     return [
-        f"{name} here has other weights than the {name} of this trace."
+        f"The weights of {name} on this machine differ from those in this trace."
         for name, digest in recorded
         if name in bundled_names() and weights_hash(MODELS_FOLDER / name) != digest
     ]

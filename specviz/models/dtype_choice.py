@@ -18,25 +18,20 @@ BOTH_DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
 
 @dataclass(frozen=True, slots=True)
 class DtypeChoice:
-    """The number format that is quicker for one model here, and why."""
+    """The number format that is faster for one model here, and why."""
 
     model: str
     dtype: Dtype
-    seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty where nothing was measured
+    seconds: dict[str, dict[int, float]]  # by dtype, then by tokens in one pass; empty if nothing was measured
     reason: str  # one sentence
-    plain: str = ""  # one more, of a target whose plain decoding would rather have the other format
-
-
-def quicker_dtype(name: str) -> Dtype:
-    """The dtype with the smaller T(1) + T(5) on this machine, measured once for each model and process."""
-    return choose_dtype(name).dtype
+    plain: str = ""  # one more sentence, if plain decoding with this target is faster in the other format
 
 
 @cache
 def choose_dtype(name: str) -> DtypeChoice:
-    """Measure T(1) and T(5) in both dtypes, once for each model and process, and take the quicker one.
+    """Measure T(1) and T(5) in both dtypes, once for each model and process, and choose the faster one.
 
-    Where float32 does not fit into memory there is nothing to measure.
+    If float32 does not fit into memory, nothing is measured.
 
     Raises:
         InputError: the model cannot be loaded.
@@ -44,7 +39,9 @@ def choose_dtype(name: str) -> DtypeChoice:
     known = known_models().get(name)
     needed = needed_bytes(known.parameters if known else inspect_model(name).parameters, "float32")
     if choose_device(name, needed) == "cpu" and shortage(name, needed):
-        return DtypeChoice(name, "bfloat16", {}, f"{name} runs in bfloat16: in float32 it does not fit into memory.")
+        return DtypeChoice(
+            name, "bfloat16", {}, f"{name} runs in bfloat16, because it does not fit into memory in float32."
+        )
     return measure_dtypes(name, CHOSEN_BY)
 
 
@@ -68,14 +65,14 @@ def measure_dtypes(
 def _chosen(name: str, seconds: dict[str, dict[int, float]]) -> DtypeChoice:
     """The dtype with the smaller sum."""
     total = {dtype: sum(seconds[dtype].get(k, 0.0) for k in CHOSEN_BY) for dtype in BOTH_DTYPES}
-    quicker, slower = sorted(BOTH_DTYPES, key=lambda dtype: total[dtype])
+    faster, slower = sorted(BOTH_DTYPES, key=lambda dtype: total[dtype])
     reason = (
-        f"{name} is quicker in {quicker} here: a pass over one token and one over five take "
-        f"{1000 * total[quicker]:.2f} ms together, in {slower} {1000 * total[slower]:.2f} ms."
+        f"{name} is faster in {faster} here: a pass over one token and one over five take "
+        f"{1000 * total[faster]:.2f} ms together, but {1000 * total[slower]:.2f} ms in {slower}."
     )
-    alone, other = (seconds[dtype].get(1, 0.0) for dtype in (quicker, slower))
+    alone, other = (seconds[dtype].get(1, 0.0) for dtype in (faster, slower))
     plain = (
-        f"One token alone takes {name} {1000 * other:.2f} ms in {slower}, {1000 * alone:.2f} ms in {quicker}: over "
-        f"plain decoding in {slower}, a speedup of 2 would be one of {2 * other / alone:.2f}."
+        f"For one token {name} needs {1000 * other:.2f} ms in {slower} and {1000 * alone:.2f} ms in {faster}: compared "
+        f"with plain decoding in {slower}, a speedup of 2 would be {2 * other / alone:.2f}."
     )
-    return DtypeChoice(name, quicker, seconds, reason, plain if other < alone else "")
+    return DtypeChoice(name, faster, seconds, reason, plain if other < alone else "")

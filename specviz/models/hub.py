@@ -1,7 +1,7 @@
-"""The Hugging Face Hub: what a model consists of, and its files, fetched with progress and kept in the Hub's own cache.
+"""The Hugging Face Hub: the files of a model, downloaded with progress and stored in the Hub's own cache.
 
-Small files come through `hf_hub_download`. Weights are streamed here, because the client reports nothing while it
-works and throws away what it has of a file when a download breaks off; they end up in its cache all the same.
+Small files come through `hf_hub_download`. Weights are streamed here, because the client reports no progress and
+deletes an unfinished file when a download is interrupted. They are stored in the same cache.
 """
 
 import errno
@@ -43,17 +43,17 @@ from specviz.core.errors import InputError
 from specviz.models.memory import in_words
 
 SMALL_FILES = ("*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
-SMALL_BYTES = 100 * 2**20  # no configuration and no vocabulary is bigger
+SMALL_BYTES = 100 * 2**20  # larger than any configuration or vocabulary
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 CHUNK = 2**20  # bytes written at a time
-SILENCE_SECONDS = 30  # the server may be quiet for so long
-RETRIES = 3  # in a row without a byte between them
+SILENCE_SECONDS = 30  # the longest time without an answer
+RETRIES = 3  # in a row without a byte in between
 PAUSE_SECONDS = 1.0  # before each
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a download is."""
+    """The progress of a download."""
 
     model: str
     bytes_done: int
@@ -68,7 +68,7 @@ class WeightFile:
 
     name: str
     size: int
-    blob: str  # the hash it is kept under in the cache
+    blob: str  # the hash it is stored under in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class HubModel:
 
 
 def find_cached(name: str) -> Path | None:
-    """The folder of a model that was downloaded whole, if there is one; asks nobody."""
+    """The folder of a completely downloaded model, if there is one; does not use the network."""
     config = try_to_load_from_cache(name, "config.json")
     if not isinstance(config, str):
         return None
@@ -94,19 +94,19 @@ def find_cached(name: str) -> Path | None:
 
 
 def look_up(name: str) -> HubModel:
-    """Ask the Hub what a model consists of, and fetch its small files.
+    """Ask the Hub which files a model has, and download the small ones.
 
     Raises:
-        InputError: the Hub cannot be reached, has no such model or does not give it out, or it has no safetensors.
+        InputError: the Hub cannot be reached, has no such model or refuses it, or the model has no safetensors.
     """
     with hub_errors(name):
         info = HfApi().model_info(name, timeout=10, files_metadata=True)
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:
-            raise InputError(f"{name} is no model that can be loaded: it has no config.json.")
+            raise InputError(f"{name} cannot be loaded: it has no config.json.")
         if SINGLE not in files and INDEX not in files:
             raise InputError(
-                f"{name} has no weights in safetensors, the only format that is loaded: look for a copy of it that has."
+                f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
             )
         wanted = [name for name, file in files.items() if _is_small(file) and not (name == INDEX and SINGLE in files)]
         paths = [hf_hub_download(name, file, revision=info.sha) for file in wanted]
@@ -115,12 +115,12 @@ def look_up(name: str) -> HubModel:
 
 
 def fetch(name: str) -> Iterator[Progress]:
-    """Download a model's weights, saying how far it is; what an earlier try has got is not fetched again.
+    """Download the weights of a model, and yield the progress; what is here already is not downloaded again.
 
-    Closing the generator stops the download; a later one goes on where it stopped.
+    Closing the generator stops the download; the next one continues there.
 
     Raises:
-        InputError: see `look_up`; or the download broke off, or the disk is full.
+        InputError: see `look_up`; or the download was interrupted, or the disk is full.
     """
     if find_cached(name):
         return
@@ -136,13 +136,13 @@ def fetch(name: str) -> Iterator[Progress]:
                     yield Progress(name, done + here, total, number, len(model.weights))
             done += file.size
             hf_hub_download(name, file.name, revision=model.commit)  # finds it in the cache, and gives it its name
-        hf_hub_download(name, "config.json")  # makes this commit the cache's current one
+        hf_hub_download(name, "config.json")  # makes this commit the current one in the cache
     yield Progress(name, total, total, len(model.weights), len(model.weights))
 
 
 @contextmanager
 def hub_errors(name: str) -> Iterator[None]:
-    """Turn what the client raises into one sentence about the model, and let it print nothing."""
+    """Turn the client's errors into one sentence about the model, and print nothing."""
     with _quiet():
         try:
             yield
@@ -151,7 +151,7 @@ def hub_errors(name: str) -> Iterator[None]:
         except (httpx2.HTTPError, OSError) as error:
             raise InputError(_in_one_sentence(name, error)) from error
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"The Hub's answer about {name} makes no sense.") from error
+            raise InputError(f"The Hub's answer about {name} cannot be understood.") from error
 
 
 def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
@@ -162,11 +162,11 @@ def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
                 f"`hf auth login` or set HF_TOKEN, and try again."
             )
         case RepositoryNotFoundError():
-            return f"There is no model named {name} on the Hub; if it is a private one, log in with `hf auth login`."
+            return f"There is no model named {name} on the Hub; if it is private, log in with `hf auth login`."
         case HfHubHTTPError():
-            return f"The Hub does not give out {name}: it answered {error.response.status_code}."
+            return f"The Hub refuses {name}: it answered {error.response.status_code}."
         case FileMetadataError():
-            return f"The Hub's answer about {name} makes no sense."
+            return f"The Hub's answer about {name} cannot be understood."
         case httpx2.HTTPError() | OfflineModeIsEnabled() | LocalEntryNotFoundError() | ConnectionError():
             return (
                 f"The Hub cannot be reached from here, and {name} is not downloaded yet: connect to the network, or "
@@ -179,7 +179,7 @@ def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No bars and no warnings of the client's own: what goes wrong is told in one sentence."""
+    """No progress bars or warnings from the client: errors are reported in one sentence."""
     logger, disabled = logging.getLogger("huggingface_hub"), are_progress_bars_disabled()
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -198,7 +198,7 @@ def _is_small(file: RepoSibling) -> bool:
 
 
 def weights_in(folder: Path) -> list[str]:
-    """Names of the weight files a model's folder has or, by its index, should have.
+    """Names of the weight files that a model's folder has or, according to its index, should have.
 
     Raises:
         InputError: it has none, or the index is broken.
@@ -223,7 +223,7 @@ def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Ite
         sibling = files[file]
         blob = sibling.lfs.sha256 if sibling.lfs else sibling.blob_id
         if not (blob and blob.isalnum()):  # it becomes a file name
-            raise InputError(f"The Hub's answer about {name} makes no sense.")
+            raise InputError(f"The Hub's answer about {name} cannot be understood.")
         yield WeightFile(file, sibling.size or 0, blob)
 
 
@@ -233,14 +233,14 @@ def _check_disk(name: str, missing: list[WeightFile]) -> None:
     wanted, free = sum(file.size for file in missing), shutil.disk_usage(cache).free
     if wanted > free:
         raise InputError(
-            f"The disk is too full for {name}: it takes {in_words(wanted)} and {in_words(free)} are free; "
+            f"The disk is too full for {name}: it needs {in_words(wanted)}, but {in_words(free)} are free; "
             f"free some space and load it again."
         )
 
 
 @contextmanager
 def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
-    """Keep other processes from writing the same file."""
+    """Prevent other processes from writing the same file."""
     lock = Path(constants.HF_HUB_CACHE) / ".locks" / f"{file.blob}.specviz.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -254,7 +254,7 @@ def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
 
 
 def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
-    """Fetch one file into the cache, going on where an earlier try ended; yields the bytes there are so far."""
+    """Download one file into the cache, from where an earlier try ended; yields the number of bytes so far."""
     blob = model.folder.parents[1] / "blobs" / file.blob
     partial = blob.with_name(f"{blob.name}.specviz")
     blob.parent.mkdir(exist_ok=True)
@@ -270,8 +270,8 @@ def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
             tries = RETRIES if got > before else tries - 1
             if not tries:
                 raise InputError(
-                    f"The download of {model.name} was interrupted with {in_words(got)} of {in_words(file.size)} of "
-                    f"{file.name} here: load it again to go on from there."
+                    f"The download of {model.name} was interrupted after {in_words(got)} of {in_words(file.size)} of "
+                    f"{file.name}: load it again to continue from there."
                 ) from error
             time.sleep(PAUSE_SECONDS)
 
@@ -284,7 +284,7 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
             headers["Range"] = f"bytes={out.tell()}-"
         with get_session().stream("GET", url, headers=headers, timeout=SILENCE_SECONDS) as answer:
             hf_raise_for_status(answer)
-            if answer.status_code != 206:  # the whole file, whatever was asked for
+            if answer.status_code != 206:  # the server ignored the range and sends the whole file
                 out.truncate(0)
             for chunk in answer.iter_bytes(CHUNK):
                 out.write(chunk)
@@ -299,5 +299,5 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
         return
     partial.unlink()
     raise InputError(
-        f"{file.name} of {model.name} arrived with {in_words(size)} instead of {in_words(file.size)}: load it again."
+        f"{file.name} of {model.name} has {in_words(size)} instead of {in_words(file.size)}: load it again."
     )

@@ -1,5 +1,7 @@
-"""A model judged before its weights are loaded or even downloaded: from its configuration, its tokenizer and the
-headers of its weight files."""
+"""Check a model before its weights are loaded or even downloaded.
+
+The configuration, the tokenizer and the headers of the weight files are enough for that.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,28 +28,28 @@ from specviz.models.places import check_folder, find_folder, hub_id
 from specviz.models.quiet import in_short, quiet
 from specviz.models.weights import Shapes, disagreement, shapes_in_folder, shapes_on_hub
 
-MOST_LAYERS = 1000  # the deepest models have a tenth of that; building millions to count them would take forever
-FEW_FILES = 8  # of so many the headers are fetched before the download; of more, they are read after it
+MOST_LAYERS = 1000  # the deepest models have a tenth of that; a false number could be millions
+FEW_FILES = 8  # with more weight files, their headers are read only after the download
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What is known of a model without its weights."""
+    """What is known about a model without its weights."""
 
     name: str
     config: PreTrainedConfig
     tokenizer: PreTrainedTokenizerBase
     parameters: int  # tied embeddings counted once
-    context: int | None  # most tokens it can read, prompt and output together; None: no limit it knows of
+    context: int | None  # most tokens it can read, prompt and output together; None: no known limit
     rows: int  # of its embedding, padding included
     sliding_window: int | None
 
 
 def inspect_model(name: str) -> Inspection:
-    """Judge one model.
+    """Check one model.
 
     Raises:
-        InputError: it cannot be had, or cannot be used here; one sentence with what is wrong and what would work.
+        InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
     """
     folder, shapes = _open(name)
     with quiet():
@@ -55,8 +57,8 @@ def inspect_model(name: str) -> Inspection:
         made = _build_without_weights(name, config)
         if stored := shapes():
             expected = {key: weight.shape for key, weight in made.named_parameters()}
-            if lie := disagreement(stored, expected, made.base_model_prefix):
-                raise InputError(f"{name} is not what it says: {lie}; get an unbroken copy.")
+            if problem := disagreement(stored, expected, made.base_model_prefix):
+                raise InputError(f"{name} is inconsistent: {problem}; download it again.")
         tokenizer = _in_one_sentence(name, lambda: _tokenizer(folder))
     text = config.get_text_config()
     limit = getattr(text, "max_position_embeddings", None)
@@ -72,14 +74,14 @@ def inspect_model(name: str) -> Inspection:
 
 
 def _sliding_window(config: PreTrainedConfig) -> int | None:
-    """How far back the layers look that do not look all the way; None if all do (a config may name a size unused)."""
+    """How many tokens layers with a sliding window look back; None without such layers, even if a size is named."""
     kinds = getattr(config, "layer_types", None)
     unused = kinds is not None and "sliding_attention" not in kinds
     return None if unused else getattr(config, "sliding_window", None)
 
 
 def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
-    """Where the configuration and the tokenizer are, and how to learn the shapes of the weights (none: not now)."""
+    """The folder of configuration and tokenizer, and how to get the shapes of the weights (empty: not yet)."""
     if name in bundled_names():
         return MODELS_FOLDER / name, dict
     folder = find_folder(name)
@@ -112,7 +114,7 @@ def _in_one_sentence(name: str, read: Callable[[], Any]) -> Any:
         return read()
     except MemoryError:
         raise
-    except Exception as error:  # of every kind that a broken file can provoke in three libraries
+    except Exception as error:  # a broken file can cause errors of every kind in three libraries
         raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error
 
 
@@ -120,18 +122,18 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     """The model a configuration describes, on the meta device: shapes without numbers.
 
     Raises:
-        InputError: it is no causal language model, its cache cannot be rolled back, or its sizes are impossible.
+        InputError: it is not a causal language model, its cache cannot be rolled back, or its sizes are impossible.
     """
     _check_architecture(name, config)
     layers = getattr(config.get_text_config(), "num_hidden_layers", 0)
     if not isinstance(layers, int) or layers > MOST_LAYERS:
-        raise InputError(f"{name} is not what it says: its config.json asks for {layers!r:.40} layers.")
+        raise InputError(f"{name} cannot be used: its config.json asks for {layers!r:.40} layers.")
     with torch.device("meta"):
         made: PreTrainedModel = _in_one_sentence(name, lambda: _from_config(config))
     if "past_key_values" not in signature(made.forward).parameters or not _croppable(name, config):
         raise InputError(
-            f"{name} ({config.model_type}) keeps a recurrent state, or no cache, that cannot be rolled back after a "
-            f"rejection: use a model with plain or sliding-window attention."
+            f"{name} ({config.model_type}) cannot be rolled back after a rejection: it has a recurrent state or "
+            f"no cache. Use a model with plain or sliding-window attention."
         )
     return made
 
@@ -147,15 +149,15 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
     named: list[str | None] = [*config.architectures] if config.architectures else [assumed]
     if causal is None or config.is_encoder_decoder or causal not in named:
         raise InputError(
-            f"{name} is no causal language model ({', '.join(map(str, named))[:80]}): use one that writes text from "
+            f"{name} is not a causal language model ({', '.join(map(str, named))[:80]}): use one that writes text from "
             f"left to right, such as GPT-2, Llama, Qwen or Pythia."
         )
     if getattr(config, "quantization_config", None):
-        raise InputError(f"{name} is quantised: use the original, whose weights are plain floating-point numbers.")
+        raise InputError(f"{name} is quantized: use the original model with floating-point weights.")
 
 
 def _is_encoder(config: PreTrainedConfig) -> bool:
-    """Whether it reads to both sides unless told otherwise (BERT and its kin)."""
+    """Whether it reads in both directions by default (BERT and similar models)."""
     return getattr(config, "is_decoder", True) is False and "bert" in config.model_type
 
 

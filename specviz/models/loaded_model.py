@@ -26,11 +26,11 @@ class LoadedModel:
         """Most tokens it can read, prompt and output together."""
         # transformers maps other names for it (n_positions, ...) to this one
         limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
-        return int(limit) if limit and limit > 0 else 2**31  # some have none, and say so with -1
+        return int(limit) if limit and limit > 0 else 2**31  # some models have no limit, written as -1
 
     @property
     def bytes(self) -> int:
-        """Memory its weights take."""
+        """Memory that its weights take."""
         return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
 
     @property

@@ -1,4 +1,4 @@
-"""Load a model by name: `load_model`, with the number format measured where "auto" asks for that."""
+"""Load a model by name: `load_model`, with the number format measured for "auto"."""
 
 from collections.abc import Callable
 
@@ -15,12 +15,12 @@ def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
     Args:
         name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
-        dtype: "float32" is exact; "auto" is whichever has the smaller T(1) + T(5) on this machine.
-        progress: called with how far the download of a Hub model is.
+        dtype: "float32" is exact; "auto" is the one with the smaller T(1) + T(5) on this machine.
+        progress: called with the progress of a Hub download.
 
     Raises:
-        InputError: there is no such model, it cannot be downloaded, it is not a usable one, or memory is too small for
-            it; one sentence.
+        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
+            sentence.
     """
     if dtype not in (*DTYPES, "auto"):
         raise InputError(f"dtype must be float32, bfloat16 or auto, not {dtype}.")

@@ -1,4 +1,4 @@
-"""Where this runs, for the traces it makes."""
+"""The machine that a trace is recorded on."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from specviz.core.trace import Machine
 
 
 def describe_machine() -> Machine:
-    """The machine, library versions, and torch's threads as they are set now."""
+    """The machine, the versions of the libraries, and the current number of torch's threads."""
     return Machine(_hardware(), torch.__version__, transformers.__version__, torch.get_num_threads())
 
 

@@ -1,4 +1,4 @@
-"""May this draft serve this target? Asked before anything is loaded, and answered so that a person can act on it."""
+"""Whether a draft fits a target, decided before anything is loaded; if not, the answer says what would work."""
 
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -15,7 +15,7 @@ Tokens = Literal["same", "padded", "different"]
 
 
 class Difference(NamedTuple):
-    """The first token id that two tokenizers disagree on; None where one of them has no such id."""
+    """The first token id that differs between two tokenizers; None where one of them has no such id."""
 
     token_id: int
     target: str | None
@@ -24,16 +24,16 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    """What is known of a pair before its weights are loaded."""
+    """What is known about a pair before its weights are loaded."""
 
     target: str
     draft: str | None  # None: the drafter has no model
-    tokens: Tokens | None = None  # padded: equal but for unused rows of an embedding; None: not both are known
+    tokens: Tokens | None = None  # padded: equal except unused rows of an embedding; None: not both are known
     problems: list[str] = field(default_factory=list)  # one sentence each: what is wrong, and what would work
     notes: list[str] = field(default_factory=list)  # one sentence each: worth knowing
     parameters: int = 0  # of both models
     sizes: dict[str, int] = field(default_factory=dict)  # parameters by model name
-    bytes: int = 0  # of memory to have before loading both: weights and working room
+    bytes: int = 0  # memory that must be free before loading both: weights and working room
     context: int | None = None  # most tokens both can read, prompt and output together; None: no limit
 
     @property
@@ -51,16 +51,16 @@ def check_pair(
     new_tokens: int = 1,
     reclaimable: int = 0,
 ) -> PairReport:
-    """Judge a pair from its configurations, tokenizers and weight file headers; nothing is loaded.
+    """Check a pair from its configurations, tokenizers and weight file headers; nothing is loaded.
 
     Args:
         target: bundled name, local folder or Hub id.
         draft: the same; None for a drafter without a model.
         target_dtype: float32, bfloat16 or auto.
         draft_dtype: the same.
-        greedy: whether the run takes the likeliest tokens; sampling needs equal tokenizers.
+        greedy: whether the run is greedy; sampling needs equal tokenizers.
         new_tokens: how many tokens the run may write.
-        reclaimable: bytes of memory in models that would be given up for this pair, or are of it.
+        reclaimable: bytes of memory in models that would be released for this pair, or that belong to it.
     """
     problems: list[str] = []
     found = [_inspect(name, problems) for name in (target, draft) if name]
@@ -77,11 +77,11 @@ def check_pair(
     if len(known) == 2:
         tokens = _compare(known[0], known[1], greedy, problems, notes)
         if len(set(windows)) == 2:
-            notes.append(f"Prompt and output together may have {context} tokens: the shorter of the two windows.")
+            notes.append(
+                f"The prompt and the output together may have {context} tokens: the shorter of the two context windows."
+            )
     if context and new_tokens >= context:
-        problems.append(
-            f"{new_tokens} new tokens and a prompt do not fit a context window of {context}: ask for fewer."
-        )
+        problems.append(f"{new_tokens} new tokens and a prompt do not fit a context window of {context}: choose fewer.")
     on_cpu = sum(need for model, need in needs if choose_device(model.name, need) == "cpu")
     if short := shortage(" and ".join(model.name for model in known), on_cpu - reclaimable):
         problems.append(short)
@@ -91,12 +91,12 @@ def check_pair(
 
 
 def same_tokens(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> bool:
-    """Whether every token id means the same to both."""
+    """Whether every token id means the same in both."""
     return target is draft or target.get_vocab() == draft.get_vocab()
 
 
 def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> Difference | None:
-    """The first token id that means something else to the draft; None if none does."""
+    """The first token id with another meaning in the draft; None if the tokenizers are equal."""
     if same_tokens(target, draft):
         return None
     ours, theirs = ({token_id: token for token, token_id in each.get_vocab().items()} for each in (target, draft))
@@ -105,10 +105,10 @@ def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizer
 
 
 def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> int:
-    """How many logits are real tokens; what a model's embedding has beyond them is padding, to be ignored.
+    """How many logits stand for tokens; further rows of an embedding are padding.
 
     Raises:
-        InputError: the tokenizers differ; names the first token that does.
+        InputError: the tokenizers differ; the message names the first token that does.
     """
     size = min(len(target.tokenizer), int(target.model.config.get_text_config().vocab_size))
     if draft is None or draft.tokenizer is target.tokenizer:
@@ -127,22 +127,22 @@ def _inspect(name: str, problems: list[str]) -> Inspection | None:
 
 
 def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> Tokens:
-    """Compare the tokenizers; says what follows from it."""
+    """Compare the tokenizers, and add what follows from it to the problems or notes."""
     if difference := first_difference(target.tokenizer, draft.tokenizer):
         said = f"The tokenizers of {target.name} and {draft.name} {_in_words(difference)}"
         if greedy:
             notes.append(
-                f"{said}: the draft's text is re-encoded for the target, which works for greedy decoding only."
+                f"{said}: the draft's text is tokenized again for the target, which works for greedy decoding only."
             )
         else:
-            problems.append(f"{said}: set the temperature to 0, or use two models of one family.")
+            problems.append(f"{said}: set the temperature to 0, or use two models of the same family.")
         return "different"
     tokens = len(target.tokenizer)
     if target.rows == draft.rows == tokens:
         return "same"
     notes.append(
-        f"Both tokenizers have the same {tokens} tokens; the embeddings have {target.rows} rows (target) and "
-        f"{draft.rows} (draft), and rows beyond the tokens are padding that is never written."
+        f"Both tokenizers have the same {tokens} tokens. The embeddings have {target.rows} rows (target) and "
+        f"{draft.rows} (draft): the rows without a token are padding and are never written."
     )
     return "padded"
 

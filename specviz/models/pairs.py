@@ -1,4 +1,4 @@
-"""Pairs worth trying, and how big their models are, before anything is downloaded or loaded. Never imports torch."""
+"""Pairs to try, and the size of their models, before anything is downloaded or loaded. Never imports torch."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -20,22 +20,22 @@ class KnownModel:
     layers: int
     context: int  # most tokens it can read, prompt and output together
     vocabulary: int  # rows of its embedding, padding included
-    source: str  # where these numbers are from
+    source: str  # where these numbers come from
 
     @property
     def float32_bytes(self) -> int:
-        """Memory its weights take in float32."""
+        """Memory that its weights take in float32."""
         return 4 * self.parameters
 
     @property
     def bfloat16_bytes(self) -> int:
-        """Memory its weights take in bfloat16."""
+        """Memory that its weights take in bfloat16."""
         return 2 * self.parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something said about a pair, and why anyone should believe it."""
+    """A statement about a pair, and its source."""
 
     text: str
     source: str  # a URL, a paper, a file of this project, or NOT_MEASURED
@@ -47,13 +47,13 @@ class Pair:
 
     target: str
     draft: str
-    lesson: Lesson  # open: whether it pays depends on the machine, and is for the visitor to find out
-    place: Place  # the smallest machine it is for
+    lesson: Lesson  # open: it depends on the machine, and visitors can find out
+    place: Place  # the smallest machine that can run it
     statements: tuple[Statement, ...]
 
     @property
     def models(self) -> tuple[KnownModel, KnownModel]:
-        """What is known of target and draft."""
+        """Target and draft."""
         return known_models()[self.target], known_models()[self.draft]
 
     @property
@@ -63,12 +63,12 @@ class Pair:
 
     @property
     def float32_bytes(self) -> int:
-        """Memory the weights of both take in float32."""
+        """Memory that the weights of both take in float32."""
         return sum(model.float32_bytes for model in self.models)
 
     @property
     def bfloat16_bytes(self) -> int:
-        """Memory the weights of both take in bfloat16."""
+        """Memory that the weights of both take in bfloat16."""
         return sum(model.bfloat16_bytes for model in self.models)
 
 
@@ -84,7 +84,7 @@ def _card(name: str, parameters: int, layers: int, context: int, vocabulary: int
     return KnownModel(name, parameters, layers, context, vocabulary, source)
 
 
-# Parameters follow from each config.json (a test counts them again); the context is the model card's.
+# Parameters are computed from each config.json (a test counts them again); the context is from the model card.
 HUB_MODELS = (
     _card("EleutherAI/pythia-14m", 14_067_712, 6, 2048, 50304),
     _card("EleutherAI/pythia-70m", 70_426_624, 6, 2048, 50304),
@@ -108,7 +108,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "A single layer guesses for the whole target: wrong often, but so cheap that it pays.",
+                "One layer guesses for the whole target: it is often wrong, but so cheap that it pays.",
                 "assets/models/wren-nano/README.md",
             ),
         ),
@@ -120,7 +120,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "Right more often than the smallest draft, and dearer: the better one on most text, but not on prose.",
+                "Right more often than the smallest draft, at a higher cost: better on most text, but not on prose.",
                 "assets/models/wren-mini/README.md",
             ),
         ),
@@ -132,7 +132,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "Right most often, and yet wren-mini gains more: a third of the target's layers is not cheap.",
+                "It is right most often, but wren-mini gains more: a third of the target's layers is not cheap.",
                 "assets/models/wren-small/README.md",
             ),
         ),
@@ -144,7 +144,7 @@ PAIRS = (
         "anywhere",
         (
             Statement(
-                "The draft is bigger than its target: with c at 1 or above no acceptance rate makes it pay.",
+                "The draft is larger than its target: with c at 1 or above, it cannot pay at any acceptance rate.",
                 f"{LEVIATHAN}, theorem 3.8",
             ),
         ),
@@ -156,9 +156,9 @@ PAIRS = (
         "4 GB",
         (
             Statement(
-                "Both read the same training text in the same order; the draft has a quarter of the layers.", PYTHIA
+                "Both were trained on the same text in the same order; the draft has a quarter of the layers.", PYTHIA
             ),
-            Statement("Expect a cheap draft that agrees on easy words; how often, see for yourself.", NOT_MEASURED),
+            Statement("Expect a cheap draft that agrees on easy words. Try how often.", NOT_MEASURED),
         ),
     ),
     Pair(
@@ -167,8 +167,8 @@ PAIRS = (
         "open",
         "4 GB",
         (
-            Statement("Of the draft's 14 million parameters all but 1.2 million are its token tables.", COUNTED),
-            Statement("Expect that it knows spelling and little else: cheap guesses, mostly rejected.", NOT_MEASURED),
+            Statement("Of the draft's 14 million parameters, 12.9 million are in its token embeddings.", COUNTED),
+            Statement("Expect that it knows spelling and little more: cheap guesses, mostly rejected.", NOT_MEASURED),
         ),
     ),
     Pair(
@@ -177,9 +177,9 @@ PAIRS = (
         "no better",
         "4 GB",
         (
-            Statement("The draft was distilled to imitate this very target, with half its layers.", DISTILGPT2),
+            Statement("The draft was distilled from exactly this target, with half of its layers.", DISTILGPT2),
             Statement(
-                "With c near one half even a per-judgement rate of 0.8 gives at most 1.22 times.",
+                "With c near one half, even a per-judgement rate of 0.8 gives a speedup of at most 1.22.",
                 f"modelled: {LEVIATHAN}, theorem 3.8",
             ),
         ),
@@ -190,8 +190,11 @@ PAIRS = (
         "open",
         "4 GB",
         (
-            Statement("The draft imitates the target's smaller sister, with a quarter of its layers.", DISTILGPT2),
-            Statement("Expect more to gain than with gpt2, from somewhat fewer accepted guesses.", NOT_MEASURED),
+            Statement(
+                "The draft was distilled from a smaller version of the target, with a quarter of its layers.",
+                DISTILGPT2,
+            ),
+            Statement("Expect a larger gain than with gpt2, with slightly fewer accepted guesses.", NOT_MEASURED),
         ),
     ),
     Pair(
@@ -200,8 +203,11 @@ PAIRS = (
         "open",
         "8 GB",
         (
-            Statement("The same draft again, a sixth of the target's layers: c falls as the target grows.", DISTILGPT2),
-            Statement("Expect the largest gain of the three, if the rate of acceptance holds up.", NOT_MEASURED),
+            Statement(
+                "The same draft again, with a sixth of the target's layers: c is smaller with a larger target.",
+                DISTILGPT2,
+            ),
+            Statement("Expect the largest gain of the three, if the acceptance rate stays high.", NOT_MEASURED),
         ),
     ),
     Pair(
@@ -211,10 +217,12 @@ PAIRS = (
         "4 GB",
         (
             Statement(
-                "A good draft from the same makers that is almost as deep as its target: 30 layers of 32.", COUNTED
+                "A good draft from the same authors, but almost as deep as its target: 30 layers of 32.",
+                COUNTED,
             ),
             Statement(
-                "Expect high acceptance and no gain, least of all on a GPU: depth is what takes time.", NOT_MEASURED
+                "Expect high acceptance but no gain, especially on a GPU, where the number of layers decides the time.",
+                NOT_MEASURED,
             ),
         ),
     ),
@@ -224,8 +232,11 @@ PAIRS = (
         "open",
         "GPU",
         (
-            Statement("Two recent models of one family and one tokenizer, with 24 and 28 layers.", QWEN),
-            Statement("Expect high acceptance; layers so alike in number make the draft dear on a GPU.", NOT_MEASURED),
+            Statement("Two recent models of one family with the same tokenizer, with 24 and 28 layers.", QWEN),
+            Statement(
+                "Expect high acceptance, but an expensive draft on a GPU, because it has almost as many layers.",
+                NOT_MEASURED,
+            ),
         ),
     ),
 )
@@ -241,5 +252,5 @@ def known_models() -> dict[str, KnownModel]:
 
 
 def known_names() -> list[str]:
-    """Names the web app takes: bundled models, then catalogued ones."""
+    """Names that the web app accepts: bundled models, then catalogued ones."""
     return list(known_models())

@@ -1,4 +1,4 @@
-"""How long a forward pass over k tokens takes here."""
+"""How long a forward pass over k tokens takes on this machine."""
 
 from collections.abc import Callable, Iterable
 from statistics import median
@@ -9,11 +9,11 @@ import torch
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
-CONTEXT_TOKENS = 64  # read before timing: about where a short run is
+CONTEXT_TOKENS = 64  # read before timing: about the length of a short run
 
 
 class Stopped(Exception):
-    """Calibration was asked to stop before it had an answer."""
+    """A measurement was stopped before it had a result."""
 
 
 def pass_seconds(

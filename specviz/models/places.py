@@ -1,4 +1,4 @@
-"""Where a model's name leads: a bundled model, a folder on this machine, or the Hub."""
+"""What a model's name means: a bundled model, a folder on this machine, or a model on the Hub."""
 
 import re
 from pathlib import Path
@@ -15,15 +15,15 @@ def find_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()
         return folder if name and folder.is_dir() else None
-    except (OSError, RuntimeError, ValueError):  # a name too long for a file, a home that is not there
+    except (OSError, RuntimeError, ValueError):  # a name that is too long for a file, or a missing home folder
         return None
 
 
 def hub_id(name: str) -> str:
-    """The name, if it can be one of a model on the Hub: owner/name, never a path.
+    """The name, if it has the form of a model on the Hub: owner/name, never a path.
 
     Raises:
-        InputError: it cannot.
+        InputError: it has another form.
     """
     try:
         validate_repo_id(name)
@@ -37,12 +37,12 @@ def hub_id(name: str) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse what is no model, and what has only pickled weights.
+    """Refuse a folder without a model, or with pickled weights only.
 
     Raises:
         InputError: the folder has no configuration, or no safetensors.
     """
     if not (folder / "config.json").is_file():
-        raise InputError(f"{folder} is no model: it has no config.json.")
+        raise InputError(f"{folder} is not a model: it has no config.json.")
     if not any(folder.glob("*.safetensors")):
         raise InputError(f"{folder} has no weights in safetensors, the only format that is loaded.")

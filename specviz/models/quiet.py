@@ -1,4 +1,4 @@
-"""Loading without the libraries' own reports: what is wrong with a model is told in one sentence."""
+"""Loading without the libraries' own reports: specviz says in one sentence what is wrong with a model."""
 
 import logging
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from transformers.utils import logging as transformers_logging
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars, and no report of transformers' on the standard error."""
+    """No progress bars, and no output of transformers on standard error."""
     bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers_logging.set_verbosity(logging.CRITICAL)
@@ -23,5 +23,5 @@ def quiet() -> Iterator[None]:
 
 
 def in_short(error: Exception) -> str:
-    """What a library said, cut to a readable length (their texts run to paragraphs)."""
+    """The message of a library, shortened: some are several paragraphs long."""
     return shorten(str(error) or type(error).__name__, 200, placeholder=" …")

@@ -25,15 +25,15 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
     Args:
         name: bundled names win over folders, folders over Hub ids; a bundled name never touches the network.
-        dtype: "float32" or "bfloat16"; `loading.load_model` knows "auto" too.
-        progress: called with how far the download of a Hub model is.
+        dtype: "float32" or "bfloat16"; `loading.load_model` also takes "auto".
+        progress: called with the progress of a Hub download.
 
     Raises:
-        InputError: there is no such model, it cannot be downloaded, it is not a usable one, or memory is too small for
-            it; one sentence.
+        InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
+            sentence.
     """
     if name in bundled_names():
-        folder, parameters = MODELS_FOLDER / name, 0  # so few that they fit anywhere
+        folder, parameters = MODELS_FOLDER / name, 0  # so small that it always fits
     else:
         folder, parameters = prepare(name, dtype, progress)
     device = choose_device(name, needed_bytes(parameters, dtype))
@@ -49,10 +49,10 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
 
 
 def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
-    """Judge a model that does not ship with the app, and download it if need be; returns its folder and parameters.
+    """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters.
 
     Raises:
-        InputError: see `read_model`; nothing was loaded, and no weights were fetched unless the download broke off.
+        InputError: see `read_model`; nothing was loaded.
     """
     parameters = inspect_model(name).parameters
     least = "bfloat16" if dtype == "auto" else dtype
@@ -66,12 +66,12 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
             progress(step)
     folder = find_cached(name)
     if folder is None:
-        raise InputError(f"{name} was downloaded, but is not complete: remove it from the Hub's cache and try again.")
+        raise InputError(f"{name} was downloaded but is not complete: remove it from the Hub's cache and try again.")
     return folder, parameters
 
 
 def download(name: str) -> Iterator[Progress]:
-    """Fetch a Hub model that is not on this machine yet, saying how far it is; any other name needs nothing.
+    """Download a Hub model that is not on this machine yet, and yield the progress; nothing for other names.
 
     Raises:
         InputError: see `fetch`.
@@ -86,19 +86,19 @@ def _read(name: str, folder: Path, dtype: str) -> tuple[Any, PreTrainedTokenizer
     options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
     both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
     model, report = both
-    if missing := sorted(report["missing_keys"]):  # they would be filled with random numbers
-        raise InputError(f"{name} is incomplete: its config.json asks for {missing[0]}, and no weights have it.")
+    if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers
+        raise InputError(f"{name} is incomplete: its config.json asks for {missing[0]}, which is not in its weights.")
     return model, tokenizer
 
 
 @contextmanager
 def _one_sentence(name: str) -> Iterator[None]:
-    """Turn what loading raises into a sentence about the model."""
+    """Turn errors of loading into one sentence about the model."""
     try:
         yield
     except InputError:
         raise
-    except Exception as error:  # of every kind that a broken file can provoke in four libraries
+    except Exception as error:  # a broken file can cause errors of every kind in four libraries
         if is_out_of_memory(error):
             raise MemoryError from error
         if "ignore_mismatched_sizes" in str(error):
@@ -107,6 +107,6 @@ def _one_sentence(name: str) -> Iterator[None]:
 
 
 def _weights_hash(name: str, folder: Path) -> str:
-    """The hash of the weight files; of a Hub model, its commit."""
+    """The hash of the weight files; for a Hub model, its commit."""
     local = name in bundled_names() or find_folder(name)
     return weights_hash(folder) if local else folder.name[:16]

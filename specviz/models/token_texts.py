@@ -1,4 +1,4 @@
-"""One token's text for a person. A token may be part of a character: its bytes then stand as ⟨E2⟩⟨80⟩."""
+"""The text of one token for display. A token may be part of a character: its bytes are then shown as ⟨E2⟩⟨80⟩."""
 
 import codecs
 import re
@@ -19,7 +19,7 @@ codecs.register_error("specviz.show_bytes", _show_bytes)
 
 
 class TokenTexts:
-    """Display text by token id, made once per id. Never join these into text: decode the ids instead."""
+    """Display text by token id, made once for each id. Never join these into text: decode the ids instead."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
@@ -48,7 +48,7 @@ def texts_of(tokenizer: PreTrainedTokenizerBase, token_ids: Iterable[int]) -> di
 
 
 def token_bytes(raw: str, byte_level: bool) -> bytes:
-    """The bytes a vocabulary entry stands for, in GPT-2's byte alphabet or SentencePiece's spelling."""
+    """The bytes that a vocabulary entry means, in GPT-2's byte alphabet or SentencePiece's spelling."""
     if byte_level:
         alphabet = byte_alphabet()
         return b"".join(alphabet.get(char) or char.encode() for char in raw)

@@ -95,7 +95,7 @@ class ModelCache:
             kept = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
             if kept + both > self._budget:
                 self._quicker[name] = "bfloat16"
-                self._reasons[name] = f"{name} runs in bfloat16: in float32 the pair does not fit into memory."
+                self._reasons[name] = f"{name} runs in bfloat16, because the pair does not fit into memory in float32."
             else:
                 self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
                 choice = choose_dtype(name)

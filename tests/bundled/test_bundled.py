@@ -107,7 +107,7 @@ def test_a_bfloat16_target_takes_a_float32_draft(target: LoadedModel) -> None:
     assert parse_trace(dump_trace(trace)) == trace
 
 
-def test_every_emitted_token_is_the_targets_likeliest_when_greedy(target: LoadedModel) -> None:
+def test_every_emitted_token_is_the_targets_most_probable_one_when_greedy(target: LoadedModel) -> None:
     trace = speculative_decode(target, drafter("wren-nano"), STORY, DecodeSettings(max_new_tokens=24))
     for round in trace.rounds:
         for token in round.drafted:

@@ -310,7 +310,7 @@ def test_progress_is_for_a_terminal_only(run: Cli, monkeypatch: pytest.MonkeyPat
 def test_show_says_if_the_weights_changed_since_the_trace(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "old.json"
     file.write_text(dump_trace(fake_trace(tokens=8)), encoding="utf-8")  # its weights hash is not that of wren-base
-    assert "note: wren-base here has other weights than the wren-base of this trace." in ok("show", file)
+    assert "note: The weights of wren-base on this machine differ from those in this trace." in ok("show", file)
 
 
 def test_show_of_a_plain_run(ok: Callable[..., str], tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_folders_without_a_usable_model_are_one_line(run: Cli, tmp_path: Path, t
     def as_target(folder: Path) -> str:
         return refused(run, "run", "--target", folder, "--draft", "prompt-lookup", *PROMPT)
 
-    assert "is no model: it has no config.json" in as_target(tmp_path)
+    assert "is not a model: it has no config.json" in as_target(tmp_path)
     pickles = tmp_path / "pickles"
     pickles.mkdir()
     (pickles / "config.json").write_text("{}")
@@ -129,16 +129,16 @@ def test_folders_without_a_usable_model_are_one_line(run: Cli, tmp_path: Path, t
     liar = shutil.copytree(tiny_folder, tmp_path / "liar")
     config = json.loads((liar / "config.json").read_text())
     (liar / "config.json").write_text(json.dumps(config | {"hidden_size": 4096}))
-    assert "makes lm_head.weight 7 × 4096, and its weights hold 7 × 16" in as_target(liar)
+    assert "makes lm_head.weight 7 × 4096, but its weights have 7 × 16" in as_target(liar)
     (liar / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 40}))
-    assert "is not what it says: its config.json asks for " in as_target(liar)
+    assert "is inconsistent: its config.json asks for " in as_target(liar)
 
 
 def test_sampling_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: Path) -> None:
     short = ("--max-new-tokens", "2", "--temperature", "1")
     said = refused(run, "run", "--target", "wren-base", "--draft", tiny_folder, *PROMPT, *short)
     assert f"The tokenizers of wren-base and {tiny_folder} differ first at token 0" in said
-    assert "set the temperature to 0, or use two models of one family." in said
+    assert "set the temperature to 0, or use two models of the same family." in said
 
 
 # Status 1: anything else

@@ -73,7 +73,7 @@ def test_weights_that_changed_since_a_trace_are_named() -> None:
     )
     assert changed_weights(unchanged) == []
     other_draft = replace(unchanged, drafter=DrafterInfo("model", "wren-nano", 1, "float32", "0" * 16))
-    assert changed_weights(other_draft) == ["wren-nano here has other weights than the wren-nano of this trace."]
+    assert changed_weights(other_draft) == ["The weights of wren-nano on this machine differ from those in this trace."]
     stranger = ModelInfo("someone/else", 1, "float32", "0" * 16)
     without_a_model = replace(unchanged, target=stranger, drafter=DrafterInfo("prompt-lookup", "wren-nano"))
     assert changed_weights(without_a_model) == []  # nothing here to compare with

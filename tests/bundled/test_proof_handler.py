@@ -132,7 +132,7 @@ def test_the_recorded_near_tie_is_one() -> None:
     assert proof.near_tie.dtype == "bfloat16"
     one, batched, exact = tie.ways
     assert [way.way for way in tie.ways] == ["one token", "batched", "float32"]
-    assert one.gap >= 0 >= batched.gap  # each pass took its own likeliest
+    assert one.gap >= 0 >= batched.gap  # each pass took its own most probable token
     assert one.gap - batched.gap > 0
     assert max(abs(one.gap), abs(batched.gap), abs(exact.gap)) <= 2 * 2**-7 * abs(one.plain)
     assert 2 <= tie.batch <= proof.near_tie.draft_length + 1

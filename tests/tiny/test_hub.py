@@ -161,8 +161,8 @@ def test_a_server_without_ranges_sends_it_all_again(hub: HubServer) -> None:
 def test_an_interrupted_download_says_so_keeps_what_it_has_and_is_resumed_later(hub: HubServer) -> None:
     hub.trouble = "cut always"
     sentence = refusal(lambda: list(fetch(NAME)))
-    assert sentence.startswith(f"The download of {NAME} was interrupted with ")
-    assert sentence.endswith("load it again to go on from there.")
+    assert sentence.startswith(f"The download of {NAME} was interrupted after ")
+    assert sentence.endswith("load it again to continue from there.")
     assert find_cached(NAME) is None
     size = (hub.models[NAME] / "model.safetensors").stat().st_size
     hub.trouble, hub.requests[:] = "none", []
@@ -208,8 +208,8 @@ def test_a_file_of_another_size_than_was_listed_is_not_kept(hub: HubServer) -> N
     [
         ("gated", f"{NAME} is gated: accept its terms on https://huggingface.co/{NAME}, then log in with"),
         ("gated weights", f"{NAME} is gated: accept its terms on"),
-        ("down", f"The Hub does not give out {NAME}: it answered 503."),
-        ("nonsense", f"The Hub's answer about {NAME} makes no sense."),
+        ("down", f"The Hub refuses {NAME}: it answered 503."),
+        ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
     ],
 )
 def test_each_refusal_of_the_hub_is_its_own_sentence(hub: HubServer, trouble: str, sentence: str) -> None:
@@ -226,7 +226,7 @@ def test_a_gated_model_says_how_to_log_in(hub: HubServer) -> None:
 
 
 def test_a_model_that_is_not_there(hub: HubServer) -> None:
-    expected = "There is no model named nobody/nothing on the Hub; if it is a private one, log in with `hf auth login`."
+    expected = "There is no model named nobody/nothing on the Hub; if it is private, log in with `hf auth login`."
     assert refusal(lambda: load_model("nobody/nothing")) == expected
 
 
@@ -354,9 +354,9 @@ def test_whatever_goes_wrong_the_previous_pair_is_still_usable(
     for target, draft, settings, expected in (
         ("a/../b", "lookup", {}, "There is no model named 'a/../b'"),
         (str(pickles), "lookup", {}, "has no weights in safetensors"),
-        (str(liar), "lookup", {}, "is not what it says"),
+        (str(liar), "lookup", {}, "is inconsistent"),
         ("someone/huge", "lookup", {}, "or a machine with more memory."),
-        ("someone/bert", "lookup", {}, "is no causal language model"),
+        ("someone/bert", "lookup", {}, "is not a causal language model"),
         (NAME, "someone/other", {"temperature": 1.0}, "differ first at token 7"),
         (NAME, "nobody/nothing", {}, "There is no model named nobody/nothing on the Hub"),
     ):

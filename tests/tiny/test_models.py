@@ -81,7 +81,7 @@ def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("alone", "said"), [(0.004, "over plain decoding in float32, a speedup of 2 would be one of 1.60."), (0.006, "")]
+    ("alone", "said"), [(0.004, "compared with plain decoding in float32, a speedup of 2 would be 1.60."), (0.006, "")]
 )
 def test_a_format_chosen_for_checking_says_what_plain_decoding_would_rather_have(
     folder: Path, monkeypatch: pytest.MonkeyPatch, alone: float, said: str
@@ -158,7 +158,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
 
 
 def test_a_folder_that_is_no_model_says_what_it_lacks(tmp_path: Path) -> None:
-    assert refusal(str(tmp_path)).endswith("is no model: it has no config.json.")
+    assert refusal(str(tmp_path)).endswith("is not a model: it has no config.json.")
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n.")
     assert "has no weights in safetensors, the only format that is loaded." in refusal(str(tmp_path))

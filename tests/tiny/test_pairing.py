@@ -102,13 +102,13 @@ def test_what_is_no_causal_language_model_is_refused(kind: str, architecture: st
     (folder / "config.json").unlink()
     transformers.AutoConfig.for_model(kind).save_pretrained(folder)
     sentence = only_problem(check_pair(change(folder, architectures=[architecture] if architecture else None), None))
-    assert "is no causal language model" in sentence
+    assert "is not a causal language model" in sentence
     assert "such as GPT-2" in sentence
 
 
-def test_a_quantised_model_is_refused(folder: Path) -> None:
+def test_a_quantized_model_is_refused(folder: Path) -> None:
     name = change(folder, quantization_config={"quant_method": "gptq", "bits": 4})
-    assert "is quantised" in only_problem(check_pair(name, None))
+    assert "is quantized" in only_problem(check_pair(name, None))
 
 
 # Tokenizers
@@ -160,7 +160,7 @@ def test_padding_of_an_embedding_is_explained(tmp_path: Path) -> None:
     draft = model_of("gpt2", GPT2, tmp_path / "draft")
     report = check_pair(target, draft)
     assert (report.ok, report.tokens) == (True, "padded")
-    assert "the same 11 tokens; the embeddings have 16 rows (target) and 11 (draft)" in report.notes[0]
+    assert "the same 11 tokens. The embeddings have 16 rows (target) and 11 (draft)" in report.notes[0]
 
 
 def test_two_families_of_one_size_are_told_apart(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_the_shorter_window_is_the_pairs(tmp_path: Path, saved: Path) -> None:
     report = check_pair(str(saved), short)
     assert (report.ok, report.context) == (True, 32)
     assert "may have 32 tokens" in report.notes[0]
-    assert "context window of 32: ask for fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
+    assert "context window of 32: choose fewer." in only_problem(check_pair(str(saved), short, new_tokens=32))
 
 
 def test_a_model_without_a_limit_has_none(tmp_path: Path) -> None:
@@ -234,13 +234,13 @@ def test_a_model_without_a_limit_has_none(tmp_path: Path) -> None:
     [
         (
             {"hidden_size": 32},
-            "its config.json makes lm_head.weight 7 × 32, and its weights hold 7 × 16; get an unbroken copy.",
+            "its config.json makes lm_head.weight 7 × 32, but its weights have 7 × 16; download it again.",
         ),
-        ({"vocab_size": 9}, "9 × 16, and its weights hold 7 × 16"),
-        ({"intermediate_size": 64}, "16 × 64, and its weights hold 16 × 32"),
+        ({"vocab_size": 9}, "9 × 16, but its weights have 7 × 16"),
+        ({"intermediate_size": 64}, "16 × 64, but its weights have 16 × 32"),
         ({"num_hidden_layers": 3}, "its config.json asks for "),
         ({"num_hidden_layers": 10**9}, "its config.json asks for 1000000000 layers"),
-        ({"hidden_size": 10**9}, "and its weights hold"),
+        ({"hidden_size": 10**9}, "but its weights have"),
         ({"num_key_value_heads": 1}, "its config.json makes model.layers.0.self_attn.k_proj.weight 8 × 16"),
     ],
     ids=str,
@@ -288,7 +288,7 @@ def test_a_checkpoint_that_leaves_out_the_prefix_or_a_tied_copy_is_no_lie(tmp_pa
 @pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"garbage" * 9])
 def test_weights_with_a_broken_header_are_no_safetensors(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").write_bytes(content)
-    assert only_problem(check_pair(str(folder), None)).endswith("model.safetensors is no safetensors file.")
+    assert only_problem(check_pair(str(folder), None)).endswith("model.safetensors is not a safetensors file.")
 
 
 def test_a_folder_full_of_pickles_is_refused_and_not_read(folder: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_gpu_is_used_where_there_is_one_with_room(
 def test_a_device_that_is_not_there_is_one_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "accelerator", lambda: "cpu")
     monkeypatch.setenv("SPECVIZ_DEVICE", asked)
-    with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', and there is no such device here"):
+    with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', but there is no such device here"):
         devices.choose_device("owner/model", 1)
 
 

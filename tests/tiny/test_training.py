@@ -159,7 +159,7 @@ def test_distilling_brings_a_draft_nearer(
 
 
 def _agreement(one: LlamaForCausalLM, other: LlamaForCausalLM, rows: torch.Tensor) -> float:
-    """Share of places at which both find the same token likeliest."""
+    """Share of places at which both give the highest probability to the same token."""
     with torch.no_grad():
         choices = [(states(model, rows.long()) @ model.lm_head.weight.T).argmax(-1) for model in (one, other)]
     return (choices[0] == choices[1]).float().mean().item()

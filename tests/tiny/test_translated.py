@@ -134,7 +134,7 @@ def twins() -> tuple[LoadedModel, LoadedModel]:
     words = list(dict.fromkeys(STORY.split()))
     one = replace(tiny_model(seed=5, vocabulary=len(words) + 3, context=200), tokenizer=words_tokenizer(words, False))
     with torch.no_grad():
-        one.model.get_output_embeddings().weight[:3] = 0  # never the likeliest of so many
+        one.model.get_output_embeddings().weight[:3] = 0  # never the most probable of so many
     order = [0, 1, 2, *range(len(words) + 2, 2, -1)]
     model = copy.deepcopy(one.model)
     with torch.no_grad():
