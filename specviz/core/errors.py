@@ -1,8 +1,8 @@
-"""The one kind of failure a visitor may see: a sentence about what they gave us."""
+"""The only kind of error that a visitor sees: a sentence about the input."""
 
 
 class InputError(ValueError):
-    """Something given from outside cannot be used; `str(error)` is one clear sentence for a person.
+    """Some input cannot be used; `str(error)` is one clear sentence for a person.
 
-    The command line prints it and exits with status 2; a page shows it and keeps what was there.
+    The command line prints it and exits with status 2. A page shows it and changes nothing else.
     """

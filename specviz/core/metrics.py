@@ -11,7 +11,7 @@ from specviz.core.trace import Autoregressive, Round, Trace
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the tokens of some rounds."""
+    """How many tokens of some rounds were drafted, accepted, rejected, discarded and emitted."""
 
     rounds: int = 0
     drafted: int = 0
@@ -49,7 +49,7 @@ class Counts:
 
 
 def count(rounds: Sequence[Round]) -> Counts:
-    """What became of the tokens of these rounds."""
+    """The counts of these rounds."""
     counts = Counts()
     for round in rounds:
         counts = counts.plus(round)
@@ -71,7 +71,7 @@ class PositionCounts:
 
 
 def longest_draft(trace: Trace) -> int:
-    """Positions a draft of this run can have: the draft length, or more where a schedule went beyond it."""
+    """The number of positions in a draft of this run: the draft length, or more if the schedule made longer drafts."""
     return max([trace.settings.draft_length, *(len(round.drafted) for round in trace.rounds)])
 
 
@@ -86,9 +86,9 @@ def by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCoun
 
 
 def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
-    """Seconds at which the target alone has written 0, 1, ... `tokens` tokens.
+    """The seconds after which the target alone has written 0, 1, ... `tokens` tokens.
 
-    Where the plain run stopped earlier (a sampled run is another draw), its median step is carried on.
+    If the plain run stopped earlier (a sampled run is another draw), its median step is used for the rest.
     """
     steps = plain.seconds_per_token[:tokens]
     missing = tokens - len(steps)
@@ -103,7 +103,7 @@ class Running:
 
     counts: Counts
     speculative_seconds: float  # decoding so far, without prefill
-    autoregressive_seconds: float | None  # what the target alone took for as many tokens; None before it ran
+    autoregressive_seconds: float | None  # time of the target alone for the same number of tokens; None before it ran
 
     @property
     def speedup(self) -> float | None:
@@ -133,7 +133,7 @@ def speedup(trace: Trace) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a round costs, in units of one single-token target step."""
+    """The costs of a round, in units of one single-token target step."""
 
     step_seconds: float  # that unit: the plain run's median step
     cost_ratio: float  # c: one draft step
@@ -142,7 +142,7 @@ class Costs:
 
 
 def costs(trace: Trace) -> Costs | None:
-    """The costs one trace measured (medians); None without a plain run or a drafted token."""
+    """The costs measured by one trace (medians); None without a plain run or a drafted token."""
     drafting = [round for round in trace.rounds if round.drafted]
     if not trace.autoregressive or not trace.autoregressive.seconds_per_token or not drafting:
         return None
@@ -161,7 +161,7 @@ def costs(trace: Trace) -> Costs | None:
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
-    """Index of the first token at which two outputs differ; None when they are the same."""
+    """Index of the first token at which two outputs differ; None if they are the same."""
     for index, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return index

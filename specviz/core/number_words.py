@@ -1,4 +1,4 @@
-"""Small numbers as words: sentences read better so."""
+"""Small numbers as words, for sentences."""
 
 CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]

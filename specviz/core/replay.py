@@ -1,8 +1,8 @@
 """The exact counterfactual: under greedy decoding the output is fixed, so every draft length can be replayed.
 
-What the draft guesses after a text depends on that text alone. One pass of it over prompt and output says what it would
-have guessed at each place; from there, which tokens each round accepts and rejects follows without decoding again.
-Only what the draft writes after a wrong guess is not known: no run has asked for it, unless one on hand has.
+What the draft guesses after a text depends only on that text. One pass of the draft over prompt and output gives its
+guess at each place, and from these follows which tokens each round accepts and rejects, without decoding again.
+Only what the draft writes after a wrong guess is unknown, unless a real run has drafted it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,23 +17,23 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import MAX_TOKENS, DrafterInfo, EmittedKind, Piece, Seconds, Status, TokenId, Trace
 
 Ids = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
-Tails = Mapping[int, Sequence[int]]  # by place in the output: what a real draft went on with after its guess there
+Tails = Mapping[int, Sequence[int]]  # by place in the output: what a real draft wrote after its guess there
 
 
 @dataclass(frozen=True, slots=True)
 class DraftGuesses:
-    """What one drafter would guess at each place of a greedy output, the true text before that place given."""
+    """What one drafter would guess at each place of a greedy output, with the true text before that place."""
 
     drafter: DrafterInfo
     token_ids: Ids  # the output
     guesses: Ids | None  # a model's guess at each place; None for prompt lookup
     proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # prompt lookup's, up to 16 from each place
     pieces: dict[TokenId, Piece]  # the text of each token in it
-    exact: bool  # False: in a rounding format, where nearly equal tokens may be chosen differently one by one
-    seconds: Seconds = 0.0  # what making it took
+    exact: bool  # False: in bfloat16, nearly equal tokens may be chosen differently when drafting one by one
+    seconds: Seconds = 0.0  # the time it took
 
     def proposal(self, start: int, count: int) -> list[int | None]:
-        """The `count` guesses (lookup: at most) of a round that starts at `start`; None for those not known."""
+        """The `count` guesses (lookup: at most) of a round that starts at `start`; None where a guess is unknown."""
         if self.proposals is not None:
             return list(self.proposals[start][:count])
         assert self.guesses is not None
@@ -41,7 +41,7 @@ class DraftGuesses:
         for place in range(start, min(start + count, len(self.guesses))):
             known.append(self.guesses[place])
             if self.guesses[place] != self.token_ids[place]:
-                break  # from here on the draft reads a text that was never written
+                break  # from here the draft reads a text that was never written
         return known + [None] * (count - len(known))
 
     def matches(self) -> list[bool | None]:
@@ -52,7 +52,7 @@ class DraftGuesses:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGuess:
-    """One token the draft would propose, and what would happen to it."""
+    """One token that the draft would propose, and its status."""
 
     id: int | None  # None: no real run has drafted it
     status: Status
@@ -62,7 +62,7 @@ class ReplayedGuess:
 class ReplayedRound:
     """One round at a draft length that was not decoded."""
 
-    start: int  # how many tokens the output had before it
+    start: int  # number of output tokens before it
     guesses: list[ReplayedGuess]
     kind: EmittedKind
     token_id: int | None  # the target's own token; None after an accepted end of text
@@ -84,7 +84,7 @@ def replay(
     ends: Collection[int] = frozenset(),
     tails: Tails | None = None,
 ) -> list[ReplayedRound]:
-    """The rounds that decoding with this draft length goes through, token for token as the real loop keeps its books.
+    """The rounds of decoding with this draft length, token by token as in the real loop.
 
     Args:
         draft_guesses: of the drafter, over the greedy output.
@@ -96,7 +96,7 @@ def replay(
     rounds: list[ReplayedRound] = []
     start = 0
     while start < len(draft_guesses.token_ids):
-        count = min(draft_length, max_new_tokens - start - 1)  # the target adds a token to every round: room for it
+        count = min(draft_length, max_new_tokens - start - 1)  # leaves room for the target's own token
         proposal = draft_guesses.proposal(start, count)
         rounds.append(_round(draft_guesses.token_ids, start, proposal, ends, tails or {}))
         start += rounds[-1].emitted
@@ -106,7 +106,7 @@ def replay(
 def _round(
     output: Sequence[int], start: int, proposal: list[int | None], ends: Collection[int], tails: Tails
 ) -> ReplayedRound:
-    """What the target makes of one proposal: it keeps what is its own output, up to an end of text."""
+    """The result of one proposal: the target accepts what equals its own output, up to an end of text."""
     accepted, ended = 0, False
     while accepted < len(proposal) and not ended and proposal[accepted] == output[start + accepted]:
         ended = output[start + accepted] in ends
@@ -123,16 +123,16 @@ def _round(
 
 
 def _filled_in(proposal: list[int | None], judged: int, tail: Sequence[int]) -> list[int | None]:
-    """The proposal with what a real run drafted at its unknown places."""
+    """The proposal, with the tokens of a real run at its unknown places."""
     known = dict(enumerate(tail, start=judged))
     return [known.get(i) if token_id is None else token_id for i, token_id in enumerate(proposal)]
 
 
 def tails_of(trace: Trace) -> dict[int, list[int]]:
-    """What the run's draft model went on with after each guess that failed (or ended the text).
+    """What the draft model of the run wrote after each guess that was rejected (or ended the text).
 
-    It is keyed by that guess's place in the output: the text up to there, the guess included, decides what comes
-    next, wherever the round began.
+    The key is the place of that guess in the output: the text up to there, with the guess, decides what comes next,
+    wherever the round began.
     """
     tails: dict[int, list[int]] = {}
     written = 0
@@ -145,7 +145,7 @@ def tails_of(trace: Trace) -> dict[int, list[int]]:
 
 
 def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
-    """What would become of the drafted tokens."""
+    """The counts of these rounds."""
     return Counts(
         rounds=len(rounds),
         drafted=sum(len(round.guesses) for round in rounds),
@@ -157,9 +157,9 @@ def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
 
 
 def modelled_steps(rounds: Sequence[ReplayedRound], costs: Costs) -> float:
-    """What the rounds would take, in single-token target steps: nc + v(n+1) + o for a round with n guesses.
+    """The time of the rounds in single-token target steps: nc + v(n+1) + o for a round with n guesses.
 
-    The denominator of `theory.realistic_speedup`, summed over rounds as long as they really would be.
+    This is the denominator of `theory.realistic_speedup`, summed over rounds of their real lengths.
     """
     return sum(
         len(round.guesses) * costs.cost_ratio
@@ -170,7 +170,7 @@ def modelled_steps(rounds: Sequence[ReplayedRound], costs: Costs) -> float:
 
 
 def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | None:
-    """Tokens over `modelled_steps`: the target alone takes one step a token. None where nothing is emitted."""
+    """Tokens / `modelled_steps`: the target alone takes one step a token. None if nothing is emitted."""
     steps = modelled_steps(rounds, costs)
     return counts_of(rounds).emitted / steps if steps else None
 
@@ -184,40 +184,40 @@ def every_length(
 
 
 def ends_of(trace: Trace) -> frozenset[int]:
-    """The token ids that can have ended this output: no other end of text is in it, or it would have ended there."""
+    """The token id that ended this output, if one did. No other end of text is in it: it would have ended there."""
     return frozenset(trace.output.token_ids[-1:]) if trace.output.stopped_by == "eos" else frozenset()
 
 
-_FORESIGHT: TypeAdapter[DraftGuesses] = TypeAdapter(DraftGuesses)
+_DRAFT_GUESSES: TypeAdapter[DraftGuesses] = TypeAdapter(DraftGuesses)
 
 
 def dump_draft_guesses(draft_guesses: DraftGuesses) -> str:
-    """The draft_guesses as JSON text."""
-    return _FORESIGHT.dump_json(draft_guesses).decode()
+    """The guesses as JSON text."""
+    return _DRAFT_GUESSES.dump_json(draft_guesses).decode()
 
 
 def parse_draft_guesses(text: str | bytes) -> DraftGuesses:
     """What `dump_draft_guesses` wrote.
 
     Raises:
-        ValueError: it is no draft_guesses, or it does not speak of every place of its output.
+        ValueError: it is something else, or it does not have one entry for each place of its output.
     """
-    draft_guesses = _FORESIGHT.validate_json(text)
+    draft_guesses = _DRAFT_GUESSES.validate_json(text)
     each = draft_guesses.proposals if draft_guesses.guesses is None else draft_guesses.guesses
     if each is None or len(each) != len(draft_guesses.token_ids):
-        raise ValueError("The draft_guesses does not hold one guess, or one proposal, for each place of its output.")
+        raise ValueError("The DraftGuesses do not have one guess, or one proposal, for each place of the output.")
     return draft_guesses
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """One draft beside others along the same output: what it would guess, and what its guesses cost here."""
+    """One draft, compared with others along the same output: its guesses, and its costs on this machine."""
 
-    draft: str  # as a request names it
+    draft: str  # its name in a request
     draft_guesses: DraftGuesses
     costs: Costs  # of the pair, calibrated on this machine
     max_new_tokens: int
-    ends: list[int]  # what ended the output; empty where its length did
+    ends: list[int]  # the token that ended the output; empty if the length did
 
     def replay(self, draft_length: int) -> list[ReplayedRound]:
         """The rounds at this draft length."""

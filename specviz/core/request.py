@@ -1,4 +1,4 @@
-"""What a visitor asks for: models, prompt and settings of one run. Links, pages and the engine all speak it."""
+"""What a visitor asks for: models, prompt and settings of one run. Links, pages and the engine all use it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,12 +9,12 @@ PROMPT_LOOKUP = "lookup"  # the draft that needs no model
 DEFAULT_TARGET = "wren-base"
 DEFAULT_DRAFT = "wren-nano"
 
-Precision = Literal["exact", "fast"]  # exact: both models in float32; fast: each in the dtype quicker here
+Precision = Literal["exact", "fast"]  # exact: both models in float32; fast: each in the dtype that is faster here
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One run, before anything is loaded or tokenised."""
+    """One run, before anything is loaded or tokenized."""
 
     prompt: str
     target: str = DEFAULT_TARGET

@@ -1,4 +1,4 @@
-"""The settings of one decode run: what they may be, and nothing about how they are used."""
+"""The settings of one decode run, and their allowed values."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -6,17 +6,17 @@ from typing import Literal, get_args
 from specviz.core.errors import InputError
 
 MAX_DRAFT_LENGTH = 16
-MAX_SEED = 2**63 - 1  # what a torch.Generator takes
+MAX_SEED = 2**63 - 1  # the largest seed of a torch.Generator
 
 # How many tokens a round drafts. fixed: draft_length. heuristic: starts there, 2 more after a round that accepted all,
-# 1 fewer after any other. confidence: up to draft_length, stopping after a token the draft is unsure of.
+# 1 fewer after any other. confidence: up to draft_length, but a token that the draft is unsure of is the last one.
 DraftSchedule = Literal["fixed", "heuristic", "confidence"]
 DRAFT_SCHEDULES: tuple[DraftSchedule, ...] = get_args(DraftSchedule)
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeSettings:
-    """Settings shared by both decoders, checked when made.
+    """Settings of both decoders, checked when they are made.
 
     Raises:
         InputError: a value is outside its range; the sentence names the setting.
@@ -25,8 +25,8 @@ class DecodeSettings:
     max_new_tokens: int = 64
     draft_length: int = 4  # gamma: tokens proposed in a round, 1 to 16; see draft_schedule
     temperature: float = 0.0  # 0 is greedy
-    top_k: int | None = None  # keep the k likeliest tokens; None keeps all
-    top_p: float | None = None  # keep the smallest set with this much probability; None keeps all
+    top_k: int | None = None  # only the k most probable tokens; None: all
+    top_p: float | None = None  # only the smallest set with this much probability; None: all
     seed: int = 0
     stop_at_eos: bool = True  # False: always emit exactly max_new_tokens
     draft_schedule: DraftSchedule = "fixed"
@@ -51,7 +51,7 @@ class DecodeSettings:
 
     @property
     def greedy(self) -> bool:
-        """Whether the likeliest token is always taken (top-k and top-p then change nothing)."""
+        """Whether the most probable token is always chosen (top-k and top-p then change nothing)."""
         return self.temperature == 0
 
 

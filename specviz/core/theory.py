@@ -3,9 +3,9 @@
 Sources: Leviathan, Kalman, Matias, "Fast Inference from Transformers via Speculative Decoding" (ICML 2023,
 arXiv 2211.17192), here "Leviathan"; Chen et al., "Accelerating Large Language Model Decoding with Speculative
 Sampling" (2023, arXiv 2302.01318) has the same rule. Their alpha is a rate per judgement:
-accepted / (accepted + rejected), not accepted / drafted. What goes beyond them is said to.
+accepted / (accepted + rejected), not accepted / drafted. Where a formula goes beyond these papers, it says so.
 
-Every function raises InputError, a ValueError, that names the argument outside its range.
+Every function raises InputError, a ValueError, if an argument is outside its range; the message names it.
 """
 
 import math
@@ -23,7 +23,7 @@ Verification = float | Mapping[int, float] | Callable[[int], float]
 def expected_tokens(alpha: float, draft_length: int) -> float:
     """Tokens per target call, E(γ) = (1 − α^(γ+1)) / (1 − α): Leviathan, Eq. 1.
 
-    Computed as the sum this closes, 1 + α + ... + α^γ, so that α = 1 (γ + 1 tokens) needs no case of its own.
+    Computed as the sum 1 + α + ... + α^γ, so that α = 1 (γ + 1 tokens) needs no special case.
     """
     _check_alpha(alpha)
     _check_draft_length(draft_length)
@@ -31,7 +31,7 @@ def expected_tokens(alpha: float, draft_length: int) -> float:
 
 
 def expected_tokens_by_position(rates: Sequence[float]) -> float:
-    """Tokens per target call where position j of the draft survives with rate h_j: 1 + Σ_k Π_{j≤k} h_j.
+    """Tokens per target call if position j of the draft is accepted at rate h_j: 1 + Σ_k Π_{j≤k} h_j.
 
     The sum in the proof of Leviathan's Eq. 1, without its assumption that every position has the same rate.
     """
@@ -41,7 +41,7 @@ def expected_tokens_by_position(rates: Sequence[float]) -> float:
 
 
 def ideal_speedup(alpha: float, draft_length: int, cost_ratio: float) -> float:
-    """E(γ) / (γc + 1): Leviathan, Theorem 3.8, where checking γ + 1 tokens costs no more than making one."""
+    """E(γ) / (γc + 1): Leviathan, Theorem 3.8, if checking γ + 1 tokens takes no longer than making one."""
     return realistic_speedup(alpha, draft_length, cost_ratio)
 
 
@@ -56,7 +56,7 @@ def extra_operations(alpha: float, draft_length: int, operations_ratio: float) -
 
 
 def round_steps(draft_length: int, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0) -> float:
-    """What a round takes in target steps, γc + v(γ+1) + o: Theorem 3.8's γc + 1 with a real machine's v and o."""
+    """The time of a round in target steps, γc + v(γ+1) + o: γc + 1 of Theorem 3.8, with a real machine's v and o."""
     _check_draft_length(draft_length)
     _check_from_zero("cost_ratio", cost_ratio)
     _check_from_zero("overhead", overhead)
@@ -66,9 +66,9 @@ def round_steps(draft_length: int, cost_ratio: float, verification: Verification
 def realistic_speedup(
     alpha: float, draft_length: int, cost_ratio: float, verification: Verification = 1.0, overhead: float = 0.0
 ) -> float:
-    """E(γ) / (γc + v(γ+1) + o): Leviathan's Theorem 3.8 with verification and overhead as they are measured.
+    """E(γ) / (γc + v(γ+1) + o): Leviathan's Theorem 3.8 with measured verification and overhead.
 
-    `verification` is v (a number stands for v(γ+1)); `overhead` is o, the loop's time that is neither model's.
+    `verification` is v (a number stands for v(γ+1)); `overhead` is o, the time of the loop outside both models.
     With v = 1 and o = 0 this is `ideal_speedup`.
     """
     return expected_tokens(alpha, draft_length) / round_steps(draft_length, cost_ratio, verification, overhead)
@@ -81,9 +81,9 @@ def best_draft_length(
     overhead: float = 0.0,
     longest: int = 16,
 ) -> int:
-    """The draft length from 1 to `longest` with the highest realistic speedup (the shortest, where several tie).
+    """The draft length from 1 to `longest` with the highest realistic speedup (the shortest of equal ones).
 
-    It may still lose to plain decoding: its `realistic_speedup` says. Leviathan, section 3.5, picks γ this way.
+    It can still be slower than plain decoding, see its `realistic_speedup`. Leviathan, section 3.5, chooses γ this way.
     """
     _check(longest >= 1, "longest must be at least 1, not", longest)
     return max(
@@ -96,23 +96,23 @@ def break_even_acceptance(
 ) -> float | None:
     """The α, per judgement, above which speculation pays: E(γ) = γc + v(γ+1) + o, solved for α.
 
-    None where no α below 1 is enough; 0 where any is (a round that costs no more than a plain step).
-    Leviathan's Corollary 3.9 is its ideal case: with v = 1 and o = 0, some γ pays as soon as α > c.
+    None if no α below 1 is enough; 0 if every α is (a round that takes no longer than a plain step).
+    Leviathan's Corollary 3.9 is the ideal case: with v = 1 and o = 0, some γ pays as soon as α > c.
     """
     steps = round_steps(draft_length, cost_ratio, verification, overhead)
     return None if steps >= draft_length + 1 else _alpha_for_tokens(steps, draft_length)
 
 
 def acceptance_rate_from_alpha(alpha: float, draft_length: int) -> float:
-    """Accepted / drafted, the worksheet's rate, that α leads to: (E(γ) − 1) / γ.
+    """Accepted / drafted, the worksheet's rate, for a given α: (E(γ) − 1) / γ.
 
-    Of the E(γ) tokens a round emits, one is the target's own; the rest are what is left of γ drafted.
+    Of the E(γ) tokens that a round emits, one is the target's own; the others are accepted ones of γ drafted.
     """
     return (expected_tokens(alpha, draft_length) - 1) / draft_length
 
 
 def alpha_from_acceptance_rate(acceptance_rate: float, draft_length: int) -> float:
-    """The α, per judgement, that leads to this accepted / drafted: the inverse of `acceptance_rate_from_alpha`."""
+    """The α, per judgement, for this accepted / drafted: the inverse of `acceptance_rate_from_alpha`."""
     _check(0 <= acceptance_rate <= 1, "acceptance_rate must be from 0 to 1, not", acceptance_rate)
     _check_draft_length(draft_length)
     return _alpha_for_tokens(1 + draft_length * acceptance_rate, draft_length)
@@ -121,7 +121,7 @@ def alpha_from_acceptance_rate(acceptance_rate: float, draft_length: int) -> flo
 def verification_steps(verification: Verification, tokens: int) -> float:
     """v(`tokens`) in target steps; a table is read linearly between its entries, v(1) = 1 among them.
 
-    Past its end the table's mean slope goes on (never downwards): a guess, to be drawn as one.
+    After its end the mean slope of the table continues (never downwards): a guess, to be shown as one.
     """
     if isinstance(verification, Mapping):
         steps = _interpolated({1: 1.0, **verification}, tokens)
@@ -151,7 +151,7 @@ def _alpha_for_tokens(tokens: float, draft_length: int) -> float:
         return low
     if tokens >= draft_length + 1:
         return high
-    for _ in range(60):  # to the last bit of a float
+    for _ in range(60):  # enough for the last bit of a float
         middle = (low + high) / 2
         if expected_tokens(middle, draft_length) < tokens:
             low = middle
@@ -173,9 +173,9 @@ def _check_draft_length(draft_length: int) -> None:
 
 
 def _check_from_zero(name: str, value: float) -> None:
-    _check(0 <= value < math.inf, f"{name} must be a number from 0 up, not", value)
+    _check(0 <= value < math.inf, f"{name} must be a number of at least 0, not", value)
 
 
-def _check(holds: bool, rule: str, value: object) -> None:  # conditions are written so that nan fails them
+def _check(holds: bool, rule: str, value: object) -> None:  # the conditions are written so that nan fails
     if not holds:
         raise InputError(f"{rule} {value}.")

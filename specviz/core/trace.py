@@ -1,7 +1,7 @@
-"""The trace: one decode run as data. Everything a person sees is a pure function of one.
+"""The trace: one decode run as data. Everything on screen is computed from it.
 
-The dataclasses mirror the trace file field by field. Decoding builds them unchecked, for speed;
-`read_trace` trusts nothing and checks types, ranges, size, schema version and the bookkeeping.
+The dataclasses mirror the trace file field by field. Decoding builds them unchecked, for speed.
+`read_trace` checks everything: types, ranges, size, schema version and the bookkeeping.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [  # a round's parts are named here too: readers of a trace need both
+__all__ = [  # also the parts of a round: readers of a trace need both
     "Autoregressive",
     "Candidate",
     "DraftedToken",
@@ -80,17 +80,17 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """Which weights took part, in which number format."""
+    """Which weights were used, in which number format."""
 
     name: Name
     parameters: Annotated[int, Field(ge=0)]
     dtype: Name
-    weights_hash: Name  # of the files the weights came from, so that a later reader can tell they changed
+    weights_hash: Name  # of the weight files, to notice later that they changed
 
 
 @dataclass(frozen=True, slots=True)
 class DrafterInfo:
-    """Who drafted: a model, or a rule without one (its model fields are then None)."""
+    """Who drafted: a model, or a rule without a model (the model fields are then None)."""
 
     kind: Name  # "model", "prompt-lookup", "person", ...
     name: Name
@@ -110,7 +110,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PrefillSeconds:
-    """Time to read the prompt, apart from decoding."""
+    """Time to read the prompt; it is not part of decoding."""
 
     target: Seconds
     draft: Seconds
@@ -118,7 +118,7 @@ class PrefillSeconds:
 
 @dataclass(frozen=True, slots=True)
 class Autoregressive:
-    """The run this one is compared with: the target alone, one token a step."""
+    """The run for comparison: the target alone, one token a step."""
 
     seconds_per_token: Annotated[list[Seconds], Field(max_length=MAX_TOKENS)]
     token_ids: Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
@@ -126,11 +126,11 @@ class Autoregressive:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What the run wrote, without the prompt."""
+    """The text that the run wrote, without the prompt."""
 
     token_ids: Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
     text: Text
-    stopped_by: Literal["length", "eos"] | None  # None only while the run is still going: never in a file
+    stopped_by: Literal["length", "eos"] | None  # None only during the run: never in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +176,12 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     """Read and check a trace file.
 
     Raises:
-        InputError: the file cannot be read, or is no trace this version understands; says what and where.
+        InputError: the file cannot be read, or is not a trace of this version; the message says what and where.
     """
     file = Path(path)
     try:
         with file.open("rb") as opened:
-            content = opened.read(MAX_FILE_BYTES + 1)  # no more, whatever size the file claims or hides
+            content = opened.read(MAX_FILE_BYTES + 1)  # a limit, because a file can be larger than its size says
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
     return parse_trace(content)
@@ -194,7 +194,7 @@ def parse_trace(content: str | bytes) -> Trace:
         InputError: one sentence that says what is wrong and where.
     """
     if len(content) > MAX_FILE_BYTES:
-        raise InputError(f"The trace is larger than {MAX_FILE_BYTES // 2**20} MB: no trace is.")
+        raise InputError(f"The file is larger than {MAX_FILE_BYTES // 2**20} MB, so it is not a trace.")
     try:
         trace = _TRACE.validate_json(content, strict=True)
     except ValidationError as error:
@@ -214,10 +214,10 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
-    """What the fields say of each other, checked in the order of the file."""
+    """Fields that contradict each other, in the order of the file."""
     if len(trace.prompt.tokens) != len(trace.prompt.token_ids):
         yield "prompt.tokens and prompt.token_ids differ in length"
-    adapts = trace.settings.draft_schedule == "heuristic"  # beyond the length it starts from
+    adapts = trace.settings.draft_schedule == "heuristic"  # it can draft more than the length it starts with
     longest = MAX_DRAFT_LENGTH if adapts else trace.settings.draft_length
     for position, round in enumerate(trace.rounds):
         if round.index != position:

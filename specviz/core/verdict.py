@@ -1,6 +1,6 @@
-"""The verdict: does speculation help here, how sure is that, and what stands in its way.
+"""The verdict: whether speculation helps here, how certain that is, and what limits it.
 
-A verdict's speedup is always measured. The formula only explains it: which term binds, and what would break even.
+The speedup of a verdict is always measured. The formula only explains it: which term limits it, and what breaks even.
 """
 
 import math
@@ -17,12 +17,12 @@ from specviz.core.trace import Trace
 Label = Literal["helps", "neutral", "hurts"]
 Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
-NEUTRAL = 1.05  # a speedup from 1 / 1.05 to 1.05 is nothing a person would notice
+NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the predicted speedup E(γ) / (γc + v(γ+1) + o) is made of; times in target steps."""
+    """The terms of the predicted speedup E(γ) / (γc + v(γ+1) + o); times in target steps."""
 
     alpha: float  # per judgement
     draft_length: int
@@ -37,12 +37,12 @@ class Terms:
 
     @property
     def break_even(self) -> float | None:
-        """The alpha above which speculation pays at these costs; None where none does."""
+        """The alpha above which speculation pays at these costs; None if no alpha does."""
         return break_even_acceptance(self.draft_length, self.cost_ratio, self.verification, self.overhead)
 
     @property
     def binding(self) -> Term:
-        """The term whose ideal value, the others kept, would raise the predicted speedup most."""
+        """The term whose ideal value, with the others unchanged, would raise the predicted speedup most."""
         ideals: dict[Term, Terms] = {
             "acceptance": replace(self, alpha=1.0),
             "draft cost": replace(self, cost_ratio=0.0),
@@ -54,21 +54,21 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a visitor is told about one or more measured pairs of runs."""
+    """The conclusion from one or more measured pairs of runs."""
 
     label: Label
-    certain: bool  # False: it looks so, from one pair or from repeats that disagree
+    certain: bool  # False: from one pair only, or from repeats that disagree
     reason: str  # one sentence
     binding: Term | None  # None when nothing was drafted
-    break_even: float | None  # per judgement; None where no rate would pay, or nothing was drafted
+    break_even: float | None  # per judgement; None if no rate would pay, or nothing was drafted
     speedup: float  # measured
     interval: tuple[float, float] | None = None  # 95 % of the speedup; None for a single pair
 
     @property
     def headline(self) -> str:
-        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" where that is not certain.
+        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" if that is not certain.
 
-        Repeats whose interval is far wider than the neutral band have not shown that the two are even.
+        Repeats with an interval far wider than the neutral band do not show that the two are equally fast.
         """
         even = "Too close to call" if self.interval else "Looks neutral"
         sure = {"helps": "Helps", "neutral": "Neutral", "hurts": "Hurts"}
@@ -79,8 +79,8 @@ class Verdict:
 def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
     """The terms of one trace; None without a plain run or a drafted token.
 
-    Its costs are those of a calibration where one is given, else what the one run measured of itself.
-    The draft length is what rounds that drafted mostly held: prompt lookup often finds less than it may propose.
+    The costs are those of a calibration if one is given, else those measured in the run itself. The draft length is the
+    median over rounds with a draft: prompt lookup often finds fewer tokens than it may propose.
     """
     own, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
     costs = costs or own
@@ -92,9 +92,9 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
 
 
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
-    """The verdict on one pair of runs, never certain; None while either run is missing. For `costs` see `terms_of`.
+    """The verdict on one pair of runs, never certain; None while one of them is missing. For `costs` see `terms_of`.
 
-    Neutral from 1 / 1.05 to 1.05: single runs on a machine with other work to do differ by that much.
+    Neutral from 1 / 1.05 to 1.05: single runs on a busy machine differ by that much.
     """
     speedup = metrics.speedup(trace)
     if not speedup:
@@ -103,14 +103,14 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
-    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, a pair each. None without any.
+    """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
 
-    Helps or hurts where the 95 % interval of the speedup leaves out 1, else neutral: certain where the whole
-    interval is from 1 / 1.05 to 1.05, else the repeats are too few or too uneven to say. One pair is as in
+    Helps or hurts if the 95 % interval of the speedup does not contain 1, else neutral. Neutral is certain if the whole
+    interval is from 1 / 1.05 to 1.05; otherwise the repeats are too few or too different. One pair is judged as in
     `verdict_of_run`.
 
     Raises:
-        InputError: a ratio is no number above 0.
+        InputError: a ratio is not a number above 0.
     """
     if not ratios:
         return None
@@ -130,7 +130,7 @@ def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:
     """The 95 % t-interval of the geometric mean of two or more ratios.
 
     Ratios are averaged through their logarithms, so that 2× and ½× cancel (Fleming and Wallace, "How not to lie
-    with statistics", CACM 29(3), 1986); Student's t because repeats are few (Georges, Buytaert and Eeckhout,
+    with statistics", CACM 29(3), 1986); Student's t because there are few repeats (Georges, Buytaert and Eeckhout,
     "Statistically rigorous Java performance evaluation", OOPSLA 2007).
     """
     logs = [math.log(ratio) for ratio in ratios]
@@ -154,21 +154,21 @@ def student_t(freedom: int) -> float:
 
 
 def compare_texts(trace: Trace) -> str:
-    """One honest sentence about the two outputs of a trace."""
+    """One sentence about the two outputs of a trace."""
     plain = trace.autoregressive
     if plain is None or trace.drafter is None:
-        return "Only one of the two runs is there, so there is nothing to compare yet."
+        return "There is only one of the two runs, so nothing can be compared yet."
     if not trace.settings.greedy:
         return (
             f"At temperature {trace.settings.temperature:g} these are two different draws from the same "
-            "distribution: not comparable word for word."
+            "distribution, so they cannot be compared word by word."
         )
     written = trace.output.token_ids
     at = metrics.first_difference(written, plain.token_ids)
     if at is None:
         return f"Identical: both wrote the same {len(written)} {'token' if len(written) == 1 else 'tokens'}."
     if at == min(len(written), len(plain.token_ids)):
-        return f"The same for {at} tokens, then one of the two goes on: they were not asked for equally many."
+        return f"The same for {at} tokens, then only one of the two continues: their numbers of new tokens differ."
     return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at)}."
 
 
@@ -176,7 +176,7 @@ def _verdict(
     label: Label, certain: bool, speedup: float, interval: tuple[float, float] | None, terms: Terms | None
 ) -> Verdict:
     if terms is None:
-        reason = "Nothing was drafted, so every round was one plain target step and the loop's own time."
+        reason = "Nothing was drafted, so every round was one plain target step plus the time of the loop."
         return Verdict(label, certain, reason, None, None, speedup, interval)
     return Verdict(label, certain, _reason(terms, speedup), terms.binding, terms.break_even, speedup, interval)
 
@@ -187,15 +187,14 @@ def _label(speedup: float) -> Label:
 
 
 def _reason(terms: Terms, speedup: float) -> str:
-    """The binding term with its number, how many drafts survive, and how many would have to."""
-    survive = f"of the judged drafts {_percent(terms.alpha)} survive"
+    """The term that limits most, how many drafts are accepted, and how many would have to be."""
+    accepted = f"{_percent(terms.alpha)} of the judged drafts are accepted"
     limits = {
-        "acceptance": f"What limits it most is acceptance: {survive}",
-        "draft cost": f"What limits it most is the draft's cost, {terms.cost_ratio:.2f} target steps a token: "
-        f"{survive}",
-        "verification": f"What limits it most is checking {terms.draft_length + 1} tokens at once, "
-        f"{terms.verification:.2f} target steps: {survive}",
-        "overhead": f"What limits it most is overhead, {terms.overhead:.2f} target steps a round: {survive}",
+        "acceptance": f"The main limit is acceptance: {accepted}",
+        "draft cost": f"The main limit is the draft's cost, {terms.cost_ratio:.2f} target steps a token: {accepted}",
+        "verification": f"The main limit is checking {terms.draft_length + 1} tokens at once, "
+        f"{terms.verification:.2f} target steps: {accepted}",
+        "overhead": f"The main limit is overhead, {terms.overhead:.2f} target steps a round: {accepted}",
     }
     return f"{limits[terms.binding]}, {_break_even(terms)}{_unexplained(terms, speedup)}."
 
@@ -205,19 +204,21 @@ def _break_even(terms: Terms) -> str:
         return "and at these costs no rate would pay"
     if terms.break_even == 0:
         return "and at these costs any rate pays"
-    return f"and at these costs it pays above {_percent(terms.break_even)} of them"
+    return f"and at these costs speculation pays above {_percent(terms.break_even)}"
 
 
 def _unexplained(terms: Terms, speedup: float) -> str:
-    """What to add where the formula and the clock fall on different sides of 1."""
+    """What to add if the formula and the measurement are on different sides of 1."""
     if (terms.speedup - 1) * (speedup - 1) >= 0:
         return ""
-    return f" (these averages predict {terms.speedup:.2f}×: they leave out uneven steps and acceptance in clusters)"
+    return (
+        f" (from these averages the formula predicts {terms.speedup:.2f}×; it ignores that steps and acceptance vary)"
+    )
 
 
 def _why_they_differ(trace: Trace, at: int) -> str:
-    """The target's two likeliest tokens where the outputs part, as the speculative run recorded them."""
-    kept = (
+    """The target's two most probable tokens where the outputs differ, as the speculative run recorded them."""
+    recorded = (
         candidates
         for round in trace.rounds
         for candidates in (
@@ -225,12 +226,12 @@ def _why_they_differ(trace: Trace, at: int) -> str:
             *([round.emitted.candidates] if round.emitted.id is not None else []),
         )
     )
-    likeliest = sorted((c.p for i, found in enumerate(kept) if i == at for c in found), reverse=True)[:2]
-    if len(likeliest) < 2:
+    most_probable = sorted((c.p for i, found in enumerate(recorded) if i == at for c in found), reverse=True)[:2]
+    if len(most_probable) < 2:
         return "one pass over several tokens rounds differently from a pass over one"
-    first, second = likeliest
+    first, second = most_probable
     return (
-        f"the target's two likeliest tokens there have probabilities {first:.4f} and {second:.4f} (a gap of "
+        f"the target's two most probable tokens there have probabilities {first:.4f} and {second:.4f} (a gap of "
         f"{first - second:.2g}), and one pass over several tokens rounds differently from a pass over one"
     )
 

@@ -28,7 +28,7 @@ def one_thread() -> Iterator[None]:
 
 
 def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedModel:
-    """A model with more rows in its embedding than the tokenizer has tokens, with the padding as the most probable token or not."""
+    """A model with more rows in its embedding than tokens; `likely` makes the padding most probable."""
     loaded = tiny_model(seed=seed, vocabulary=vocabulary, layers=layers)
     with torch.no_grad():
         if likely:

@@ -118,7 +118,7 @@ def test_an_empty_link_is_the_default_run_without_a_word() -> None:
         ),
         (
             {"prompt": "a" * 2**20},
-            "The prompt is too long: 1,048,576 characters, and at most 20,000 are taken. Using the preset story-2.",
+            "The prompt is too long: 1,048,576 characters, and at most 20,000 are allowed. Using the preset story-2.",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> 
         (b"\xff\xfeh\x00i\x00", "not UTF-8 text"),
         (bytes(range(256)), "not UTF-8 text"),
         (b"a" * 10_000_000, "larger than 1 MB"),
-        (b"\x00\x01\x02", "Line 1 is left out: the prompt holds only control characters"),
+        (b"\x00\x01\x02", "Line 1 is left out: the prompt contains only control characters"),
     ],
     ids=["nothing", "blank", "utf-16", "binary", "10 MB", "controls"],
 )

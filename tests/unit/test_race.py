@@ -313,7 +313,7 @@ def test_a_broken_link_falls_back_with_a_line_each() -> None:
         ((), " \n ", "No prompt is chosen"),
         ((), "a" * 1_000_000, "too long"),
         ((), "\n".join("abcdefghi"), "at most 8 prompts, not 9"),
-        (("story-1",), "fine\n\u200b", "own-2: The prompt holds only control characters"),
+        (("story-1",), "fine\n\u200b", "own-2: The prompt contains only control characters"),
     ],
 )
 def test_prompts_that_cannot_be_raced_get_one_sentence(presets: tuple[str, ...], own: str, sentence: str) -> None:

@@ -106,7 +106,7 @@ def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, bindin
         "verification": "checking",
         "overhead": "overhead",
     }
-    assert verdict.reason.startswith(("What limits it most is ", "What limits it most is the "))
+    assert verdict.reason.startswith("The main limit is ")
     assert named[binding] in verdict.reason.split(":")[0]
 
 
@@ -117,8 +117,8 @@ def test_one_pair_of_runs_is_never_certain() -> None:
     assert verdict.speedup == pytest.approx(170 / 70)  # 17 tokens of 10 ms, 4 rounds of 4 + 12.5 + 1 ms
     assert verdict.break_even == pytest.approx(0.4378, abs=1e-4)  # 1 + .4378 + .1917 + .0839 + .0367 = 1.75
     assert verdict.reason == (
-        "What limits it most is acceptance: of the judged drafts 87 % survive, "
-        "and at these costs it pays above 44 % of them."
+        "The main limit is acceptance: 87 % of the judged drafts are accepted, "
+        "and at these costs speculation pays above 44 %."
     )
     assert verdict.headline == "Looks like it helps, 2.43×"
 
@@ -135,7 +135,7 @@ def test_a_run_that_drafted_nothing() -> None:
     verdict = verdict_of_run(NO_DRAFT)
     assert verdict is not None
     assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
-    assert verdict.reason == "Nothing was drafted, so every round was one plain target step and the loop's own time."
+    assert verdict.reason == "Nothing was drafted, so every round was one plain target step plus the time of the loop."
 
 
 @pytest.mark.parametrize("trace", [replace(GOOD, autoregressive=None), replace(GOOD, rounds=[])])
@@ -158,7 +158,7 @@ def test_a_reason_admits_what_the_formula_does_not_explain() -> None:
     hurts, helps = verdict_of_ratios([0.9], terms), verdict_of_ratios([1.5], terms)
     assert hurts is not None
     assert helps is not None
-    assert "these averages predict 1.77×" in hurts.reason
+    assert "from these averages the formula predicts 1.77×" in hurts.reason
     assert "predict" not in helps.reason
 
 
@@ -218,7 +218,7 @@ def test_a_greedy_difference_is_shown_with_the_gap_that_explains_it() -> None:
     assert plain is not None
     other = replace(plain, token_ids=[1] * 6 + [2] * 11)  # token 7 is the second drafted token of round 2
     assert compare_texts(replace(GOOD, autoregressive=other)) == (
-        "The texts differ first at token 7: the target's two likeliest tokens there have probabilities 0.4120 and "
+        "The texts differ first at token 7: the target's two most probable tokens there have probabilities 0.4120 and "
         "0.4020 (a gap of 0.01), and one pass over several tokens rounds differently from a pass over one."
     )
 
@@ -235,12 +235,13 @@ def test_a_greedy_difference_without_recorded_candidates() -> None:
 def test_sampled_texts_are_not_compared_word_for_word() -> None:
     sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
     assert sentence == (
-        "At temperature 0.8 these are two different draws from the same distribution: not comparable word for word."
+        "At temperature 0.8 these are two different draws from the same distribution, so they cannot be "
+        "compared word by word."
     )
 
 
 def test_a_missing_run_and_a_shorter_one() -> None:
-    assert compare_texts(replace(GOOD, autoregressive=None)).startswith("Only one of the two runs")
+    assert compare_texts(replace(GOOD, autoregressive=None)).startswith("There is only one of the two runs")
     plain = GOOD.autoregressive
     assert plain is not None
     assert compare_texts(replace(GOOD, autoregressive=replace(plain, token_ids=[1] * 9))).startswith(
