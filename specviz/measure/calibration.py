@@ -1,4 +1,4 @@
-"""What decoding costs on this machine: one-token and k-token steps, timed in interleaved repeats, medians kept."""
+"""The costs of decoding on this machine: one-token and k-token steps, medians of interleaved repeats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Costs of one pair here, in units of one single-token target step."""
+    """Costs of one pair on this machine, in units of one single-token target step."""
 
     target: str
     target_dtype: str
-    draft: str | None  # None: prompt lookup, which costs next to nothing
+    draft: str | None  # None: prompt lookup, which costs almost nothing
     draft_dtype: str | None
     threads: int
     step_seconds: float  # that unit
-    cost_ratio: float  # c: one draft step, choosing its token included
+    cost_ratio: float  # c: one draft step, with the choice of its token
     verification: dict[int, float]  # v(k): k tokens at once
-    overhead: float  # o: what a round takes beyond drafting and verifying
+    overhead: float  # o: the time of a round that is neither drafting nor verifying
 
 
 def calibrate(

@@ -89,7 +89,7 @@ def _draft(options: argparse.Namespace) -> None:
     model = with_layers(source, options.layers or range(source.config.num_hidden_layers))
     about = {"objective": "KL from the target", "started_from": options.start.name, "layers": options.layers}
     about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about}
-    if not options.layers:  # a draft that goes on: its log tells of the run before too
+    if not options.layers:  # a draft that is trained further: its log also describes the earlier run
         about |= {"before": read_log(options.start)}
     objective = distil(lessons, options.rows, options.seed)
     _run(model, objective, domains, options, options.rows * lessons.ids.shape[1], about)
@@ -123,7 +123,7 @@ def _mix(text: str) -> dict[str, float]:
     try:
         return {name: float(share) for name, share in (part.split("=") for part in text.split(","))}
     except ValueError as error:
-        raise InputError(f"The mix reads like tinystories=4,python=3, not {text!r}.") from error
+        raise InputError(f"The mix must look like tinystories=4,python=3, not {text!r}.") from error
 
 
 def _until(text: str | None) -> float | None:
@@ -132,7 +132,7 @@ def _until(text: str | None) -> float | None:
     try:
         hour = datetime.strptime(text, "%H:%M").time()
     except ValueError as error:
-        raise InputError(f"--until is a time of today such as 12:40, not {text!r}.") from error
+        raise InputError(f"--until must be a time of today such as 12:40, not {text!r}.") from error
     return datetime.combine(datetime.now().date(), hour).timestamp()
 
 
@@ -150,13 +150,13 @@ def _parser() -> argparse.ArgumentParser:
 def _command(commands: Any, name: str, about: str, run: Any) -> Any:
     command = commands.add_parser(name, help=about, description=about)
     command.set_defaults(command=run)
-    command.add_argument("corpus", type=Path, help="folder of .txt files, a kind of text each")
+    command.add_argument("corpus", type=Path, help="folder of .txt files, one for each kind of text")
     command.add_argument("out", type=Path)
     command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     command.add_argument("--seed", type=int, default=0)
     if name != "tokenizer":
         command.add_argument("--tokenizer", type=Path, required=True, help="folder with tokenizer.json")
-        command.add_argument("--cache", type=Path, help="file that keeps the corpus as ids")
+        command.add_argument("--cache", type=Path, help="file that stores the corpus as token ids")
     return command
 
 
@@ -170,32 +170,36 @@ def _add_target(commands: Any) -> None:
     _add_course(command, Rates(), rows=16)
     _add_mix(command, length=256)
     command.add_argument("--start", type=Path, help="model to grow; otherwise --depth and --width from random weights")
-    command.add_argument("--times", type=int, default=2, help="copies of each layer; all but the first begin silent")
+    command.add_argument(
+        "--times", type=int, default=2, help="copies of each layer; all except the first add nothing at the start"
+    )
     command.add_argument("--layers", type=int, nargs="+", help="instead of --times: layers of the start, in order")
     command.add_argument("--depth", type=int, default=8)
     command.add_argument("--width", type=int, default=256)
 
 
 def _add_average(commands: Any) -> None:
-    command = _command(commands, "average", "the mean of models that grew out of the same one", _average)
+    command = _command(commands, "average", "the mean of models that were trained from the same one", _average)
     command.add_argument("--models", type=Path, nargs="+", required=True)
     command.add_argument("--shares", type=float, nargs="+", required=True)
 
 
 def _add_lessons(commands: Any) -> None:
-    command = _command(commands, "lessons", "texts with a target's last states, for drafts to learn from", _lessons)
+    command = _command(commands, "lessons", "texts with a target's last hidden states, for training drafts", _lessons)
     _add_mix(command, length=256)
     command.add_argument("--teacher", type=Path, required=True)
     command.add_argument("--rows", type=int, default=4000)
-    command.add_argument("--written", type=float, default=0.0, help="share of rows the target writes itself, 0 to 1")
+    command.add_argument(
+        "--written", type=float, default=0.0, help="share of rows that the target writes itself, 0 to 1"
+    )
 
 
 def _add_draft(commands: Any) -> None:
     command = _command(commands, "draft", "a draft from layers of a target, distilled on lessons", _draft)
     _add_course(command, Rates(muon=0.015, adam=2e-3), rows=16)
     command.add_argument("--lessons", type=Path, nargs="+", required=True)
-    command.add_argument("--start", type=Path, required=True, help="the target, or a draft to go on with")
-    command.add_argument("--layers", type=int, nargs="+", help="layers of the start, in order; all without")
+    command.add_argument("--start", type=Path, required=True, help="the target, or a draft to train further")
+    command.add_argument("--layers", type=int, nargs="+", help="layers of the start, in order; without it, all")
 
 
 def _add_mix(command: Any, length: int) -> None:
@@ -204,7 +208,7 @@ def _add_mix(command: Any, length: int) -> None:
 
 
 def _add_course(command: Any, rates: Rates, rows: int) -> None:
-    command.add_argument("--steps", type=int, default=2000, help="0 only puts the layers together")
+    command.add_argument("--steps", type=int, default=2000, help="0 only combines the layers")
     command.add_argument("--until", help="time of day (12:40) at which the run and its schedule end at the latest")
     command.add_argument("--rows", type=int, default=rows, help="rows of a batch")
     command.add_argument("--muon", type=float, default=rates.muon, help="peak learning rate of the matrices")

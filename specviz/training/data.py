@@ -1,4 +1,4 @@
-"""The corpus as token ids: read once, split into training and held-out parts, drawn from at random places."""
+"""The corpus as token ids: read once, split into training and held-out parts, and sampled at random places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 
-SEPARATOR = "<|endoftext|>"  # a line of its own between documents
+SEPARATOR = "<|endoftext|>"  # on its own line between documents
 HELD_OUT = 0.02  # the last documents of each file
 
 
@@ -27,7 +27,7 @@ def read_documents(folder: Path) -> dict[str, list[str]]:
     """Documents of each `*.txt` in the folder, by the file's name without its ending.
 
     Raises:
-        InputError: there is no such folder, no text in it, or a file that is not UTF-8.
+        InputError: there is no such folder, it has no text, or a file is not UTF-8.
     """
     if not folder.is_dir():
         raise InputError(f"There is no corpus folder {folder}.")
@@ -37,9 +37,11 @@ def read_documents(folder: Path) -> dict[str, list[str]]:
         raise InputError(f"A file in {folder} is not UTF-8 text.") from error
     documents = {name: _split(text) for name, text in texts.items()}
     if empty := [name for name, found in documents.items() if len(found) < 2]:
-        raise InputError(f"{folder / empty[0]}.txt holds fewer than two documents; a line {SEPARATOR} divides them.")
+        raise InputError(
+            f"{folder / empty[0]}.txt has fewer than two documents; they are separated by a line {SEPARATOR}."
+        )
     if not documents:
-        raise InputError(f"{folder} holds no .txt files to train on.")
+        raise InputError(f"{folder} has no .txt files to train on.")
     return documents
 
 
@@ -48,12 +50,12 @@ def _split(text: str) -> list[str]:
 
 
 def held_out_count(documents: int) -> int:
-    """How many of a file's last documents are kept out of training."""
+    """How many of the last documents of a file are not used for training."""
     return max(1, round(documents * HELD_OUT))
 
 
 def read_corpus(folder: Path, tokenizer: Tokenizer, cache: Path | None = None) -> list[Domain]:
-    """Every file of the folder as ids; `cache` is a file that keeps them for the next run.
+    """Every file of the folder as ids; `cache` is a file that stores them for the next run.
 
     Raises:
         InputError: see `read_documents`.
@@ -62,8 +64,8 @@ def read_corpus(folder: Path, tokenizer: Tokenizer, cache: Path | None = None) -
         return [Domain(*values) for values in torch.load(cache, weights_only=True)]
     domains = []
     for name, documents in read_documents(folder).items():
-        kept = held_out_count(len(documents))
-        domains.append(Domain(name, _ids(documents[:-kept], tokenizer), _ids(documents[-kept:], tokenizer)))
+        count = held_out_count(len(documents))
+        domains.append(Domain(name, _ids(documents[:-count], tokenizer), _ids(documents[-count:], tokenizer)))
     if cache:
         cache.parent.mkdir(parents=True, exist_ok=True)
         torch.save([(domain.name, domain.training, domain.held_out) for domain in domains], cache)
@@ -77,13 +79,13 @@ def _ids(documents: list[str], tokenizer: Tokenizer) -> Tensor:
 
 
 class Mixture:
-    """Draws batches. A batch is a function of the seed and the step alone, so a resumed run sees the same ones."""
+    """Draws batches. A batch depends only on the seed and the step, so a resumed run gets the same ones."""
 
     def __init__(self, texts: Mapping[str, Tensor], shares: Mapping[str, float], seed: int) -> None:
         if unknown := sorted(set(shares) - set(texts)):
-            raise InputError(f"The mix names {unknown[0]}, and the corpus has only {', '.join(sorted(texts))}.")
+            raise InputError(f"The mix names {unknown[0]}, but the corpus has only {', '.join(sorted(texts))}.")
         if not shares or min(shares.values()) < 0 or not sum(shares.values()):
-            raise InputError("The mix needs shares of at least 0, and one above it.")
+            raise InputError("The mix needs shares of at least 0, and at least one above 0.")
         self._texts = [texts[name] for name in shares]
         self._weights = torch.tensor(list(shares.values()), dtype=torch.float64)
         self._seed = seed

@@ -1,8 +1,8 @@
-"""What drafts learn from: rows of text, some of it written by the target, with the target's last states on them.
+"""The training data of drafts: rows of text, some written by the target, with the target's last hidden states.
 
-The states are kept, not the distributions: times the target's output embedding they give the whole distribution back,
-and 256 numbers a token are a sixteenth of 4,096. Reading a text with the target is most of the work of distilling;
-kept, it is done once for every draft and every pass.
+The states are stored, not the distributions: multiplied by the target's output embedding they give the whole
+distribution, and 256 numbers a token are a sixteenth of 4,096. Reading the text with the target is most of the work of
+distilling; with stored states it is done once for all drafts and all passes.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,22 +17,22 @@ from transformers import LlamaForCausalLM
 from specviz.core.errors import InputError
 from specviz.training.data import Mixture
 
-PROMPT_TOKENS = 24  # of the corpus, before the target goes on by itself
-TEMPERATURES = (0.0, 0.7, 1.0)  # of the target's own texts, in turns: visitors decode with all of these
+PROMPT_TOKENS = 24  # of the corpus, before the target continues by itself
+TEMPERATURES = (0.0, 0.7, 1.0)  # of the target's own texts, alternately: visitors decode with all of these
 AT_ONCE = 16  # rows
 
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Rows of ids and what the target makes of them."""
+    """Rows of ids, with the target's hidden states for them."""
 
     ids: Tensor  # (rows, length), int32
     states: Tensor  # (rows, length, width), bfloat16
     weight: Tensor  # the target's output embedding, (vocabulary, width)
-    about: list[dict[str, Any]] = field(default_factory=list)  # how each file of them was made; for logs
+    about: list[dict[str, Any]] = field(default_factory=list)  # how each file was made; for logs
 
     def batch(self, step: int, rows: int, seed: int) -> tuple[Tensor, Tensor]:
-        """Ids and states of `rows` rows; every row comes once before any comes again, in an order of the seed's."""
+        """Ids and states of `rows` rows; each is used once before any is used again, in an order set by the seed."""
         total = len(self.ids)
         rows = min(rows, total)
         turns = total // rows
@@ -50,7 +50,7 @@ def load_lessons(paths: Sequence[Path]) -> Lessons:
     """Lessons of one target, from one file or several.
 
     Raises:
-        InputError: a file is not there, or they are not of one target.
+        InputError: a file is missing, or they belong to different targets.
     """
     if missing := [path for path in paths if not path.is_file()]:
         raise InputError(f"There are no lessons at {missing[0]}.")
@@ -62,7 +62,7 @@ def load_lessons(paths: Sequence[Path]) -> Lessons:
 
 
 def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
-    """Last states after each token, (rows x length, width), in float32; the matrices run in bfloat16."""
+    """Last hidden states after each token, (rows x length, width), in float32; the matrices run in bfloat16."""
     with torch.autocast("cpu", torch.bfloat16):
         hidden: Tensor = model.model(input_ids=ids, use_cache=False).last_hidden_state
     return hidden.float().flatten(0, 1)
@@ -93,17 +93,17 @@ def written_rows(
     seed: int,
     say: Callable[[str], None] = lambda line: None,
 ) -> Tensor:
-    """Rows that begin with a piece of the corpus and go on as the target would, (rows, length)."""
+    """Rows that begin with a piece of the corpus and are continued by the target, (rows, length)."""
     torch.manual_seed(seed)
     prompts = mixture.batch(1, rows, PROMPT_TOKENS)[:, :-1]
     written: list[Tensor] = []
     for number, part in enumerate(torch.split(prompts, 4 * AT_ONCE)):
         say(f"written {number * 4 * AT_ONCE} of {rows} rows")
-        written.append(_go_on(teacher, part, length, TEMPERATURES[number % len(TEMPERATURES)]))
+        written.append(_continue(teacher, part, length, TEMPERATURES[number % len(TEMPERATURES)]))
     return torch.cat(written)
 
 
-def _go_on(teacher: Any, prompts: Tensor, length: int, temperature: float) -> Tensor:
+def _continue(teacher: Any, prompts: Tensor, length: int, temperature: float) -> Tensor:
     how: dict[str, Any] = {"do_sample": False}
     if temperature:
         how = {"do_sample": True, "temperature": temperature, "top_k": 0}
@@ -112,7 +112,7 @@ def _go_on(teacher: Any, prompts: Tensor, length: int, temperature: float) -> Te
             prompts,
             attention_mask=torch.ones_like(prompts),
             max_length=length,
-            eos_token_id=teacher.config.vocab_size,  # never written: go on after a text, as the corpus does
+            eos_token_id=teacher.config.vocab_size,  # never written: continue after the end of a text, as in the corpus
             pad_token_id=0,
             **how,
         )

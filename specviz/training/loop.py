@@ -1,4 +1,4 @@
-"""The training loop: one model, one objective, a schedule over steps or up to a time of day, resumable."""
+"""The training loop: one model, one objective, a schedule by steps or until a time of day. It can be resumed."""
 
 import time
 from collections.abc import Callable
@@ -15,31 +15,31 @@ from specviz.training.lessons import Lessons, states
 from specviz.training.losses import distillation_loss, next_token_loss
 from specviz.training.optimizers import Optimizers, Rates
 
-Objective = Callable[[LlamaForCausalLM, int], Tensor]  # the model, the step -> loss
+Objective = Callable[[LlamaForCausalLM, int], Tensor]  # (model, step) -> loss
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long to train, and how fast."""
+    """How long to train, and at which rates."""
 
     steps: int
     rates: Rates = field(default_factory=Rates)
     clip: float = 1.0
-    until: float | None = None  # seconds since the epoch: the run, and its schedule, end there at the latest
+    until: float | None = None  # seconds since the epoch: the latest end of the run and its schedule
     save_every: int = 100  # steps between checkpoints
 
 
 @dataclass(slots=True)
 class Progress:
-    """What a run has done so far."""
+    """The state of a run."""
 
     step: int = 0
-    seconds: float = 0.0  # of wall clock, over all resumptions
+    seconds: float = 0.0  # of wall clock, over all parts of the run
     began: float = field(default_factory=time.time)  # since the epoch
     losses: list[float] = field(default_factory=list)
 
     def share(self, plan: Plan) -> float:
-        """Part of the run that is over, 0 to 1: by steps, or by the clock where that is further on."""
+        """Share of the run that is done, 0 to 1: by steps or by the clock, whichever is larger."""
         if self.step >= plan.steps:
             return 1.0
         by_clock = (time.time() - self.began) / max(1.0, plan.until - self.began) if plan.until else 0.0
@@ -73,7 +73,7 @@ def train(
     checkpoint: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Progress:
-    """Train in place, going on from the checkpoint where there is one. With `until` unset, the same every time."""
+    """Train in place, from the checkpoint if there is one. Without `until` the result is the same every time."""
     model.train()
     optimizers = Optimizers(model, plan.rates)
     progress = _resume(model, optimizers, checkpoint)
@@ -107,7 +107,7 @@ def _line(progress: Progress, plan: Plan) -> str:
 def _save(model: LlamaForCausalLM, optimizers: Optimizers, progress: Progress, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {"model": model.state_dict(), "optimizers": optimizers.state_dict(), "progress": asdict(progress)}
-    unfinished = path.with_suffix(".new")  # a run killed while writing keeps the checkpoint before
+    unfinished = path.with_suffix(".new")  # a run that is killed while writing still has the last checkpoint
     torch.save(state, unfinished)
     unfinished.replace(path)
 

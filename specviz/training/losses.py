@@ -1,8 +1,8 @@
-"""Losses on the output distribution, without ever holding all of it.
+"""Losses on the output distribution, computed without storing all of it.
 
-For both losses the gradient with respect to the logits is simply q - p (q the model's distribution, p the wanted
-one), so it is worked out in slices while going forward: a batch of 4,096 tokens over 4,096 words would otherwise be
-written and read many times over, and that, not arithmetic, is what costs time on a CPU.
+For both losses the gradient with respect to the logits is q - p (q the model's distribution, p the wanted one), so it
+is computed in slices in the forward pass. Otherwise a batch of 4,096 tokens over 4,096 words would be written and read
+many times, and on a CPU that takes more time than the arithmetic.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Wanted = Callable[[int, int], tuple[Tensor, Tensor]]  # rows from, to -> (p, its
 
 
 class _HeadLoss(torch.autograd.Function):
-    """Mean over rows of -sum p log q, less p's entropy, with q = softmax(hidden @ weight.T)."""
+    """Mean over rows of -sum p log q, minus the entropy of p, with q = softmax(hidden @ weight.T)."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, wanted: Wanted) -> Tensor:
@@ -59,7 +59,7 @@ def next_token_loss(hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
 
 
 def distillation_loss(hidden: Tensor, weight: Tensor, teacher_hidden: Tensor, teacher_weight: Tensor) -> Tensor:
-    """KL(teacher || model) in nats a token, over the whole vocabulary; shapes as `next_token_loss`, rows alike."""
+    """KL(teacher || model) in nats a token, over the whole vocabulary; shapes as in `next_token_loss`."""
     work = teacher_weight.bfloat16()
 
     def wanted(start: int, stop: int) -> tuple[Tensor, Tensor]:

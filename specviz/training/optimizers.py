@@ -9,24 +9,24 @@ from torch import nn
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Learning rates at their peak, and their course over the run."""
+    """Peak learning rates, and how they change over the run."""
 
     muon: float = 0.02
     adam: float = 3e-3
     weight_decay: float = 0.05
     warmup: int = 50  # steps
-    hold: float = 0.4  # share of the run at the peak; then linear down
+    hold: float = 0.4  # share of the run at the peak; then a linear decrease
     floor: float = 0.03  # of the peak, at the end
 
     def scale(self, step: int, progress: float) -> float:
-        """Multiplier of both rates; `progress` is the share of the run that is over, 0 to 1."""
+        """Multiplier of both rates; `progress` is the share of the run that is done, 0 to 1."""
         rising = min(1.0, (step + 1) / max(1, self.warmup))
         falling = 1 - (1 - self.floor) * max(0.0, progress - self.hold) / max(1e-9, 1 - self.hold)
         return rising * min(1.0, max(self.floor, falling))
 
 
 class Optimizers:
-    """Both optimisers as one."""
+    """Both optimizers as one."""
 
     def __init__(self, model: nn.Module, rates: Rates) -> None:
         self._rates = rates
@@ -37,7 +37,7 @@ class Optimizers:
         self._adam = torch.optim.AdamW(rest, lr=rates.adam, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
 
     def step(self, step: int, progress: float) -> None:
-        """Move along the gradients, and forget them."""
+        """Make a step along the gradients, and reset them."""
         scale = self._rates.scale(step, progress)
         for optimizer, peak in ((self._muon, self._rates.muon), (self._adam, self._rates.adam)):
             for group in optimizer.param_groups:
@@ -50,6 +50,6 @@ class Optimizers:
         return {"muon": self._muon.state_dict(), "adam": self._adam.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where a run stopped."""
+        """Continue where a run stopped."""
         self._muon.load_state_dict(state["muon"])
         self._adam.load_state_dict(state["adam"])

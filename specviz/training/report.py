@@ -1,4 +1,4 @@
-"""What a run leaves beside its model: weights in bfloat16, the tokenizer, training.json with how it came about."""
+"""The files of a run: weights in bfloat16, the tokenizer, and training.json, which says how they were made."""
 
 import json
 import shutil
@@ -32,13 +32,13 @@ def save_model(model: LlamaForCausalLM, tokenizer_folder: Path, folder: Path, lo
 
 
 def read_log(folder: Path) -> dict[str, Any] | None:
-    """The training.json beside a model, where there is one."""
+    """The training.json of a model, if there is one."""
     path = folder / "training.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def describe_run(plan: Plan, progress: Progress, tokens_a_step: int, **more: Any) -> dict[str, Any]:
-    """The part of training.json every run has."""
+    """The part of training.json that every run has."""
     last = progress.losses[-50:]
     return more | {
         "plan": asdict(plan),

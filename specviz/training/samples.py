@@ -1,4 +1,4 @@
-"""Samples for a model card: what a model writes after fixed beginnings, unpicked, with the seeds to repeat them."""
+"""Samples for a model card: what a model writes after fixed prompts, not selected, with the seeds to repeat them."""
 
 from pathlib import Path
 
@@ -29,5 +29,5 @@ def samples(folder: Path) -> str:
 
 
 def _quoted(text: str) -> list[str]:
-    """As a block of code, indented so that nothing in the text can end it."""
+    """A block of code, indented so that the text cannot end it."""
     return ["    " + line for line in text.replace("<|endoftext|>", "").splitlines()]

@@ -1,4 +1,4 @@
-"""Making a model out of layers of another: growing a target, and cutting a draft out of it."""
+"""Make a model from the layers of another: a deeper target, or a smaller draft."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +10,13 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from specviz.core.errors import InputError
 
 _LAYER = "model.layers."
-_OUTPUTS = ("self_attn.o_proj.weight", "mlp.down_proj.weight")  # what a layer adds to the stream
+_OUTPUTS = ("self_attn.o_proj.weight", "mlp.down_proj.weight")  # what a layer adds to the residual stream
 
 
 def new_model(
     layers: int, width: int, vocabulary: int, heads: int = 4, context: int = 512, seed: int = 0
 ) -> LlamaForCausalLM:
-    """A Llama with random weights; its feed-forward is 2.75 widths."""
+    """A Llama with random weights; the feed-forward part is 2.75 times as wide as the model."""
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=vocabulary,
@@ -38,20 +38,20 @@ def load_llama(folder: Path) -> LlamaForCausalLM:
     """A Llama from a folder, in float32.
 
     Raises:
-        InputError: the folder holds none.
+        InputError: the folder has no model.
     """
     if not (folder / "config.json").is_file():
-        raise InputError(f"{folder} is no model: it has no config.json.")
+        raise InputError(f"{folder} is not a model: it has no config.json.")
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
-    assert isinstance(model, LlamaForCausalLM)  # in eval mode, as from_pretrained leaves it
+    assert isinstance(model, LlamaForCausalLM)  # `from_pretrained` returns it in eval mode
     return model
 
 
 def with_layers(source: LlamaForCausalLM, order: Sequence[int]) -> LlamaForCausalLM:
     """A model of the source's layers in this order, with its embedding and last norm.
 
-    A layer named again right after itself adds nothing at first (its two output matrices are zero), so a model grown
-    with 0 0 1 1 2 2 ... says exactly what its source says until training finds a use for the new layers.
+    A layer that is named again right after itself adds nothing at first (its two output matrices are zero). So a model
+    grown with 0 0 1 1 2 2 ... writes exactly what its source writes until it is trained.
 
     Raises:
         InputError: the source has no such layer.
@@ -82,7 +82,7 @@ def _layer(weights: dict[str, Tensor], layer: int, place: int, silent: bool) -> 
 
 
 def averaged(models: Sequence[LlamaForCausalLM], shares: Sequence[float]) -> LlamaForCausalLM:
-    """The weighted mean of models of one shape and one origin, which often does better than each of them.
+    """The weighted mean of models with one shape and one origin; it is often better than each of them.
 
     Raises:
         InputError: the models differ in shape, or there is not one share for each.

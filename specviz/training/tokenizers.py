@@ -1,4 +1,4 @@
-"""A byte-level BPE over a corpus: one for the whole family, or its small models could not draft for the large one."""
+"""A byte-level BPE for a corpus: the same for all models of a family, so that the small ones can draft."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from specviz.training.data import SEPARATOR
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int, folder: Path, context: int = 512) -> None:
-    """Train, and write what transformers loads; id 0 begins, ends and pads a text."""
+    """Train a tokenizer and write it for transformers; id 0 begins, ends and pads a text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -158,7 +158,7 @@ def test_a_server_without_ranges_sends_it_all_again(hub: HubServer) -> None:
     assert (folder / "model.safetensors").read_bytes() == (hub.models[NAME] / "model.safetensors").read_bytes()
 
 
-def test_an_interrupted_download_says_so_keeps_what_it_has_and_is_resumed_later(hub: HubServer) -> None:
+def test_an_interrupted_download_says_so_and_is_resumed_later(hub: HubServer) -> None:
     hub.trouble = "cut always"
     sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The download of {NAME} was interrupted after ")
@@ -172,7 +172,7 @@ def test_an_interrupted_download_says_so_keeps_what_it_has_and_is_resumed_later(
     assert hub.ranges() == [f"bytes={kept}-"]
 
 
-def test_a_download_that_was_stopped_is_resumed_by_the_next_who_asks(hub: HubServer) -> None:
+def test_a_stopped_download_is_resumed_by_the_next_request(hub: HubServer) -> None:
     stopped = fetch(NAME)
     next(stopped)
     stopped.close()
@@ -191,9 +191,9 @@ def test_two_programs_never_write_one_file_at_once(hub: HubServer) -> None:
     assert find_cached(NAME)
 
 
-def test_a_file_of_another_size_than_was_listed_is_not_kept(hub: HubServer) -> None:
+def test_a_file_of_another_size_than_listed_is_not_stored(hub: HubServer) -> None:
     hub.trouble = "wrong size"
-    assert "arrived with" in refusal(lambda: list(fetch(NAME)))
+    assert " instead of " in refusal(lambda: list(fetch(NAME)))
     assert find_cached(NAME) is None
     hub.trouble = "none"
     list(fetch(NAME))

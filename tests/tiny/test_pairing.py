@@ -90,7 +90,7 @@ def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_p
     config = rwkv if kind == "rwkv" else REFUSED[kind][0]
     sentence = only_problem(check_pair("wren-base", model_of(kind, config, tmp_path)))
     assert f"({kind})" in sentence
-    assert "use a model with plain or sliding-window attention" in sentence
+    assert "Use a model with plain or sliding-window attention" in sentence
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,9 @@ def test_recurrent_models_and_those_without_a_cache_are_refused(kind: str, tmp_p
     [("bert", "BertForMaskedLM"), ("bert", "BertModel"), ("bert", None), ("roberta", "RobertaForMaskedLM"),
      ("llama", "LlamaForSequenceClassification"), ("t5", "T5ForConditionalGeneration"), ("vit", "ViTModel")],
 )  # fmt: skip
-def test_what_is_no_causal_language_model_is_refused(kind: str, architecture: str | None, folder: Path) -> None:
+def test_a_model_that_is_not_a_causal_language_model_is_refused(
+    kind: str, architecture: str | None, folder: Path
+) -> None:
     (folder / "config.json").unlink()
     transformers.AutoConfig.for_model(kind).save_pretrained(folder)
     sentence = only_problem(check_pair(change(folder, architectures=[architecture] if architecture else None), None))

@@ -1,0 +1,1 @@
+"""Short programs that use specviz as a library."""
