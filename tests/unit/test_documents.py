@@ -1,5 +1,6 @@
 """The documents: what they name exists, and what they promise to list is complete."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,3 +56,37 @@ def test_operating_lists_every_variable_that_the_code_reads() -> None:
     listed = re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", (ROOT / "docs/operating.md").read_text(), re.MULTILINE)
     assert len(read) >= 3
     assert read == set(listed)
+
+
+def names_in_the_code() -> set[str]:
+    """Functions, classes, methods, parameters and fields in Python; words in JavaScript."""
+    names: set[str] = set()
+    for file in [*(ROOT / "specviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                names.add(node.target.id)
+    for script in (ROOT / "assets").rglob("*.js"):
+        names |= set(re.findall(r"\b[A-Za-z]+\b", script.read_text(encoding="utf-8")))
+    return names
+
+
+def test_every_name_in_the_architecture_exists() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    now, _, _before = text.partition("## The structure before and after")
+    quoted = set(re.findall(r"`([^`\n]+)`", now))
+    paths = {name for name in quoted if "/" in name or name.endswith(".py")}
+    names = {part for name in quoted - paths for part in name.split(".")}
+    assert len(paths) > 5
+    assert len(names) > 40
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
+    folders = {path.name for path in (ROOT / "specviz").rglob("*") if path.is_dir()}
+    assert names - names_in_the_code() - folders == set()
+
+
+def test_paths_in_contributing_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*|[a-z]+\.py)`", text)
+    assert len(paths) > 10
+    assert [path for path in paths if not list(ROOT.rglob(path)) and not (ROOT / path).exists()] == []

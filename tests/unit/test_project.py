@@ -18,16 +18,16 @@ MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
 
 
 def pins(name: str) -> dict[str, str]:
-    """Package to version; every line is a plain pin, a comment or another file."""
+    """Package → version. Every line is a plain pin, a comment or another file."""
     lines = (ROOT / name).read_text().splitlines()
     required = [line for line in lines if line and not line.startswith(("#", "-r "))]
     for line in required:
-        assert re.fullmatch(r"[a-z0-9_-]+==[0-9.]+", line), f"{name}: {line!r} is no plain pin"
+        assert re.fullmatch(r"[a-z0-9_-]+==[0-9.]+", line), f"{name}: {line!r} is not a plain pin"
     return dict(line.split("==") for line in required)
 
 
 def imported(files: list[Path]) -> set[str]:
-    """Packages that are neither Python's nor ours."""
+    """Imported packages that are not Python's own or ours."""
     names: set[str] = set()
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -67,7 +67,7 @@ def luminance(color: str) -> float:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("ground", ["backgroundColor", "secondaryBackgroundColor"])
 @pytest.mark.parametrize("ink", ["textColor", "primaryColor", "linkColor", "grayTextColor"])
-def test_the_theme_reads_at_aa(mode: str, ground: str, ink: str) -> None:
+def test_the_themes_text_has_enough_contrast(mode: str, ground: str, ink: str) -> None:
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"][mode]
     lighter, darker = sorted((luminance(theme[ink]), luminance(theme[ground])), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
@@ -79,7 +79,7 @@ def test_a_visitor_never_sees_a_traceback() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_card_says_what_the_files_hold(name: str) -> None:
+def test_a_model_card_agrees_with_its_files(name: str) -> None:
     folder = ROOT / "assets/models" / name
     card = (folder / "README.md").read_text(encoding="utf-8")
     config = json.loads((folder / "config.json").read_text())
