@@ -45,6 +45,7 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
     speculative, plain, counts = comparison.speculative, comparison.plain, comparison.counts
     drafter, settings = speculative.drafter, speculative.settings
     verdict = comparison.verdict
+    low, high = verdict.interval or (None, None)  # one repeat has no interval
     return {
         "target": speculative.target.name,
         "draft": drafter.name if drafter and drafter.kind == "model" else PROMPT_LOOKUP,
@@ -82,6 +83,8 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
             "overhead_seconds": sum(round.overhead_seconds for round in speculative.rounds),
         },
         "speedup": comparison.speedup,
+        "speedup_low": low,
+        "speedup_high": high,
         "predicted_speedup": comparison.predicted_speedup,
         "identical": comparison.identical,
         "quality": comparison.quality,
@@ -105,8 +108,14 @@ def print_comparison(result: dict[str, Any]) -> None:
         f"{number(speculative['acceptance_rate'])}, per judgement {number(speculative['per_judgement_rate'])}"
     )
     predicted = number(result["predicted_speedup"])
-    say(f"speedup {result['speedup']:.2f}× measured, {predicted}× modelled; {_sameness(result)}")
+    say(f"speedup {result['speedup']:.2f}× measured{_interval(result)}, {predicted}× modelled; {_sameness(result)}")
     say(f"{result['verdict']['label']}: {result['verdict']['reason']}")
+
+
+def _interval(result: dict[str, Any]) -> str:
+    if result["speedup_low"] is None:
+        return ""
+    return f" (95 % interval {result['speedup_low']:.2f} to {result['speedup_high']:.2f}×)"
 
 
 def _sameness(result: dict[str, Any]) -> str:

@@ -116,7 +116,8 @@ def test_a_prompt_may_come_from_a_file(ok: Callable[..., str], tmp_path: Path) -
 
 COMPARE_KEYS = {
     "target", "draft", "draft_length", "temperature", "seed", "target_dtype", "draft_dtype", "threads", "prompt_tokens",
-    "new_tokens", "autoregressive", "speculative", "speedup", "predicted_speedup", "identical", "quality", "verdict",
+    "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high", "predicted_speedup",
+    "identical", "quality", "verdict",
 }  # fmt: skip
 PLAIN_KEYS = {"seconds", "seconds_all", "prefill_seconds", "token_ids", "text"}
 SPECULATIVE_KEYS = PLAIN_KEYS | {
@@ -146,6 +147,7 @@ def checked_shape(text: str, repeats: int) -> dict[str, Any]:
     longer = len(ours["token_ids"]) / len(plain["token_ids"])
     pairs = zip(plain["seconds_all"], ours["seconds_all"], strict=True)
     assert result["speedup"] == pytest.approx(geometric_mean(alone / both for alone, both in pairs) * longer)
+    assert result["speedup_low"] < result["speedup"] < result["speedup_high"]
     return result
 
 

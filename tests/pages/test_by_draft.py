@@ -58,7 +58,7 @@ def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
     assert len({(line.line.dash, line.marker.symbol) for line in lines}) == 2, "colour is not alone"
 
 
-def test_a_prospect_survives_its_way_from_the_engine() -> None:
+def test_a_prospect_is_read_as_the_engine_wrote_it() -> None:
     one = prospect("a", True, 0.05)
     event = DraftGuessed(1, one)
     assert parse_event(dump_event(event)) == event

@@ -92,7 +92,7 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     assert "A workload in the link is not known here" in texts(linked)
 
 
-def test_what_no_clock_can_have_measured_is_left_out_and_said() -> None:
+def test_impossible_times_are_left_out_and_reported() -> None:
     spoilt, rest = row_at("story", 4, 9.0), [row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
     page = opened(rows={HERE: frame_of([spoilt, *rest])})
     assert "1 of these 3 pairs of runs is faster than possible" in texts(page)
@@ -105,7 +105,7 @@ def test_nothing_chosen_cannot_be_started() -> None:
     assert "choose a workload" in texts(page)
 
 
-def test_a_sweep_is_measured_kept_and_survives_another_page() -> None:
+def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     page = opened(choice=SMALL)
     page.button(key="sweep_start").click().run()
     assert kept(page).slot.busy
@@ -148,7 +148,7 @@ def test_clearing_can_be_undone() -> None:
     assert list(kept(page).rows) == [HERE]
 
 
-def test_a_csv_is_shown_for_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loaded_csv_says_where_it_is_from(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Sweeps()
     monkeypatch.setattr("specviz.ui.helps.state.sweeps", lambda: found)
     load_rows(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), "my.csv")

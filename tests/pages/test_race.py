@@ -59,7 +59,7 @@ def wait(page: AppTest, done: Callable[[], bool]) -> None:
             return
         time.sleep(0.3)
         page.run()
-    raise AssertionError(f"it did not come to that: {texts(page)}")
+    raise AssertionError(f"this did not happen in time: {texts(page)}")
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:

@@ -219,7 +219,7 @@ def test_top2_gap_is_the_difference_of_the_two_highest_logits() -> None:
     assert top2_gap(TARGET, PROMPT) == pytest.approx(best - second, abs=1e-5)
 
 
-def test_quality_of_greedy_runs_says_where_they_part_and_how_close_it_was() -> None:
+def test_quality_of_greedy_runs_says_where_they_differ_and_how_close_it_was() -> None:
     plain = autoregressive_decode(TARGET, PROMPT, GREEDY)
     written = plain.output.token_ids
 
@@ -233,7 +233,7 @@ def test_quality_of_greedy_runs_says_where_they_part_and_how_close_it_was() -> N
     assert against([*written, 1]) == {"kind": "greedy", "first_difference": 20, "top2_gap": None}
 
 
-def test_quality_of_sampled_runs_is_the_targets_opinion_of_both_texts() -> None:
+def test_quality_of_sampled_runs_is_how_likely_the_target_finds_both_texts() -> None:
     speculative = speculative_decode(TARGET, DRAFTER, PROMPT, SAMPLED)
     plain = autoregressive_decode(TARGET, PROMPT, SAMPLED)
     assert quality(TARGET, speculative, plain) == {

@@ -130,7 +130,7 @@ def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
             next(steps)
 
 
-def test_the_command_survives_the_wire() -> None:
+def test_a_race_command_is_read_by_the_engine_as_it_was_written() -> None:
     assert parse_command(dump_command(command())) == command()
     assert command().texts == ["w1 w2 w3", "w4 w2"]
     with pytest.raises(ValueError, match="repeats"):

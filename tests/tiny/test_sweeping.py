@@ -46,7 +46,7 @@ def load(pair: SweepPair) -> Models:
     return TARGET, DRAFT if pair.draft == "draft" else None
 
 
-def test_rows_say_what_was_run_and_what_came_of_it() -> None:
+def test_rows_say_what_was_run_and_what_was_measured() -> None:
     said: list[str] = []
     rows = list(sweep(PLAN.cells(), load, progress=said.append))
     assert [(row.workload, row.preset, row.draft_length) for row in rows] == [
@@ -69,7 +69,7 @@ def test_rows_say_what_was_run_and_what_came_of_it() -> None:
         assert row.constrained is False
 
 
-def test_a_plain_run_stands_between_the_two_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[str, int]] = []
 
     def listened(name: str) -> Any:
@@ -116,7 +116,7 @@ def test_schedules_and_several_pairs_are_rows_of_their_own() -> None:
     assert all(row.identical for row in rows)
 
 
-def test_a_constrained_row_is_held_to_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constrained_row_follows_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     class OnlyWord5:
         def allowed(self, text: Any) -> torch.Tensor:
             return torch.arange(7) == 5
@@ -227,7 +227,7 @@ def test_the_engine_measures_every_cell_and_says_which_is_next() -> None:
 
 
 @pytest.mark.parametrize("stop_after", [1, 60, 130])
-def test_a_sweep_that_gave_way_goes_on_without_measuring_twice_or_losing_any(stop_after: int) -> None:
+def test_a_sweep_that_gave_way_measures_no_cell_twice_and_loses_none(stop_after: int) -> None:
     plan = replace(PLAN, prompts=PROMPTS[:2], pairs=(PAIR, LOOKUP), draft_lengths=(1, 2, 4))
     found: list[Any] = []
     for _ in range(60):
@@ -253,7 +253,7 @@ def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> Non
     assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(items[8])
 
 
-def test_a_sweep_survives_the_way_to_the_engine() -> None:
+def test_a_sweep_command_is_read_by_the_engine_as_it_was_written() -> None:
     grammar = Grammar("regex", "a|b")
     plan = replace(PLAN, prompts=(replace(PROMPTS[0], grammar=grammar),), pairs=(PAIR, LOOKUP), temperatures=(0.0, 0.7))
     command = Sweep(7, plan, done=3)

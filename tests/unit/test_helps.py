@@ -1,4 +1,4 @@
-"""What "When it helps" computes: choices, links, estimates, what rows say, and the figures made of them."""
+"""What "When it helps" computes: choices, links, estimates, pooled rows, sentences and figures."""
 
 import math
 from dataclasses import replace
@@ -76,18 +76,18 @@ def test_a_choice_survives_its_link() -> None:
         {"seed": ["-1"]}, {"seed": [str(2**53)]}, {"top_k": ["1001"]}, {"top_p": ["0"]}, {"top_p": ["1.01"]},
     ],
 )  # fmt: skip
-def test_what_a_link_cannot_say_falls_back_with_a_line(part: dict[str, list[str]]) -> None:
+def test_each_bad_value_of_a_link_falls_back_with_a_sentence(part: dict[str, list[str]]) -> None:
     choice, problems = choice_from_link(part, NAMES)
     assert choice == Choice()
     assert len(problems) == 1
 
 
-def test_a_link_keeps_what_it_can() -> None:
+def test_the_good_values_of_a_link_are_used() -> None:
     choice, problems = choice_from_link({"workload": ["story", "nonsense", "story"], "gamma": ["5", "x"]}, NAMES)
     assert (choice.workloads, choice.draft_lengths, len(problems)) == (("story",), (5,), 2)
 
 
-def test_a_choice_is_a_plan_with_ones_own_prompts_last() -> None:
+def test_a_plan_has_the_visitors_own_prompts_last() -> None:
     own = (SweepPrompt("own", "line-1", "hello"),)
     plan = Choice(workloads=("story", "code"), prompts=2).plan(own)
     assert [prompt.name for prompt in plan.prompts] == ["story-1", "code-1", "story-2", "code-2", "line-1"]
@@ -95,14 +95,14 @@ def test_a_choice_is_a_plan_with_ones_own_prompts_last() -> None:
 
 
 @pytest.mark.parametrize("empty", ["workloads", "drafts", "draft_lengths", "temperatures", "schedules"])
-def test_nothing_chosen_is_said_before_it_is_started(empty: str) -> None:
+def test_an_empty_choice_cannot_be_started(empty: str) -> None:
     changes: dict[str, Any] = {empty: ()}
     choice = Choice(**changes)
     assert "Nothing to measure yet: choose" in str(choice.problem())
     assert Choice().problem() is None
 
 
-def test_too_much_is_said_before_it_is_started() -> None:
+def test_too_many_runs_cannot_be_started() -> None:
     choice = Choice(draft_lengths=tuple(range(1, 17)), temperatures=(0.0, 0.3, 0.5, 0.7, 1.0, 1.5), prompts=5)
     assert f"at most {MAX_CELLS:,}" in str(choice.problem())
     lonely = Choice(drafts=(PROMPT_LOOKUP,), schedules=("confidence",))

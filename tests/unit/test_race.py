@@ -276,7 +276,7 @@ def test_the_json_reads_back_as_the_same_laps() -> None:
         ('{"schema": 1, "laps": [{"name": 3}]}', "not valid at"),
     ],
 )
-def test_what_is_no_race_is_one_sentence(text: str, sentence: str) -> None:
+def test_a_file_that_is_not_a_race_is_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         parse_race(text)
 
@@ -291,7 +291,7 @@ def test_the_recorded_race_is_there_and_says_where_it_was_measured() -> None:
 # ---- links
 
 
-def test_a_link_says_everything_and_comes_back() -> None:
+def test_a_link_carries_every_setting() -> None:
     settings = DecodeSettings(8, 6, 0.7, 5, 0.9, 3, stop_at_eos=True, draft_schedule="heuristic")
     entry = Entry(RunRequest("", "wren-small", "lookup", "fast", settings), ("code-1", "story-2"), "a\nb", 2)
     link = link_of_entry(entry)
@@ -300,7 +300,7 @@ def test_a_link_says_everything_and_comes_back() -> None:
     assert entry_from_link({}, known_names()) == (Entry(), [])
 
 
-def test_a_broken_link_falls_back_with_a_line_each() -> None:
+def test_each_bad_value_of_a_link_falls_back_with_a_sentence() -> None:
     link = {"preset": ["nope"], "gamma": ["99"], "repeats": ["0"], "same_length": ["maybe"]}
     entry, problems = entry_from_link(link, known_names())
     assert entry == Entry()
@@ -322,7 +322,7 @@ def test_prompts_that_cannot_be_raced_get_one_sentence(presets: tuple[str, ...],
     assert sentence in problem
 
 
-def test_blank_lines_are_no_prompts() -> None:
+def test_blank_lines_are_not_prompts() -> None:
     entry = Entry(presets=("story-1",), own="\n first \n\nsecond\n")
     assert [prompt.name for prompt in entry.prompts] == ["story-1", "own-1", "own-2"]
     assert entry.problem is None
