@@ -80,7 +80,7 @@ def follows(value: object, schema: dict[str, object]) -> bool:
 
 
 @pytest.mark.parametrize("preset", CONSTRAINED.prompts, ids=lambda preset: preset.name)
-def test_what_the_target_writes_alone_is_what_the_grammar_says(preset: Preset) -> None:
+def test_plain_output_matches_the_grammar(preset: Preset) -> None:
     plain = plain_run(preset)
     assert plain.output.stopped_by == "eos", "too long to tell"
     assert matches(grammar_of(preset), plain.output.text)
@@ -100,7 +100,7 @@ def test_greedy_output_is_the_targets_own(preset: Preset, drafter: str, length: 
 
 
 @pytest.mark.parametrize("drafter", ["model", "lookup"])
-def test_sampled_output_is_what_the_grammar_says(drafter: str) -> None:
+def test_sampled_output_matches_the_grammar(drafter: str) -> None:
     target = bundled("wren-base")
     ended = 0
     for preset in (LIST, TABLE):
@@ -131,7 +131,7 @@ def test_the_constraint_changes_acceptance(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("preset", [LIST, TABLE], ids=lambda preset: preset.name)
-def test_going_back_and_sideways_gives_the_masks_of_a_fresh_matcher(preset: Preset) -> None:
+def test_rolling_back_gives_the_masks_of_a_new_matcher(preset: Preset) -> None:
     target, rng = bundled("wren-base"), random.Random(1)
     prompt = target.tokenizer(preset.text)["input_ids"]
     used = make_constraint(target, None, grammar_of(preset), prompt)
@@ -215,13 +215,13 @@ def test_sampling_under_a_grammar_is_lossless(drafter: Drafter) -> None:
     """
     expected = exact_outputs(4)
     constraint = make_constraint(TINY, drafter.loaded, LANGUAGE, TINY_PROMPT)
-    runs, seen, kept = 800, Counter[tuple[int, ...]](), Counter[str]()
+    runs, seen, statuses = 800, Counter[tuple[int, ...]](), Counter[str]()
     for seed in range(runs):
         settings = DecodeSettings(4, draft_length=2, temperature=1.0, seed=seed)
         trace = speculative_decode(TINY, drafter, TINY_PROMPT, settings, record=False, constraint=constraint)
         seen[tuple(trace.output.token_ids)] += 1
-        kept.update(token.status for round in trace.rounds for token in round.drafted)
-    assert min(kept["accepted"], kept["rejected"]) > runs / 20
+        statuses.update(token.status for round in trace.rounds for token in round.drafted)
+    assert min(statuses["accepted"], statuses["rejected"]) > runs / 20
     assert set(seen) <= set(expected), "an output the grammar does not allow"
     common = [output for output, chance in expected.items() if chance * runs >= 5]
     observed = [*(seen[output] for output in common), runs - sum(seen[output] for output in common)]
@@ -233,7 +233,7 @@ def test_sampling_under_a_grammar_is_lossless(drafter: Drafter) -> None:
     assert chisquare(observed, [value * scale for value in wanted]).pvalue > 1e-4
 
 
-def test_every_mask_is_the_definitions() -> None:
+def test_every_mask_equals_its_definition() -> None:
     constraint = make_constraint(TINY, SMALLER, LANGUAGE, TINY_PROMPT)
     seen = 0
     for word in sorted(WORDS):
@@ -245,7 +245,7 @@ def test_every_mask_is_the_definitions() -> None:
     assert seen > 100
 
 
-def test_after_the_end_comes_only_an_end() -> None:
+def test_only_an_end_of_text_follows_an_end_of_text() -> None:
     constraint = make_constraint(TINY, None, LANGUAGE, TINY_PROMPT)
     assert constraint.allowed([*TINY_PROMPT, 2, 0]).tolist() == [True] + [False] * 6
     settings = DecodeSettings(20, stop_at_eos=False)
@@ -256,7 +256,7 @@ def test_after_the_end_comes_only_an_end() -> None:
     assert plain[-8:] == [0] * 8
 
 
-def test_any_of_several_ends_may_end_it() -> None:
+def test_any_of_several_ends_of_text_may_end_the_output() -> None:
     target = tiny(2)
     assert target.model.generation_config is not None
     target.model.generation_config.eos_token_id = [0, 6]
@@ -286,7 +286,7 @@ def test_the_target_alone_takes_the_mask_of_a_pair_that_shares_fewer_tokens() ->
     assert 6 not in plain
 
 
-def test_where_no_token_can_go_on_it_says_so() -> None:
+def test_a_grammar_without_a_possible_token_gets_one_sentence() -> None:
     constraint = make_constraint(TINY, None, Grammar("regex", "bx"), TINY_PROMPT)  # there is no x
     with pytest.raises(InputError, match="no token that it allows here"):
         constraint.allowed([*TINY_PROMPT, 2])
@@ -324,7 +324,7 @@ SCHEMA = '{"type": "string", %s}'
         ("lark", "start: x", "A grammar is json_schema or regex, not lark."),
     ],
 )
-def test_a_bad_grammar_is_one_sentence(kind: str, text: str, says: str) -> None:
+def test_a_bad_grammar_gets_one_sentence(kind: str, text: str, says: str) -> None:
     with pytest.raises(InputError, match=re.escape(says)) as caught:
         compile_grammar(Grammar(kind, text))  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
@@ -345,7 +345,7 @@ def test_a_grammar_has_to_fit_its_prompt(grammar: Grammar, prompt: Sequence[int]
         make_constraint(TINY, None, grammar, prompt)
 
 
-def test_what_has_begun_in_the_prompt_goes_on() -> None:
+def test_an_output_that_begins_in_the_prompt_continues() -> None:
     constraint = make_constraint(TINY, None, Grammar("regex", "abc", opened="a"), [2, 1])
     assert constraint.allowed([2, 1]).nonzero().flatten().tolist() == [ALPHABET.index("b"), ALPHABET.index("bc")]
 

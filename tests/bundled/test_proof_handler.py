@@ -1,4 +1,4 @@
-"""The proof's engine tasks: batches that go on after a break, greedy rows, near-ties; on the bundled models."""
+"""The engine's work for the proof: batches that continue after a break, greedy rows, nearly equal tokens."""
 
 from collections.abc import Iterator
 

@@ -66,10 +66,10 @@ def statuses(rounds: list[ReplayedRound]) -> list[str]:
 def same_as(trace: Trace, rounds: list[ReplayedRound]) -> None:
     """The replay says of every token what the real run did; where it names a token, it is that one."""
     assert len(rounds) == len(trace.rounds)
-    for real, told in zip(trace.rounds, rounds, strict=True):
-        assert [guess.status for guess in told.guesses] == [token.status for token in real.drafted]
-        assert (told.kind, told.token_id) == (real.emitted.kind, real.emitted.id)
-        for guess, token in zip(told.guesses, real.drafted, strict=True):
+    for real, replayed in zip(trace.rounds, rounds, strict=True):
+        assert [guess.status for guess in replayed.guesses] == [token.status for token in real.drafted]
+        assert (replayed.kind, replayed.token_id) == (real.emitted.kind, real.emitted.id)
+        for guess, token in zip(replayed.guesses, real.drafted, strict=True):
             assert guess.id in (token.id, None)
             assert guess.id is not None or guess.status == "discarded"
     assert counts_of(rounds) == count(trace.rounds)
@@ -129,7 +129,7 @@ def test_the_tiny_models_do_end_texts_in_the_middle_of_a_block() -> None:
     assert "none" in kinds
 
 
-def test_a_rounding_format_says_that_it_may_differ() -> None:
+def test_guesses_in_bfloat16_say_that_they_may_differ() -> None:
     draft = load_model("wren-nano", "bfloat16")
     draft_guesses = ModelDrafter(draft).guess_along(bundled("wren-base"), [5, 6], [7, 8, 9])
     assert draft_guesses is not None
@@ -197,7 +197,7 @@ def test_every_length_is_there_and_longer_never_takes_more_rounds_with_a_model()
     assert rounds == sorted(rounds, reverse=True)
 
 
-def test_a_foresight_survives_its_file_and_a_broken_one_is_refused() -> None:
+def test_draft_guesses_survive_their_file_and_broken_ones_are_refused() -> None:
     lookup = DraftGuesses(DrafterInfo("prompt-lookup", "lookup"), [1, 2], None, [[], [5]], {5: "five"}, True)
     for draft_guesses in (foreseen([1, 2], [1, 3]), lookup):
         assert parse_draft_guesses(dump_draft_guesses(draft_guesses)) == draft_guesses

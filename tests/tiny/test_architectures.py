@@ -33,7 +33,7 @@ def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedM
     with torch.no_grad():
         if likely:
             loaded.model.lm_head.weight[7:] = 50 * loaded.model.lm_head.weight[:1].abs()
-            loaded.model.lm_head.weight[8:] *= -1  # whatever the sign of a hidden state, some padding wins
+            loaded.model.lm_head.weight[8:] *= -1  # with either sign of a hidden state, some padding wins
     return replace(loaded, tokenizer=word_tokenizer(7))
 
 
@@ -52,7 +52,7 @@ def test_padding_of_an_embedding_is_never_drafted_or_written(
         assert trace.output.token_ids == autoregressive_decode(target, [1, 2, 3], settings).output.token_ids
 
 
-def test_without_the_mask_the_padding_would_have_been_written() -> None:
+def test_without_the_mask_padding_is_written() -> None:
     target = padded(1, 12, likely=True)
     text = torch.tensor([[1, 2, 3]])
     assert int(target.model(text).logits[0, -1].argmax()) >= 7

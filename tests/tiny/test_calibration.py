@@ -62,7 +62,7 @@ def test_costs_are_medians_in_units_of_one_target_step() -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_warming_up_is_left_out() -> None:
+def test_warm_up_passes_are_not_timed() -> None:
     # the seven: reading the context, and three lengths twice
     assert pass_seconds(TARGET, (1, 2, 3), repeats=1) == {1: 4, 2: 5, 3: 6}
 
@@ -83,7 +83,7 @@ def test_prompt_lookup_has_no_model_to_name() -> None:
 
 
 @pytest.mark.parametrize("window", [64, 20, 6])
-def test_a_short_context_window_is_measured_as_far_as_it_goes(window: int) -> None:
+def test_a_short_context_window_limits_the_measured_passes(window: int) -> None:
     small = tiny_model(seed=1, name="small")
     small.model.config.max_position_embeddings = window
     longest_read: list[int] = []
@@ -106,7 +106,7 @@ def stop_after(questions: int) -> Callable[[], bool]:
 
 @pytest.mark.parametrize("questions", [0, 1, 40, 17 * 3 + 1])  # the last: while measuring rounds
 @pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])
-def test_it_stops_when_asked_to(questions: int, draft: LoadedModel | None) -> None:
+def test_calibration_stops_when_asked(questions: int, draft: LoadedModel | None) -> None:
     with pytest.raises(Stopped):
         calibrate(TARGET, draft, stop_after(questions), repeats=1)
 

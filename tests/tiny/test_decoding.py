@@ -120,9 +120,7 @@ def test_a_model_that_drafts_for_itself_is_always_accepted(temperature: float) -
 
 
 @pytest.mark.parametrize(("draft", "full_accepts"), [(DRAFT, False), (tiny_model(seed=1, name="twin"), True)])
-def test_nothing_is_read_twice_and_the_draft_is_fed_one_token_wherever_one_will_do(
-    draft: LoadedModel, full_accepts: bool
-) -> None:
+def test_no_token_is_read_twice_and_the_draft_reads_one_token_a_step(draft: LoadedModel, full_accepts: bool) -> None:
     reads: dict[str, list[int]] = {"target": [], "draft": []}
     hooks = [
         loaded.model.register_forward_pre_hook(
@@ -262,7 +260,7 @@ def test_rounds_come_one_by_one() -> None:
     assert next(rounds).index == 1
 
 
-def test_prompt_lookup_takes_the_longest_and_latest_match() -> None:
+def test_prompt_lookup_takes_the_longest_and_then_the_latest_match() -> None:
     lookup = PromptLookupDrafter(longest=3)
     #       0  1  2  3  4  5  6  7  8  9
     text = [1, 2, 3, 9, 5, 2, 3, 8, 2, 3]

@@ -31,7 +31,11 @@ def settings_of(schedule: DraftSchedule, length: int = 4, tokens: int = 24, **ot
         (4, [(4, 4), (6, 6), (8, 3), (7, 0)], [6, 8, 7, 6]),  # 2 more after all, 1 fewer after any other
         (2, [(2, 1), (1, 0), (1, 0), (1, 1)], [1, 1, 1, 3]),  # never below 1
         (14, [(14, 14), (16, 16), (16, 15)], [16, 16, 15]),  # never above 16
-        (5, [(0, 0), (3, 3), (0, 0)], [5, 7, 7]),  # nothing drafted says nothing; fewer than asked for, all kept, does
+        (
+            5,
+            [(0, 0), (3, 3), (0, 0)],
+            [5, 7, 7],
+        ),  # without drafted tokens no change; all accepted of fewer than asked for counts
     ],
 )
 def test_the_heuristic_by_hand(start: int, rounds: list[tuple[int, int]], lengths: list[int]) -> None:
@@ -44,7 +48,7 @@ def test_the_heuristic_by_hand(start: int, rounds: list[tuple[int, int]], length
 
 
 @pytest.mark.parametrize("schedule", ["fixed", "confidence"])
-def test_the_others_stay_what_they_are(schedule: DraftSchedule) -> None:
+def test_other_schedules_do_not_change_the_draft_length(schedule: DraftSchedule) -> None:
     length = DraftLength(settings_of(schedule))
     for accepted in (4, 0, 4, 2):
         length.update(4, accepted)
@@ -70,10 +74,10 @@ class Scripted(Drafter, Proposer):
         return Draft([token if i < right else (token + 1) % 7 for i, token in enumerate(guesses)], None)
 
 
-def test_the_loop_asks_for_as_many_as_the_heuristic_says() -> None:
+def test_the_loop_asks_for_the_heuristics_draft_length() -> None:
     drafter = Scripted(greedy_of_transformers(TARGET, PROMPT, 40), right=[9, 1, 9, 0, 9, 9, 9, 9])
     trace = speculative_decode(TARGET, drafter, PROMPT, settings_of("heuristic", length=3, tokens=40))
-    # kept: all, 1, all, none, all, all, all; then there is room for 3
+    # accepted: all, 1, all, none, all, all, all; then there is room for 3
     assert drafter.asked == [3, 5, 4, 6, 5, 7, 9, 3]
     assert [round.accepted for round in trace.rounds[:6]] == [3, 1, 4, 0, 5, 7]
     assert longest_draft(trace) == 9
@@ -96,7 +100,7 @@ def surest_first(trace: Trace) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_a_confident_draft_ends_with_the_first_unsure_token_and_holds_it(temperature: float) -> None:
+def test_with_the_confidence_schedule_the_first_unsure_token_is_the_last_one(temperature: float) -> None:
     trace = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings_of("confidence", 6, 55, temperature=temperature))
     short = full = 0
     written = 0
@@ -110,7 +114,7 @@ def test_a_confident_draft_ends_with_the_first_unsure_token_and_holds_it(tempera
     assert full >= 1, "every round stopped early: this shows nothing"
 
 
-def test_confidence_is_nothing_to_prompt_lookup() -> None:
+def test_the_confidence_schedule_does_not_change_prompt_lookup() -> None:
     runs = [
         speculative_decode(TARGET, PromptLookupDrafter(), [1, 2, 1, 2, 1], settings_of(schedule)).rounds
         for schedule in ("fixed", "confidence")
@@ -155,14 +159,14 @@ def growing() -> Trace:
     return speculative_decode(TARGET, ModelDrafter(tiny_model(seed=1, name="twin")), PROMPT, settings)
 
 
-def test_a_trace_from_before_there_were_schedules_reads_as_fixed() -> None:
+def test_a_trace_without_a_schedule_reads_as_fixed() -> None:
     trace = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings_of("fixed"))
     old = json.loads(dump_trace(trace))
     assert old["settings"].pop("draft_schedule") == "fixed"
     assert parse_trace(json.dumps(old)) == trace
 
 
-def test_a_heuristic_rounds_length_is_checked_against_the_longest_there_is() -> None:
+def test_a_heuristic_round_may_have_the_longest_draft_length() -> None:
     trace = growing()
     assert max(len(round.drafted) for round in trace.rounds) > 1
     assert parse_trace(dump_trace(trace)) == trace

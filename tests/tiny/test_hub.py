@@ -77,9 +77,7 @@ def blobs(name: str = NAME) -> list[Path]:
 # What works
 
 
-def test_a_model_is_downloaded_and_is_the_one_that_was_served(
-    hub: HubServer, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_downloaded_model_is_the_one_that_was_served(hub: HubServer, capfd: pytest.CaptureFixture[str]) -> None:
     loaded = load_model(NAME)
     assert (loaded.name, loaded.info.weights_hash) == (NAME, COMMIT[:16])
     settings = DecodeSettings(max_new_tokens=20)
@@ -99,13 +97,13 @@ def test_progress_counts_bytes_and_files_up_to_all_of_them(hub: HubServer) -> No
     assert {step.bytes_total for step in seen} == {size}
 
 
-def test_what_is_in_the_cache_is_loaded_without_a_question(hub: HubServer) -> None:
-    told: list[Progress] = []
-    load_model(NAME, progress=told.append)
-    assert told
-    hub.trouble, hub.requests[:], told[:] = "down", [], []
-    load_model(NAME, progress=told.append)
-    assert (hub.requests, told) == ([], [])
+def test_a_cached_model_is_loaded_without_a_request(hub: HubServer) -> None:
+    reported: list[Progress] = []
+    load_model(NAME, progress=reported.append)
+    assert reported
+    hub.trouble, hub.requests[:], reported[:] = "down", [], []
+    load_model(NAME, progress=reported.append)
+    assert (hub.requests, reported) == ([], [])
 
 
 def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
@@ -120,7 +118,7 @@ def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
     assert load_model(NAME).info.parameters == tiny_model(seed=1).info.parameters
 
 
-def test_only_what_a_model_consists_of_is_fetched(hub: HubServer) -> None:
+def test_only_the_files_of_a_model_are_downloaded(hub: HubServer) -> None:
     for name in ("pytorch_model.bin", "training_args.bin", "custom.py", "README.md", "model.onnx"):
         (hub.models[NAME] / name).write_bytes(b"x")
     load_model(NAME)
@@ -129,7 +127,7 @@ def test_only_what_a_model_consists_of_is_fetched(hub: HubServer) -> None:
                        "special_tokens_map.json", "model.safetensors"}  # fmt: skip
 
 
-def test_a_pair_is_judged_before_any_weights_are_fetched(hub: HubServer) -> None:
+def test_a_pair_is_checked_before_any_weights_are_downloaded(hub: HubServer) -> None:
     report = check_pair(NAME, NAME)
     assert (report.ok, report.tokens, report.problems) == (True, "same", [])
     assert report.parameters == 2 * tiny_model(seed=1).info.parameters
@@ -140,7 +138,7 @@ def test_a_pair_is_judged_before_any_weights_are_fetched(hub: HubServer) -> None
 # What breaks off
 
 
-def test_a_download_that_is_cut_goes_on_from_there(hub: HubServer) -> None:
+def test_a_download_that_was_cut_continues_from_there(hub: HubServer) -> None:
     hub.trouble = "cut"
     size = (hub.models[NAME] / "model.safetensors").stat().st_size
     done = [step.bytes_done for step in fetch(NAME)]
@@ -149,7 +147,7 @@ def test_a_download_that_is_cut_goes_on_from_there(hub: HubServer) -> None:
     assert load_model(NAME).info.weights_hash == COMMIT[:16]
 
 
-def test_a_server_without_ranges_sends_it_all_again(hub: HubServer) -> None:
+def test_a_server_without_ranges_sends_the_whole_file_again(hub: HubServer) -> None:
     hub.trouble = "no ranges"
     list(fetch(NAME))
     assert len(hub.ranges()) == 2
@@ -167,9 +165,9 @@ def test_an_interrupted_download_says_so_and_is_resumed_later(hub: HubServer) ->
     size = (hub.models[NAME] / "model.safetensors").stat().st_size
     hub.trouble, hub.requests[:] = "none", []
     first = next(iter(fetch(NAME)))
-    kept = size // 2 // CHUNK * CHUNK
-    assert first.bytes_done == kept + CHUNK
-    assert hub.ranges() == [f"bytes={kept}-"]
+    stored = size // 2 // CHUNK * CHUNK
+    assert first.bytes_done == stored + CHUNK
+    assert hub.ranges() == [f"bytes={stored}-"]
 
 
 def test_a_stopped_download_is_resumed_by_the_next_request(hub: HubServer) -> None:
@@ -212,7 +210,7 @@ def test_a_file_of_another_size_than_listed_is_not_stored(hub: HubServer) -> Non
         ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
     ],
 )
-def test_each_refusal_of_the_hub_is_its_own_sentence(hub: HubServer, trouble: str, sentence: str) -> None:
+def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: str, sentence: str) -> None:
     hub.trouble = trouble  # type: ignore[assignment]
     assert sentence in refusal(lambda: load_model(NAME))
     assert sentence in check_pair("wren-base", NAME).problems[0]
@@ -257,7 +255,9 @@ def test_no_safetensors(hub: HubServer) -> None:
     assert not [path for _, path, _ in hub.requests if path.endswith(".bin")]
 
 
-def test_a_disk_too_small_is_seen_before_the_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_too_small_is_noticed_before_the_download(
+    hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hub_module.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
     sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The disk is too full for {NAME}: ")
@@ -280,12 +280,12 @@ def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "../x", "a/..", "a//b", "/etc/passwd", "a/b?x=1", "a/b#c", "a\\b/c", "a/b/"])
-def test_an_id_with_a_path_in_it_asks_nobody(hub: HubServer, name: str) -> None:
+def test_an_id_with_a_path_sends_no_request(hub: HubServer, name: str) -> None:
     assert refusal(lambda: load_model(name)).startswith("There is no model named ")
     assert hub.requests == []
 
 
-def test_an_index_that_names_files_elsewhere_is_refused(hub: HubServer) -> None:
+def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) -> None:
     folder = hub.models[NAME]
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../../etc/passwd"}}')
@@ -300,7 +300,7 @@ def steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: An
     return [event for event in job_steps(workshop, Run(1, request), lambda: False) if event]
 
 
-def test_the_engine_sends_how_far_a_download_is(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_sends_the_progress_of_a_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
     size = (hub.models[NAME] / "model.safetensors").stat().st_size
     events = steps(Workshop(), NAME)
@@ -327,7 +327,7 @@ def test_a_stopped_job_stops_its_download(hub: HubServer) -> None:
     assert [blob for blob in blobs() if blob.suffix == ".specviz"]
 
 
-def test_two_who_ask_for_one_model_load_it_once(hub: HubServer) -> None:
+def test_two_visitors_who_ask_for_one_model_load_it_once(hub: HubServer) -> None:
     workshop = Workshop()
     steps(workshop, NAME)
     hub.requests.clear()
@@ -336,7 +336,7 @@ def test_two_who_ask_for_one_model_load_it_once(hub: HubServer) -> None:
     assert hub.requests == []
 
 
-def test_whatever_goes_wrong_the_previous_pair_is_still_usable(
+def test_after_every_error_the_previous_pair_is_still_usable(
     hub: HubServer, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workshop = Workshop()
@@ -377,8 +377,8 @@ def changed(folder: Path, **entries: object) -> Path:
 # On the command line
 
 
-def test_the_command_line_goes_through_the_client_as_a_user_has_it(hub: HubServer, tmp_path: Path) -> None:
-    """In a process of its own, told where the Hub is as any user would tell it."""
+def test_the_command_line_uses_the_client_as_a_user_has_it(hub: HubServer, tmp_path: Path) -> None:
+    """In its own process, with the address of the Hub set as a user would set it."""
     environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
     command = [
         sys.executable,

@@ -1,4 +1,4 @@
-"""Models from disk: what loads, what is refused and how it is told, which architectures decode as transformers does."""
+"""Models from disk: what loads, what is refused and with which message, and what importing costs."""
 
 import hashlib
 import json
@@ -45,7 +45,7 @@ def folder(saved: Path, tmp_path: Path) -> Path:
 # Loading
 
 
-def test_a_local_folder_loads_as_the_model_it_was(saved: Path) -> None:
+def test_a_saved_folder_loads_as_the_same_model(saved: Path) -> None:
     loaded, original = load_model(str(saved)), tiny_model(seed=1)
     settings = DecodeSettings(max_new_tokens=20)
     assert loaded.info == ModelInfo(str(saved), original.info.parameters, "float32", hash_of(saved))
@@ -83,7 +83,7 @@ def test_a_model_goes_to_the_device_chosen_for_it(saved: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("alone", "said"), [(0.004, "compared with plain decoding in float32, a speedup of 2 would be 1.60."), (0.006, "")]
 )
-def test_a_format_chosen_for_checking_says_what_plain_decoding_would_rather_have(
+def test_a_dtype_chosen_for_verification_says_if_plain_decoding_is_faster_in_the_other(
     folder: Path, monkeypatch: pytest.MonkeyPatch, alone: float, said: str
 ) -> None:
     seconds = {"bfloat16": {1: 0.005, 5: 0.0051}, "float32": {1: alone, 5: 0.007}}
@@ -94,7 +94,7 @@ def test_a_format_chosen_for_checking_says_what_plain_decoding_would_rather_have
     assert bool(choice.plain) == bool(said)
 
 
-def test_a_format_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = tiny_model(seed=1).info.parameters
     monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)
     monkeypatch.setattr(dtype_choice, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
@@ -107,12 +107,12 @@ def test_a_format_that_does_not_fit_into_memory_is_not_measured(folder: Path, mo
         load_model(str(folder), "auto")
 
 
-@pytest.mark.parametrize(("quicker", "slower"), [("float32", "bfloat16"), ("bfloat16", "float32")])
+@pytest.mark.parametrize(("faster", "slower"), [("float32", "bfloat16"), ("bfloat16", "float32")])
 def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, quicker: str, slower: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, faster: str, slower: str
 ) -> None:
-    # the quicker one is slower at one token alone: it is the sum that counts
-    times = {quicker: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
+    # the faster one is slower at one token alone: it is the sum that counts
+    times = {faster: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
     measured: list[str] = []
 
     def pass_seconds(loaded: LoadedModel, lengths: list[int], repeats: int, should_stop: object) -> dict[int, float]:
@@ -120,8 +120,8 @@ def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
         return {k: times[loaded.info.dtype][k] for k in lengths}
 
     monkeypatch.setattr(dtype_choice, "pass_seconds", pass_seconds)
-    assert load_model(str(folder), "auto").info.dtype == quicker
-    assert load_model(str(folder), "auto").info.dtype == quicker
+    assert load_model(str(folder), "auto").info.dtype == faster
+    assert load_model(str(folder), "auto").info.dtype == faster
     assert sorted(measured) == ["bfloat16", "float32"]
 
 
@@ -151,13 +151,13 @@ def refusal(name: str) -> str:
     "name", ["nonsense", "", " ", "wren-base/", "../wren-base", "a/b/c", "a/..", "-/-", "a/b\n", "a\x00b", "x" * 5_000,
              "~nobody-of-that-name/model", "/etc/hostname", "<b>x</b>"]
 )  # fmt: skip
-def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+def test_the_message_about_an_unknown_name_lists_the_known_ones(name: str) -> None:
     sentence = refusal(name)
     assert sentence.startswith("There is no model named ")
     assert "wren-base" in sentence
 
 
-def test_a_folder_that_is_no_model_says_what_it_lacks(tmp_path: Path) -> None:
+def test_the_message_about_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     assert refusal(str(tmp_path)).endswith("is not a model: it has no config.json.")
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n.")
@@ -195,7 +195,7 @@ def test_pickled_weights_are_not_read_even_beside_a_safetensors_file(folder: Pat
     ],
     ids=str,
 )
-def test_a_config_that_lies_about_the_weights_is_one_sentence(
+def test_a_config_that_contradicts_the_weights_gets_one_sentence(
     folder: Path, lie: dict[str, object], capfd: pytest.CaptureFixture[str]
 ) -> None:
     config = folder / "config.json"
@@ -222,7 +222,7 @@ def test_a_config_that_lies_about_the_weights_is_one_sentence(
         ("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"),
     ],
 )
-def test_a_broken_file_is_one_sentence(
+def test_a_broken_file_gets_one_sentence(
     folder: Path, file: str, content: bytes, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (folder / file).write_bytes(content)
@@ -230,7 +230,7 @@ def test_a_broken_file_is_one_sentence(
     assert capfd.readouterr() == ("", "")
 
 
-def test_weights_cut_short_are_one_sentence(folder: Path) -> None:
+def test_truncated_weights_get_one_sentence(folder: Path) -> None:
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
     assert str(folder) in refusal(str(folder))
@@ -245,7 +245,7 @@ def test_a_folders_own_code_is_never_run(folder: Path) -> None:
     assert not ran.exists()
 
 
-def test_loading_says_nothing_of_its_own(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_prints_nothing(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = transformers.logging.get_verbosity()
     load_model(str(saved))
     assert capfd.readouterr() == ("", "")
@@ -255,7 +255,7 @@ def test_loading_says_nothing_of_its_own(saved: Path, capfd: pytest.CaptureFixtu
 # Hashes
 
 
-def test_the_hash_is_of_the_weight_files_in_order_of_their_names(tmp_path: Path) -> None:
+def test_the_weights_hash_reads_the_files_in_order_of_their_names(tmp_path: Path) -> None:
     (tmp_path / "b.safetensors").write_bytes(b"two")
     (tmp_path / "a.safetensors").write_bytes(b"one")
     (tmp_path / "config.json").write_text("{}")

@@ -45,7 +45,7 @@ def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Posi
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.lossless], ids=lambda rule: rule.name)
-def test_each_broken_rule_fails_where_it_is_said_to_show(rule: object) -> None:
+def test_each_wrong_rule_fails_at_its_position(rule: object) -> None:
     name, position = rule.name, rule.position  # type: ignore[attr-defined]
     assert found(name, position).state == "fails"
 
@@ -67,7 +67,7 @@ def test_the_proof_holds_under_other_settings_too() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 4])
-def test_looked_up_passes_write_the_ids_that_the_whole_run_writes(length: int) -> None:
+def test_remembered_passes_write_the_same_ids_as_whole_runs(length: int) -> None:
     """The same seeds through `SpeculativeRun`, with fresh models and caches each time, and through remembered ones."""
     settings = DecodeSettings(temperature=1.0, draft_length=length)
     source = Draws(TARGET, DRAFT, PROMPT, settings, "lossless", "third")
@@ -98,7 +98,7 @@ def test_remembered_logits_are_the_models_own_and_each_pass_is_made_once() -> No
     torch.testing.assert_close(one.read([9])[0], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_target_that_never_forgets_reads_on_after_rejected_tokens() -> None:
+def test_a_cache_that_is_not_cropped_continues_after_rejected_tokens() -> None:
     passes = Passes(TARGET, 14, PROMPT)
     stale, clean = NeverCropped(passes), RememberingModel(passes)
     for model in (stale, clean):
@@ -108,8 +108,8 @@ def test_a_target_that_never_forgets_reads_on_after_rejected_tokens() -> None:
     assert not torch.allclose(stale.read([4]), clean.read([4]))
 
 
-def test_a_batch_depends_on_its_number_and_the_seed_alone() -> None:
-    """So a proof that gave way goes on as if it had not."""
+def test_a_batch_depends_only_on_its_number_and_the_seed() -> None:
+    """So an interrupted proof continues as if nothing had happened."""
     source = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "second")
     whole = [batch for batch in draw_batches(source, 7, 50, range(4)) if batch]
     again = Draws(TARGET, DRAFT, PROMPT, SAMPLING, "lossless", "second")
@@ -120,7 +120,7 @@ def test_a_batch_depends_on_its_number_and_the_seed_alone() -> None:
     assert other[0].speculative != whole[0].speculative
 
 
-def test_counts_and_expectations_are_of_as_many_draws() -> None:
+def test_counts_and_expected_counts_have_the_same_sum() -> None:
     (batch,) = (
         batch for batch in draw_batches(Draws(TARGET, DRAFT, PROMPT, SAMPLING, "match", "after"), 1, 60, [0]) if batch
     )
@@ -180,14 +180,14 @@ P, Q = rows([0.2, 0.3, 0.5], [1, 0, 0]), rows([0.6, 0.3, 0.1])
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        (SamplingRule, [1 / 3, 0, 2 / 3]),  # kept with p/q = 1/3, else from (p - q)+, all of it on token 2
+        (SamplingRule, [1 / 3, 0, 2 / 3]),  # accepted with p/q = 1/3, else from (p - q)+, all of it on token 2
         (NoResidual, [1 / 3 + 2 / 3 * 0.2, 2 / 3 * 0.3, 2 / 3 * 0.5]),
         (Lenient, [1, 0, 0]),  # 0.2 / (0.3 * 0.6) is more than 1
         (InTopK, [1, 0, 0]),
         (MatchRule, [0.2, 0.3, 0.5]),
     ],
 )
-def test_what_comes_of_one_drafted_token(rule: type, expected: list[float]) -> None:
+def test_the_result_for_one_drafted_token(rule: type, expected: list[float]) -> None:
     """Token 0 is drafted: within four standard errors of what the rule says on paper."""
     got = shares(rule(torch.Generator().manual_seed(3)), Draft([0], Q), P)
     assert got == pytest.approx(expected, abs=0.032)

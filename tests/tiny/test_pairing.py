@@ -165,7 +165,7 @@ def test_padding_of_an_embedding_is_explained(tmp_path: Path) -> None:
     assert "the same 11 tokens. The embeddings have 16 rows (target) and 11 (draft)" in report.notes[0]
 
 
-def test_two_families_of_one_size_are_told_apart(tmp_path: Path) -> None:
+def test_two_models_with_the_same_tokens_may_have_other_architectures(tmp_path: Path) -> None:
     """A Llama may draft for a GPT-2 whose tokens mean the same: it is the tokenizer that counts."""
     target = model_of("gpt2", GPT2, tmp_path / "target")
     assert check_pair(target, model_of("llama", LLAMA, tmp_path / "draft")).tokens == "same"
@@ -215,7 +215,7 @@ def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # Context window
 
 
-def test_the_shorter_window_is_the_pairs(tmp_path: Path, saved: Path) -> None:
+def test_the_context_of_a_pair_is_the_shorter_one(tmp_path: Path, saved: Path) -> None:
     short = change(shutil.copytree(saved, tmp_path / "short"), max_position_embeddings=32)
     report = check_pair(str(saved), short)
     assert (report.ok, report.context) == (True, 32)
@@ -247,9 +247,7 @@ def test_a_model_without_a_limit_has_none(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_config_that_lies_about_its_sizes_is_found_out_from_the_headers(
-    folder: Path, lie: dict[str, object], says: str
-) -> None:
+def test_a_config_with_wrong_sizes_is_noticed_from_the_headers(folder: Path, lie: dict[str, object], says: str) -> None:
     name = change(folder, **lie)
     sentence = only_problem(check_pair(name, None))
     assert says in sentence
@@ -273,7 +271,7 @@ def write_weights(weights: dict[str, torch.Tensor], file: Path) -> None:
     file.write_bytes(len(described).to_bytes(8, "little") + described + content)
 
 
-def test_a_checkpoint_that_leaves_out_the_prefix_or_a_tied_copy_is_no_lie(tmp_path: Path) -> None:
+def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Path) -> None:
     """As openai-community/gpt2 is stored: no `transformer.` before the names, no output layer, and masks besides."""
     name = model_of("gpt2", GPT2 | {"tie_word_embeddings": True}, tmp_path)
     model = AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model("gpt2", **GPT2))
@@ -288,7 +286,7 @@ def test_a_checkpoint_that_leaves_out_the_prefix_or_a_tied_copy_is_no_lie(tmp_pa
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"garbage" * 9])
-def test_weights_with_a_broken_header_are_no_safetensors(folder: Path, content: bytes) -> None:
+def test_weights_with_a_broken_header_are_refused(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").write_bytes(content)
     assert only_problem(check_pair(str(folder), None)).endswith("model.safetensors is not a safetensors file.")
 
@@ -301,7 +299,7 @@ def test_a_folder_full_of_pickles_is_refused_and_not_read(folder: Path) -> None:
     assert sentence == f"{folder} has no weights in safetensors, the only format that is loaded."
 
 
-def test_each_model_that_is_wrong_gets_its_sentence(tmp_path: Path) -> None:
+def test_each_wrong_model_gets_its_own_sentence(tmp_path: Path) -> None:
     report = check_pair("no/../path", str(tmp_path))
     assert len(report.problems) == 2
     assert report.tokens is None
@@ -322,7 +320,7 @@ def test_each_model_that_is_wrong_gets_its_sentence(tmp_path: Path) -> None:
         ("owner/model", "cuda", 100, "cpu", "cpu"),
     ],
 )
-def test_a_gpu_is_used_where_there_is_one_with_room(
+def test_a_gpu_with_enough_memory_is_used(
     name: str, gpu: str, free: int, asked: str | None, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(devices, "accelerator", lambda: gpu)
@@ -332,16 +330,14 @@ def test_a_gpu_is_used_where_there_is_one_with_room(
 
 
 @pytest.mark.parametrize("asked", ["cuda", "mps", "tpu"])
-def test_a_device_that_is_not_there_is_one_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_device_gets_one_sentence(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "accelerator", lambda: "cpu")
     monkeypatch.setenv("SPECVIZ_DEVICE", asked)
     with pytest.raises(InputError, match=f"SPECVIZ_DEVICE is '{asked}', but there is no such device here"):
         devices.choose_device("owner/model", 1)
 
 
-def test_a_model_for_the_gpu_is_not_weighed_against_the_machines_memory(
-    saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_for_the_gpu_needs_no_memory_of_the_machine(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10)
     assert not check_pair(str(saved), None).ok
     monkeypatch.setattr(pairing, "choose_device", lambda *_: "cuda")

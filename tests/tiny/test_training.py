@@ -77,7 +77,7 @@ def test_the_loss_falls(trained: tuple[LlamaForCausalLM, list[float]], domains: 
     assert max(held_out_losses(model, domains).values()) < losses[0] / 2
 
 
-def test_a_run_cut_short_resumes_to_the_same_weights(mixture: Mixture, tmp_path: Path) -> None:
+def test_an_interrupted_run_ends_with_the_same_weights(mixture: Mixture, tmp_path: Path) -> None:
     def run(*stops: int) -> dict[str, torch.Tensor]:
         checkpoint = tmp_path / f"{stops}.pt"
         for stop in stops:  # a new process each, as far as the run can tell
@@ -107,7 +107,7 @@ def _train_until(model: LlamaForCausalLM, objective, stop: int, checkpoint: Path
         assert checkpoint.is_file()
 
 
-def test_the_slicewise_losses_are_the_plain_ones() -> None:
+def test_the_sliced_losses_equal_the_plain_ones() -> None:
     """Values and gradients, to bfloat16's precision."""
     generator = torch.Generator().manual_seed(0)
     hidden = torch.randn(600, 16, generator=generator, requires_grad=True)
@@ -129,7 +129,7 @@ def _gradients(loss: torch.Tensor, *of: torch.Tensor) -> tuple[torch.Tensor, ...
     return torch.autograd.grad(loss, of, retain_graph=True)
 
 
-def test_a_grown_model_says_what_its_source_says(trained: tuple[LlamaForCausalLM, list[float]]) -> None:
+def test_a_grown_model_writes_what_its_source_writes(trained: tuple[LlamaForCausalLM, list[float]]) -> None:
     model, _ = trained
     grown = with_layers(model, [0, 0, 1, 1]).eval()
     ids = torch.arange(40).view(2, 20)
@@ -145,7 +145,7 @@ def test_an_average_lies_between_its_models() -> None:
         averaged([models[0], new_model(2, 16, 30, heads=2)], [1.0, 1.0])
 
 
-def test_distilling_brings_a_draft_nearer(
+def test_distilling_brings_a_draft_closer_to_the_target(
     trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture, tmp_path: Path
 ) -> None:
     target, _ = trained
@@ -165,7 +165,7 @@ def _agreement(one: LlamaForCausalLM, other: LlamaForCausalLM, rows: torch.Tenso
     return (choices[0] == choices[1]).float().mean().item()
 
 
-def test_rows_of_a_pass_come_once_each(trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture) -> None:
+def test_a_pass_uses_each_row_once(trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture) -> None:
     lessons = read_with(trained[0], corpus_rows(mixture, 12, 8))
     one_pass = torch.cat([lessons.batch(step, 4, seed=0)[0] for step in range(3)])
     assert sorted(one_pass.tolist()) == sorted(lessons.ids.tolist())

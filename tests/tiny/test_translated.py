@@ -61,7 +61,7 @@ def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int],
 
 
 @pytest.mark.parametrize(("target", "draft"), PAIRS)
-def test_greedy_output_is_the_targets_own_whatever_the_draft(target: str, draft: str) -> None:
+def test_greedy_output_is_the_targets_own_with_every_draft(target: str, draft: str) -> None:
     big, small = random_model(target), random_model(draft, seed=2)
     for text, gamma in zip(TEXTS[:4], (1, 3, 4, 16), strict=True):
         prompt = list(big.tokenizer(text)["input_ids"])
@@ -153,9 +153,9 @@ class Reads:
         self._hook = loaded.model.register_forward_pre_hook(self._read, with_kwargs=True)
 
     def _read(self, _module: object, _args: object, kwargs: dict[str, Any]) -> None:
-        new, kept = kwargs["input_ids"][0].tolist(), kwargs["past_key_values"].get_seq_length()
-        self.again += kept < len(self.text) and self.text[kept] == new[0]
-        self.text = self.text[:kept] + new
+        new, length = kwargs["input_ids"][0].tolist(), kwargs["past_key_values"].get_seq_length()
+        self.again += length < len(self.text) and self.text[length] == new[0]
+        self.text = self.text[:length] + new
         self.lengths.append(len(new))
 
     def __enter__(self) -> "Reads":
@@ -189,10 +189,10 @@ def test_no_token_is_read_twice(target: str, draft: str) -> None:
         assert ours.again == theirs.again == 0
         said = TextTokens(small.tokenizer).spell(theirs.text[: theirs.lengths[0]])
         assert STORY.startswith(said)
-        assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the text anew
+        assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the whole text again
 
 
-def test_a_window_that_slides_is_rolled_back_too() -> None:
+def test_a_sliding_window_is_rolled_back_too() -> None:
     config = DECODABLE["mistral"] | {"vocab_size": 11}
     target = replace(architecture("mistral", config), tokenizer=words_tokenizer(list("abcdefgh")))
     draft = architecture("mistral", config, noise=0.15)
@@ -240,7 +240,7 @@ def test_sampling_is_refused_before_anything_is_read(temperature: float) -> None
     assert ours.lengths == theirs.lengths == []
 
 
-def test_a_text_must_fit_both_windows_each_in_its_own_tokens() -> None:
+def test_a_text_must_fit_both_context_windows_in_their_own_tokens() -> None:
     narrow = replace(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer=tokenizer("bare"))  # 64 tokens
     wide = random_model("story")
     drafter = TranslatedDrafter(narrow, wide)
@@ -270,7 +270,7 @@ def test_a_pair_gets_the_drafter_that_fits_it() -> None:
     assert isinstance(make_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
 
 
-def test_a_pair_with_two_tokenizers_is_calibrated_like_any_other() -> None:
+def test_a_pair_with_two_tokenizers_can_be_calibrated() -> None:
     cost = calibrate(random_model("story"), random_model("code"), repeats=1)
     assert cost.draft == "code"
     assert cost.cost_ratio > 0
@@ -279,7 +279,7 @@ def test_a_pair_with_two_tokenizers_is_calibrated_like_any_other() -> None:
 # What the trace keeps
 
 
-def test_the_trace_keeps_both_tokenisations_and_no_q() -> None:
+def test_the_trace_stores_both_tokenizations_and_no_q() -> None:
     big, small = learned_model("code", STORY), learned_model("spaces", STORY)
     trace = translated(big, small, "Once upon", max_new_tokens=12, draft_length=6)
     first = trace.rounds[0]
@@ -321,7 +321,7 @@ def test_a_constraint_binds_the_target() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_that_grows_is_cut_as_if_it_had_always_been_whole(kind: str) -> None:
+def test_a_growing_text_is_tokenized_like_the_whole_text(kind: str) -> None:
     tokens = TextTokens(tokenizer(kind))
     text = (STORY + LETTERS + CODE) * 3
     rng = random.Random(7)
@@ -337,7 +337,7 @@ def test_a_text_that_grows_is_cut_as_if_it_had_always_been_whole(kind: str) -> N
 @pytest.mark.parametrize(
     ("kind", "start"), [("story", []), ("code", ["<s>"]), ("spaces", ["<s>"]), ("words", ["[CLS]"])]
 )
-def test_a_text_opens_as_the_tokenizer_opens_one_and_nothing_ends_it(kind: str, start: list[str]) -> None:
+def test_a_text_gets_the_tokenizers_first_special_tokens_but_not_its_last(kind: str, start: list[str]) -> None:
     made = tokenizer(kind)
     ids = TextTokens(made).open("the park")
     assert made.convert_ids_to_tokens(ids)[: len(start)] == start
@@ -352,15 +352,15 @@ def test_a_special_token_spelled_out_is_text() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bare", "spaces"])
-def test_a_started_character_is_held_back_and_broken_bytes_are_not(kind: str) -> None:
+def test_an_unfinished_character_waits_but_broken_bytes_do_not(kind: str) -> None:
     made = tokenizer(kind)
     tokens = TextTokens(made)
     ids = tokens.split("duck 🦆")
     assert tokens.spell_whole(ids) == ("duck 🦆", len(ids))
     for missing in (1, 2, 3):
-        text, kept = tokens.spell_whole(ids[:-missing])
+        text, spelled = tokens.spell_whole(ids[:-missing])
         assert text == "duck "
-        assert kept == len(ids) - 4
+        assert spelled == len(ids) - 4
     broken = [ids[-1]] * 5  # bytes that continue nothing
     assert tokens.spell_whole(broken) == ("\ufffd" * 5, 5)
 

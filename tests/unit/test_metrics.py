@@ -99,7 +99,7 @@ def test_the_plain_runs_clock() -> None:
     assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 2) == [0, 1, 3]
 
 
-def test_a_plain_run_that_ended_earlier_goes_on_at_its_median_step() -> None:
+def test_a_shorter_plain_run_continues_at_its_median_step() -> None:
     assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 6.0], [1, 2, 3]), 5) == [0, 1, 3, 9, 11, 13]
 
 

@@ -84,7 +84,7 @@ def test_the_number_of_prompts_is_limited() -> None:
     assert found.problems == (f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are used.",)
 
 
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_prompt_file(tmp_path)
     (tmp_path / "some.txt").write_text("hello")

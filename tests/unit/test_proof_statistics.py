@@ -79,14 +79,14 @@ def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], dr
 TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
 
 
-def test_ten_looks_together_keep_the_odds_of_a_false_alarm() -> None:
+def test_ten_tests_together_respect_the_probability_of_a_false_alarm() -> None:
     """500 proofs of a right rule: at 1 % five alarms are the most to be expected, and 13 or more come once in 500."""
     random = Random(2)
     alarms = sum(finding(looks(proof_of(random, TARGET, TARGET, 500))).state == "fails" for _ in range(500))
     assert alarms <= 12
 
 
-def test_looking_as_often_without_that_care_would_not_keep_them() -> None:
+def test_ten_tests_without_the_correction_would_not_respect_it() -> None:
     """The same proofs judged at 1 % at every look: the care is not for nothing."""
     random, careless = Random(2), 0
     for _ in range(500):
@@ -105,7 +105,7 @@ def test_draws_after_different_texts_raise_no_more_false_alarms() -> None:
     assert low <= 65  # 50 are to be expected of an exact test; 66 or more come once in a hundred
 
 
-def test_the_difference_it_says_it_would_have_seen_is_seen() -> None:
+def test_the_difference_that_a_finding_names_is_detected() -> None:
     """The hardest difference of that size, spread over half of the probability: at least 90 of 100 proofs see it."""
     shares, draws = [0.125] * 8, 2000
     seen = smallest_seen(draws, 7, FALSE_ALARM / BATCHES)
@@ -139,7 +139,7 @@ def test_a_failed_look_stays_failed_and_the_sentence_speaks_of_evidence() -> Non
     assert finding([some_look(1.0, degrees=0)] * BATCHES).state == "nothing"
 
 
-def test_odds_are_said_so_that_a_person_can_read_them() -> None:
+def test_probabilities_are_written_readably() -> None:
     assert [odds(p) for p in (0.5, 1e-4, 1e-9, 0.0)] == [
         "0.500",
         "1 in 10,000",

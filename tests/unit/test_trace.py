@@ -161,7 +161,7 @@ def test_hostile_text_stays_the_text_it_is() -> None:
     trace = parse_trace(content)
     assert trace.rounds[0].drafted[0].text == hostile
     assert parse_trace(dump_trace(trace)).rounds[0].drafted[0].text == hostile
-    assert dump_trace(trace).count("\n") == 0  # one line to send, whatever the tokens hold
+    assert dump_trace(trace).count("\n") == 0  # one line to send, with any tokens
 
 
 def test_fields_of_a_later_version_are_tolerated() -> None:
@@ -312,11 +312,11 @@ def test_a_missing_field_is_named(field: str) -> None:
     ],
     ids=lambda content: repr(content[:12]),
 )
-def test_what_is_no_trace_is_refused(content: str | bytes) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(content: str | bytes) -> None:
     assert refusal(content).startswith("The trace is not valid at ")
 
 
-def test_a_trace_too_large_is_refused_unread(tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
     assert "larger than 32 MB" in refusal(b" " * (MAX_FILE_BYTES + 1))
     file = tmp_path / "huge.json"
     with file.open("wb") as sparse:
@@ -328,7 +328,7 @@ def test_a_trace_too_large_is_refused_unread(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere.json", ".", "x" * 300])
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -> None:
+def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"cannot be read: .+\.$"):
         read_trace(tmp_path / name)
 

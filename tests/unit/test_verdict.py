@@ -79,7 +79,7 @@ def test_terms_are_what_the_trace_measured() -> None:
     assert terms.overhead == pytest.approx(0.1)
 
 
-def test_the_draft_length_is_what_the_rounds_held_and_not_what_they_might_have() -> None:
+def test_the_draft_length_is_the_median_of_real_drafts() -> None:
     scarce = [a_round(i, 2, drafted=2) if i % 3 == 0 else a_round(i, 0, drafted=0) for i in range(6)]
     terms = terms_of(a_trace(scarce))
     assert terms is not None
@@ -153,7 +153,7 @@ def test_no_rate_pays_and_any_rate_pays() -> None:
     assert free.reason.endswith("and at these costs any rate pays.")
 
 
-def test_a_reason_admits_what_the_formula_does_not_explain() -> None:
+def test_a_reason_says_what_the_formula_does_not_explain() -> None:
     terms = Terms(0.8, 4, 0.1, 1.4, 0.1)
     hurts, helps = verdict_of_ratios([0.9], terms), verdict_of_ratios([1.5], terms)
     assert hurts is not None
@@ -180,7 +180,7 @@ def test_repeats(ratios: list[float], label: str, certain: bool) -> None:
     assert verdict.speedup == pytest.approx(math.prod(ratios) ** (1 / len(ratios)))
 
 
-def test_repeats_that_are_none_or_no_ratios() -> None:
+def test_repeats_without_valid_ratios() -> None:
     assert verdict_of_ratios([], None) is None
     for ratio in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(InputError, match=r"^ratios "):
@@ -209,7 +209,7 @@ def test_the_interval_holds_the_truth_95_times_in_100() -> None:
     assert held / 4000 == pytest.approx(0.95, abs=0.017)
 
 
-def test_greedy_texts_are_compared_id_for_id() -> None:
+def test_greedy_texts_are_compared_id_by_id() -> None:
     assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
 
 
@@ -232,7 +232,7 @@ def test_a_greedy_difference_without_recorded_candidates() -> None:
     assert compare_texts(trace) == sentence
 
 
-def test_sampled_texts_are_not_compared_word_for_word() -> None:
+def test_sampled_texts_are_not_compared_word_by_word() -> None:
     sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
     assert sentence == (
         "At temperature 0.8 these are two different draws from the same distribution, so they cannot be "
@@ -249,7 +249,7 @@ def test_a_missing_run_and_a_shorter_one() -> None:
     )
 
 
-def test_an_interval_wide_enough_for_anything_is_not_called_even() -> None:
+def test_a_very_wide_interval_is_not_called_even() -> None:
     wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
     assert wide is not None
     assert even is not None
