@@ -103,7 +103,7 @@ def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
     file.write_text("a" * 2**20)
     assert "1,048,576 characters" in refused(run, "run", *SHORT, "--prompt-file", file)
     file.write_text("my,own,table\n1,2,3")
-    assert "its columns are others" in refused(run, "sweep", *SHORT, "--csv", file)
+    assert "it has other columns" in refused(run, "sweep", *SHORT, "--csv", file)
     assert file.read_text() == "my,own,table\n1,2,3"
     trace = json.loads(dump_trace(hostile_trace()))
     trace["rounds"][0]["drafted"][0]["id"] = HOSTILE
