@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -18,7 +16,6 @@ def test_there_are_examples_and_each_is_tested_here() -> None:
     assert files == {"own_drafter", "read_trace"}
 
 
-@pytest.mark.slow
 def test_a_drafter_of_your_own_is_lossless_and_some_of_its_guesses_are_accepted() -> None:
     done = run("examples.own_drafter")
     assert done.returncode == 0, done.stderr
