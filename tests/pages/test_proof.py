@@ -57,7 +57,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
 def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest, rule: Any) -> None:
     page.radio(key="proof_rule").set_value(rule.name).run()
     assert not page.exception
-    assert explained(f"{rule.does} {rule.why}", "pf-switch") in texts(page)
+    assert explained(f"{rule.does} {rule.why}", "proof-switch") in texts(page)
     assert ("Fails the test." in texts(page)) == (not rule.lossless)
 
 

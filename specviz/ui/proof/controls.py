@@ -57,10 +57,10 @@ def position_and_draws() -> None:
 
 
 TEMPERATURE_HELP = (
-    "Tokens are drawn at random, in proportion to the model’s odds raised to 1/temperature. At 0 there is nothing to "
-    "draw: that case is the token-for-token comparison."
+    "Tokens are drawn at random, in proportion to the model’s probabilities raised to the power 1/temperature. At 0 "
+    "nothing is drawn: that case is the token-for-token comparison."
 )
-DRAWS_HELP = "Draws each way. Twice as many see differences that are smaller by a factor of 1.4."
+DRAWS_HELP = "Draws each way. Twice as many draws find differences that are smaller by a factor of 1.4."
 
 
 # ---- state: stored between pages, taken from a link once

@@ -9,7 +9,7 @@ from specviz.measure.proof.statistics import Look
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, ORANGE
 
-SHOWN = 12  # tokens with bars of their own
+SHOWN = 12  # tokens with their own bars
 WAYS = {
     "one token": "plain: one token a pass",
     "batched": "speculative: {batch} tokens a pass",
@@ -18,13 +18,13 @@ WAYS = {
 
 
 def token_label(text: str) -> str:
-    """A token for an axis: spaces and line ends made visible, and nothing that Plotly would take for a tag."""
+    """A token for an axis: visible spaces and line ends, and nothing that Plotly reads as a tag."""
     shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
     return figure_text(shown[:14])
 
 
 def distribution_figure(batches: Sequence[DrawBatch]) -> go.Figure:
-    """Shares of the likeliest tokens: what the target's probabilities expect, and what both decoders wrote."""
+    """Shares of the most likely tokens: expected from the target's probabilities, and written by both decoders."""
     tokens, rows = _shares(batches)
     places = list(range(len(tokens)))
     figure = go.Figure()
@@ -35,7 +35,7 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> go.Figure:
     }
     hover = "%{customdata}: %{y:.1%}"
     for name, values, marker in [
-        ("the target’s own odds", rows[0], outline),
+        ("the target’s own probabilities", rows[0], outline),
         ("speculative decoding wrote", rows[1], {"color": BLUE}),
     ]:
         text = f"{hover}<extra>{name}</extra>"
@@ -72,7 +72,7 @@ def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]
 
 
 def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> go.Figure:
-    """The distance from the target's odds as draws come in, beside what chance alone leaves."""
+    """The distance from the target's probabilities by number of draws, beside the limit of chance."""
     draws = [one.draws for one in speculative]
     figure = go.Figure()
     figure.add_trace(
@@ -108,7 +108,7 @@ def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> go.Fi
 
 
 def tie_figure(tie: NearTie) -> go.Figure:
-    """Both tokens' logits in the one-token pass, in the batched pass, and in float32: how near a tie it was."""
+    """Both tokens' logits in the one-token pass, in the batched pass, and in float32."""
     places = [WAYS[one.way].format(batch=tie.batch) for one in tie.ways]
     figure = go.Figure()
     for place, one in zip(places, tie.ways, strict=True):

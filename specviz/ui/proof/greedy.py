@@ -1,4 +1,4 @@
-"""The proof page's greedy section: ids compared one by one, and the near-tie at which rounding parts two outputs."""
+"""The greedy section of the proof page: ids compared one by one, and a near-tie that makes two outputs differ."""
 
 from math import floor, log2
 
@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.rows import GreedyRow, NearTie
 from specviz.ui.proof.figures import tie_figure
 from specviz.ui.proof.link import Wanted
@@ -17,10 +18,15 @@ from specviz.ui.shared.figures import NO_TOOLS
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
-    """Both decoders on several prompts, and what it looks like when they part."""
+    """Both decoders on several prompts, and an example in which they differ."""
     st.subheader("Greedy: token for token", anchor="greedy")
     st.markdown(
-        "At temperature 0 both ways must write the same tokens. They are compared by number (token id), not by look."
+        explained(
+            "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number "
+            "(token id), not by text.",
+            "proof-greedy",
+        ),
+        unsafe_allow_html=True,
     )
     left, right = st.columns(2, gap="large")
     with left:
@@ -35,7 +41,7 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         all_same = all(row.identical for row in rows)
         icon = ":material/check_circle:" if all_same else ":material/compare_arrows:"
-        verdict = "identical, id for id" if all_same else "parted at a near-tie where marked ✗"
+        verdict = "identical, id for id" if all_same else "they differ at a near-tie where marked ✗"
         st.markdown(f"{badge(state.greedy_source)} {icon} **{same} of {tokens} tokens {verdict}.**")
         st.dataframe([_greedy_row(row) for row in rows], hide_index=True, key="proof_greedy_rows", alt=GREEDY_ALT)
     with st.container(horizontal=True, key="proof_greedy_buttons"):
@@ -64,9 +70,9 @@ def _near_tie(state: Proving) -> None:
     row, source = (parted[0], state.greedy_source) if parted else (state.near_tie, state.near_tie_source)
     if row is None:
         return
-    st.markdown("**When greedy texts do part: a near-tie, under the microscope**")
+    st.markdown("**When greedy texts differ: a near-tie in detail**")
     if row.near_tie is None:
-        st.markdown(f"{badge(source)} Here this example stays together: all {row.tokens} tokens are the same.")
+        st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
     else:
         _tie(row, row.near_tie, source)
     busy = state.slot.busy or row.dtype != "bfloat16" or not row.preset
@@ -90,12 +96,12 @@ def _tie(row: GreedyRow, tie: NearTie, source: Source) -> None:
 
 def _tie_sentence(tie: NearTie) -> str:
     one, batched, exact = tie.ways
-    winner = "plain’s" if exact.gap >= 0 else "the speculative run’s"
-    equal = " (of equals, the token with the lower number is taken)" if batched.gap == 0 else ""
+    winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
+    equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""
     return (
-        f"A bfloat16 number has 8 bits of precision, so near {one.plain:.0f} scores come in steps of "
-        f"{bfloat16_step(one.plain):g}. Reading {tie.batch} tokens in one pass adds up in another order than reading "
-        f"one, and can land a step beside: the lead of plain’s token is {one.gap:+.4f} in the one-token pass and "
+        f"A bfloat16 number has 8 bits of precision, so near {one.plain:.0f} scores change in steps of "
+        f"{bfloat16_step(one.plain):g}. Reading {tie.batch} tokens in one pass adds numbers in another order than "
+        f"reading one, and can be one step off: the plain token leads by {one.gap:+.4f} in the one-token pass and by "
         f"{batched.gap:+.4f} in the batched one{equal}. In float32 it is {exact.gap:+.4f}: {winner} token. Neither "
         "text is worse; in exact float32 runs this is rare."
     )

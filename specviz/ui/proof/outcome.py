@@ -1,4 +1,4 @@
-"""What draws by one rule come to: bars, the distance as it shrinks, the test's figures, and a verdict."""
+"""The result of draws by one rule: bars, the distance against draws, the test's figures, and a verdict."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from specviz.ui.shared.figures import NO_TOOLS
 
 
 def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
-    """Bars, the distance as it shrinks, the test's figures and what they come to."""
+    """Bars, the distance against draws, the test's figures and the verdict."""
     if not outcome.batches:
         return
     ways, alone, last = outcome.looks, outcome.plain_looks, outcome.looks[-1]
@@ -24,7 +24,7 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
             ("draws each way", f"{last.draws:,}", DRAWN_HELP),
             ("distance", f"{last.distance:.3f}", DISTANCE_HELP),
             ("chance alone", f"up to {last.chance:.3f}", CHANCE_HELP),
-            ("χ²", f"{last.statistic:.1f}, {last.degrees} degrees", CHI_HELP),
+            ("χ²", f"{last.statistic:.1f}, {last.degrees} degrees of freedom", CHI_HELP),
             (f"p-value, fails below {FALSE_ALARM / BATCHES:g}", _p(last.p_value), P_HELP),
             ("p-value of the target alone", _p(alone[-1].p_value), CONTROL_HELP),
         ]:
@@ -50,7 +50,7 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     if found.state == "passes":
         return f":material/check_circle: :blue[**Passes the test.**] {found.sentence}"
     if cut_short:
-        return ":material/pause_circle: **Stopped early: no verdict.** Nothing distinguished the two so far."
+        return ":material/pause_circle: **Stopped early: no verdict.** No difference was found so far."
     return f":material/pending: {found.sentence}"
 
 
@@ -59,28 +59,30 @@ def _p(value: float) -> str:
 
 
 def badge(source: Source) -> str:
-    """Where a result is from."""
+    """The source of a result."""
     return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"
 
 
-DRAWN_HELP = "How many times the token was written: so many by speculative decoding, and as many by the target alone."
+DRAWN_HELP = "How many times the token was written by speculative decoding, and as many times by the target alone."
 DISTANCE_HELP = (
-    "Total variation distance: half the sum of all differences between the shares counted and the target’s own odds. "
-    "0 is no difference at all, 1 is nothing in common."
+    "Total variation distance: half the sum of all differences between the counted shares and the target’s own "
+    "probabilities. 0: no difference; 1: nothing in common."
 )
 CHANCE_HELP = (
-    "Counting leaves a distance even where there is no difference. Draws from the target’s own odds stay below this "
-    "19 times in 20 (simulated, with a fixed seed)."
+    "Counts differ by chance even without a real difference. Draws from the target’s own probabilities stay below "
+    "this distance 19 times in 20 (simulated, with a fixed seed)."
 )
 CHI_HELP = (
     "Chi-squared: (counted − expected)² / expected, summed. About as large as its degrees of freedom when nothing is "
     "wrong. Tokens expected fewer than 5 times are counted together."
 )
 P_HELP = (
-    f"The odds of a χ² at least this large if the draws are the target’s. The test is made {BATCHES} times as draws "
-    f"come in, and fails below {FALSE_ALARM / BATCHES:g} at any of them: so a right rule fails at most "
+    f"The probability of a χ² at least this large if the draws are the target’s. The test is made {BATCHES} times as "
+    f"draws arrive, and fails if one of them is below {FALSE_ALARM / BATCHES:g}: so a right rule fails in at most "
     f"{FALSE_ALARM:.0%} of proofs."
 )
 CONTROL_HELP = "The control: the same test on what the target alone wrote in as many draws. It should pass too."
-BARS_ALT = "Share of each of the likeliest tokens: the target's odds, speculative decoding's draws, plain draws."
-DISTANCE_ALT = "Distance from the target's odds by number of draws, both ways, and the limit of what chance leaves."
+BARS_ALT = (
+    "Share of each of the most likely tokens: the target's probabilities, speculative decoding's draws, plain draws."
+)
+DISTANCE_ALT = "Distance from the target's probabilities by number of draws, both ways, and the limit of chance."

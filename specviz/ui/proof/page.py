@@ -1,4 +1,4 @@
-"""The proof page's frame and its sampling sections: the same distribution, and the rules broken on purpose."""
+"""The proof page and its sampling sections: the same distribution, and the rules broken on purpose."""
 
 import streamlit as st
 
@@ -21,17 +21,17 @@ SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
 
 
 def lead() -> None:
-    """One sentence that says what is proved."""
-    told = explained(
-        "The small draft model changes how fast the text comes, not what comes: it is provably the target’s own "
-        "output. Check it here.",
-        "pf-lead",
+    """One sentence about what is proved."""
+    claim = explained(
+        "The small draft model changes only how fast the text is written. The output is provably that of the target "
+        "model alone. Check it here.",
+        "proof-lead",
     )
-    st.markdown(f"##### :primary[spec]viz&emsp;**Same quality.** {told}", unsafe_allow_html=True)
+    st.markdown(f"##### :primary[spec]viz&emsp;**Same quality.** {claim}", unsafe_allow_html=True)
 
 
 def show_proof(wanted: Wanted) -> None:
-    """All three sections; while something is under way the drawing repeats by itself."""
+    """All three sections. While a task runs, the fragment runs again by itself."""
     running = proving().slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
@@ -54,8 +54,8 @@ def show_proof(wanted: Wanted) -> None:
 def _sampling(state: Proving, wanted: Wanted) -> None:
     st.subheader("Sampling: same distribution", anchor="sampling")
     st.markdown(
-        "Above temperature 0 a text is a matter of chance, so two runs may differ and both be right. What must be the "
-        "same is **how often each token comes**. So one token is written again and again, both ways, and counted."
+        "Above temperature 0 tokens are drawn at random, so two runs may differ and both be right. What must be the "
+        "same is **how often each token is drawn**. So one token is written many times, both ways, and counted."
     )
     position_and_draws()
     remember()
@@ -87,8 +87,8 @@ def _draw(wanted: Wanted, rule: RuleName) -> None:
 def _switches(state: Proving, wanted: Wanted) -> None:
     st.subheader("Break it on purpose", anchor="broken")
     st.markdown(
-        "A test that cannot fail proves nothing. Each switch below breaks one part of the method, in ways real "
-        "programs have been broken; the same test should catch it. None of them can be reached from a real run."
+        "A test that cannot fail proves nothing. Each switch below breaks one part of the method, as real programs "
+        "have done by mistake. The same test should find it. A real run never uses these switches."
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -125,10 +125,10 @@ def _caption(state: Proving, rule: RuleText) -> str:
 
 def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
     mark = ":blue-badge[✓ LOSSLESS, SLOWER]" if rule.lossless else ":orange-badge[✗ WRONG]"
-    told = explained(f"{rule.does} {rule.why}", "pf-switch")
-    st.markdown(f"{mark} **{rule.title}.** {told}", unsafe_allow_html=True)
+    about = explained(f"{rule.does} {rule.why}", "proof-switch")
+    st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
-        st.caption("So it is tested on the first token after a rejection, whatever is chosen above.")
+        st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
     busy = state.slot.busy or wanted.problem is not None
     label = f"Draw {st.session_state.proof_draws:,} times this way"
     if st.button(label, key="proof_break", icon=":material/casino:", disabled=busy):
@@ -139,13 +139,13 @@ def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
 
 
 def _acceptance(state: Proving) -> None:
-    """How often the first guess survives: the real rule beside exact matching."""
+    """How often the first guess is accepted: the real rule beside exact matching."""
     real, match = state.outcomes.get("lossless"), state.outcomes.get("match")
     if real is None or match is None or not real.batches or not match.batches:
         return
     st.markdown(
-        "**Why not just keep exact matches?** It is as right, and slower. The odds that the first drafted token "
-        "survives, computed from both models’ probabilities (p target, q draft), and counted:"
+        "**Why not accept only exact matches?** It is also lossless, but slower. The probability that the first "
+        "drafted token is accepted, computed from both models’ probabilities (p: target, q: draft), and counted:"
     )
     rows = [
         _acceptance_row("The real rule: Σ min(p, q)", real, real.batches[0].sum_of_minima),
@@ -165,23 +165,24 @@ def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[st
 
 def _provenance() -> None:
     if found := recorded_proof():
-        changed = [f"{name} here has other weights than the recording’s." for name in found.changed_weights]
+        changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
 METHOD = f"""
 - **What is drawn.** Each draw runs the app’s own speculative loop from the prompt until it has written the token asked
-  for. For the 2nd or 3rd token, earlier tokens are drawn too, so draws stand after different texts.
-- **What it is compared with.** The target’s exact odds after *the very same text*, added up over all draws: not a
-  second sample, so nothing is lost to chance on that side. If the first token is right, the second is right after every
+  for. For the 2nd or 3rd token, earlier tokens are drawn too, so draws follow different texts.
+- **What it is compared with.** The target’s exact probabilities after *the same text*, added up over all draws. This
+  is not a second sample, so it adds no chance. If the first token is right, the second is right after every
   first one, and so on, then the whole text is right. The target alone is also asked once after each of those texts, by
   the plain loop: that is the control, the diamonds.
 - **After a rejection.** Runs whose first round had no rejection do not count; the first token of the next round does.
 - **What is shared.** A model’s scores after a text depend on the text alone, so each forward pass is made once and
-  looked up after. Drafting, the draws, the rule and what is forgotten are done anew each time, by the loop that Watch
+  then looked up. Drafting, the draws, the rule and the cache cropping are done again each time, by the loop that Watch
   runs. The test suite checks that both ways write the same ids.
-- **Looking often.** The test is made {BATCHES} times; each look may raise a false alarm with odds of
-  {FALSE_ALARM / BATCHES:g}, so all together stay below {FALSE_ALARM:.0%} (Bonferroni). Where texts differ, counts
-  scatter a little less than the test assumes, which makes false alarms rarer still.
-- **What it cannot show.** A difference too small for this number of draws. The verdict says which would have been seen.
+- **Looking often.** The test is made {BATCHES} times; each look may raise a false alarm with probability
+  {FALSE_ALARM / BATCHES:g}, so all together they stay below {FALSE_ALARM:.0%} (Bonferroni). Where texts differ, counts
+  vary a little less than the test assumes, so false alarms are even rarer.
+- **What it cannot show.** A difference too small for this number of draws. The verdict says which difference
+  would have been found.
 """

@@ -1,4 +1,4 @@
-"""What the Same quality page has under way, beside the button that began it: the page is longer than a screen."""
+"""The task under way on the Same quality page, shown beside its button, since the page is longer than a screen."""
 
 from typing import Literal
 
