@@ -16,6 +16,7 @@ from specviz.measure.compare import top2_gap
 from specviz.models.loaded_model import LoadedModel
 
 TOKENS = 32
+LENGTHS = (1, 4, 7, 16)
 NEAR_TIE = 1e-3  # logits this close may change places between a pass over one token and a pass over several
 FIRST = [workload.prompts[0].text for workload in WORKLOADS]
 PROMPTS = [*FIRST, *(workload.prompts[1].text for workload in WORKLOADS[:4])]
@@ -49,15 +50,15 @@ def greedy_of_transformers(target: LoadedModel, token_ids: list[int], tokens: in
 
 
 def test_greedy_output_is_the_targets_own_over_workloads_draft_lengths_and_drafters(target: LoadedModel) -> None:
-    """Twelve prompts, four draft lengths, three drafters; one difference is allowed, between nearly equal tokens."""
+    """Twelve prompts, three drafters, two draft lengths each; one difference is allowed, between nearly equal tokens."""
     ties: list[tuple[str, int, str, float]] = []
-    for prompt in PROMPTS:
+    for number, prompt in enumerate(PROMPTS):
         plain = autoregressive_decode(target, prompt, DecodeSettings(max_new_tokens=TOKENS))
         text = plain.prompt.token_ids
         expected = greedy_of_transformers(target, text, TOKENS)
         assert plain.output.token_ids == expected
         for name in ("wren-nano", "wren-mini", "prompt lookup"):
-            for length in (1, 4, 7, 16):
+            for length in LENGTHS[number % 2 :: 2]:
                 settings = DecodeSettings(max_new_tokens=TOKENS, draft_length=length)
                 trace = speculative_decode(target, drafter(name), prompt, settings, record=False)
                 at = first_difference(trace.output.token_ids, expected)

@@ -156,7 +156,7 @@ def test_of_a_repeated_parameter_the_last_counts() -> None:
 def test_rubbish_never_raises_and_each_part_gets_at_most_one_line() -> None:
     rng = random.Random(7)
     alphabet = string.digits * 3 + "eE.-+_ \x00\n<[é٣\ud800" + string.ascii_lowercase
-    for _ in range(3000):
+    for _ in range(1000):
         params = {key: "".join(rng.choices(alphabet, k=rng.randrange(6))) for key in KEYS if rng.random() < 0.6}
         linked = request_from_link(params, MODELS)
         assert len(linked.problems) <= len(params)

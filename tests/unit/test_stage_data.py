@@ -146,8 +146,10 @@ def test_a_run_of_the_target_alone_has_a_lane_and_no_rounds() -> None:
 
 
 def test_a_judged_token_keeps_itself_and_both_models_favourites() -> None:
-    for round in fake_trace(sharpness=1.0).rounds:
-        chips = data_of(replace(fake_trace(sharpness=1.0), rounds=[round]))["rounds"][0]["chips"]
+    trace = fake_trace(sharpness=1.0)
+    assert trace.rounds
+    for round in trace.rounds:
+        chips = data_of(replace(trace, rounds=[round]))["rounds"][0]["chips"]
         for token, chip in zip(round.drafted, chips, strict=False):
             if token.status == "discarded":
                 assert set(chip) == {"text", "status", "q"}  # never judged: what the target thought is not shown

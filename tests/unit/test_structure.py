@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ MOST_FUNCTION_LINES = 50
 def layer(module: str) -> str:
     """The second name of `specviz.layer.module`; empty for the package itself."""
     return [*module.split("."), ""][1]
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def module_of(file: Path) -> str:
@@ -45,7 +51,7 @@ def test_imports_point_one_way(file: Path) -> None:
     own = layer(module_of(file))
     if own not in LAYERS:
         return  # the package itself names what the world calls; training stands apart
-    found = {layer(module) for module in imports(ast.parse(file.read_text(encoding="utf-8")))} & {*LAYERS, "training"}
+    found = {layer(module) for module in imports(tree_of(file))} & {*LAYERS, "training"}
     above = {*LAYERS[LAYERS.index(own) + 1 :], "training"}
     if own == "cli":
         above.add("ui")  # neither screen needs the other
@@ -55,7 +61,7 @@ def test_imports_point_one_way(file: Path) -> None:
 def test_no_module_is_part_of_a_circle() -> None:
     known = {module_of(file).removesuffix(".__init__"): file for file in FILES}
     needs = {
-        name: {module for module in imports(ast.parse(file.read_text(encoding="utf-8"))) if module in known} - {name}
+        name: {module for module in imports(tree_of(file)) if module in known} - {name}
         for name, file in known.items()
         if not file.name.startswith("__init__")  # a package only names what is inside it
     }
@@ -69,7 +75,7 @@ def test_no_module_is_part_of_a_circle() -> None:
 def test_the_app_never_imports_training() -> None:
     for file in READ:
         if "training" not in file.parts:
-            assert not any("specviz.training" in module for module in imports(ast.parse(file.read_text("utf-8"))))
+            assert not any("specviz.training" in module for module in imports(tree_of(file)))
 
 
 @pytest.mark.parametrize("file", READ, ids=module_of)
@@ -78,7 +84,7 @@ def test_a_file_and_its_functions_are_short_enough_to_read(file: Path) -> None:
     assert text.count("\n") <= MOST_LINES
     long = [
         node.name
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno + 1 > MOST_FUNCTION_LINES
     ]
     assert long == []

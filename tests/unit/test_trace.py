@@ -379,7 +379,7 @@ def trace_or_sentence(content: str | bytes) -> Trace | str:
 
 def test_no_mutation_of_a_valid_trace_raises_anything_but_a_sentence() -> None:
     rng, refused = random.Random(0), 0
-    for _ in range(1_500):
+    for _ in range(600):
         trace = deepcopy(VALID)
         for _ in range(rng.choice([1, 1, 2, 5])):
             mutate(trace, rng)
@@ -389,7 +389,7 @@ def test_no_mutation_of_a_valid_trace_raises_anything_but_a_sentence() -> None:
             assert answer.startswith("The trace")
         else:  # what is accepted is whole: it can be written and read
             assert parse_trace(dump_trace(answer)) == answer
-    assert 500 < refused < 1_500
+    assert 200 < refused < 600
 
 
 def test_no_flipped_byte_raises_anything_but_a_sentence() -> None:
