@@ -7,6 +7,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.request import PROMPT_LOOKUP
+from specviz.data.lessons.glossary import explained
 from specviz.measure.sweep.points import Series, impossible, split_by_series
 from specviz.measure.sweep.sentences import clock_sentence
 from specviz.measure.sweep.table import dump_frame
@@ -34,10 +35,11 @@ POLL_SECONDS = 1.5  # a figure that grows need not be redrawn more often; the en
 
 def lead() -> None:
     """One sentence that says what the page answers."""
-    st.markdown(
-        "##### :primary[spec]viz&emsp;**“2–3× faster” is not guaranteed.** How much a draft model helps depends on "
-        "the text, the draft model and the draft length: measure it."
+    answer = explained(
+        "How much a draft model helps depends on the text, the draft model and the draft length: measure it.",
+        "sweep-lead",
     )
+    st.markdown(f"##### :primary[spec]viz&emsp;**“2–3× faster” is not guaranteed.** {answer}", unsafe_allow_html=True)
 
 
 def show_sweeps(tabs: dict[str, Panel]) -> None:

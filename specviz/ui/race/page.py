@@ -8,6 +8,7 @@ import streamlit as st
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.data.lessons.glossary import explained
 from specviz.measure.race import RaceLap, parse_race
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress, Race
@@ -46,10 +47,12 @@ class Racing:
 
 def lead() -> None:
     """One sentence that says what the page does."""
-    st.markdown(
-        "##### :primary[spec]viz&emsp;**Is it really faster?** Both decoders write the same prompts, timed "
-        "alternately on this machine. Then the lanes replay both at the speed that was measured."
+    answer = explained(
+        "The target model alone and speculative decoding with a draft model continue the same prompts, timed "
+        "alternately on this machine. Then the lanes replay both at the speed that was measured.",
+        "race-lead",
     )
+    st.markdown(f"##### :primary[spec]viz&emsp;**Is it really faster?** {answer}", unsafe_allow_html=True)
 
 
 def race() -> Racing:
