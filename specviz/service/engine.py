@@ -1,7 +1,7 @@
 """The engine process: `python -m specviz.service.engine`. Reads commands from stdin, writes events to stdout.
 
-One thread works. A second one sleeps on stdin, so it costs the timings nothing, hears a Stop at any time, and ends
-the process as soon as the server is gone, whatever the first is doing.
+One thread works. A second one waits for stdin: that does not disturb timings, a Stop is heard at any time, and the
+process ends as soon as the server is gone, whatever the first thread is doing.
 """
 
 import gc
@@ -32,7 +32,7 @@ from specviz.service.protocol import (
 )
 
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
-BROKE = "The run failed inside the engine, through no fault of yours; the server's log says more."
+BROKE = "The run failed because of an error in the engine; the server's log says more."
 
 Send = Callable[[Event], None]
 DoJob = Callable[[JobCommand, Callable[[], bool]], Iterator[JobEvent | None]]  # see `dispatch.job_steps`
@@ -43,7 +43,7 @@ class Inbox:
 
     def __init__(self, lines: BinaryIO) -> None:
         self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
-        self._stopped = 0  # the job a Stop came for last
+        self._stopped = 0  # the job of the last Stop
         Thread(target=self._read, args=(lines,), daemon=True).start()
 
     def next(self) -> JobCommand:
@@ -64,7 +64,7 @@ class Inbox:
             if isinstance(command, Stop):
                 self._stopped = command.job
             else:
-                if command.job == self._stopped:  # it gave way before, and has its turn again
+                if command.job == self._stopped:  # it gave way before, and now goes on
                     self._stopped = 0
                 self._jobs.put(command)
         os._exit(0)
@@ -72,7 +72,7 @@ class Inbox:
 
 def main() -> None:
     """Serve until stdin closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to the whole group; the server ends us its own way
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group, but the server ends the engine
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
     do_job = _open_workshop(send)
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def serve(command: JobCommand, do_job: DoJob, inbox: Inbox, send: Send) -> None:
-    """Do one job; whatever goes wrong is that job's failure, not the engine's."""
+    """Do one job. An error fails that job and leaves the engine as it is."""
     job = command.job
     try:
         for event in do_job(command, lambda: inbox.stopped(job)):
@@ -99,7 +99,7 @@ def serve(command: JobCommand, do_job: DoJob, inbox: Inbox, send: Send) -> None:
 
 
 def _take_stdout() -> Send:
-    """Keep stdout for events: what a library prints goes to stderr from now on."""
+    """Reserve stdout for events: what a library prints goes to stderr from now on."""
     events = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
 
@@ -114,7 +114,7 @@ def _take_stdout() -> Send:
 
 
 def _open_workshop(send: Send) -> DoJob:
-    """Import what decodes, load the default pair, and decode with it once: the first visitor should not wait."""
+    """Import the decoders, load the default pair and decode once, so that the first visitor need not wait."""
     gc.disable()  # collecting while importing takes a sixth of the start
     import torch
     import transformers

@@ -1,4 +1,4 @@
-"""The models the engine has in memory: one number format of a model at a time, the longest unused dropped first."""
+"""The models in the engine's memory: one number format of a model at a time; the least recently used goes first."""
 
 import gc
 import os
@@ -27,15 +27,15 @@ def budget_from_environment() -> int:
 
 
 class ModelCache:
-    """Keeps models up to a budget. What is about to be loaded is counted first; the pair at work never leaves."""
+    """Holds models up to a budget. A model is counted before it is loaded; the pair in use is never removed."""
 
     def __init__(self, budget: int | None = None) -> None:
         self._budget = budget_from_environment() if budget is None else budget  # in bytes of weights
-        self._models: dict[str, LoadedModel] = {}  # by name, the one used last at the end
-        self._sizes: dict[str, int] = {}  # parameters of models seen so far
-        self._quicker: dict[str, Dtype] = {}  # measured once, for "fast"
-        self._reasons: dict[str, str] = {}  # why those: one sentence each
-        self._plain: dict[str, str] = {}  # what plain decoding would rather have, where that is the other one
+        self._models: dict[str, LoadedModel] = {}  # by name, the most recently used at the end
+        self._sizes: dict[str, int] = {}  # parameters, by model name
+        self._faster: dict[str, Dtype] = {}  # the faster number format of each model, measured once, for "fast"
+        self._reasons: dict[str, str] = {}  # one sentence for each: why that format
+        self._plain: dict[str, str] = {}  # one sentence where plain decoding is faster in the other format
 
     @property
     def bytes(self) -> int:
@@ -43,28 +43,28 @@ class ModelCache:
         return sum(model.bytes for model in self._models.values())
 
     def holds(self, name: str, precision: Precision) -> bool:
-        """Whether the model is in memory in the number format this precision means."""
-        dtype = "float32" if precision == "exact" else self._quicker.get(name)
+        """Whether the model is in memory in the number format of this precision."""
+        dtype = "float32" if precision == "exact" else self._faster.get(name)
         return name in self._models and self._models[name].info.dtype == dtype
 
     def check(self, sizes: Mapping[str, int], precision: Precision) -> None:
-        """Refuse models, given their parameters by name, that would not fit even if all others left.
+        """Refuse models, given their parameters by name, that would not fit even without all others.
 
         Raises:
-            InputError: they would not.
+            InputError: they would not fit.
         """
         self._sizes |= sizes
         least = "float32" if precision == "exact" else "bfloat16"
         needed = sum(weight_bytes(parameters, least) for parameters in sizes.values())
         if needed > self._budget:
             raise InputError(
-                f"{' and '.join(sizes)} take {in_words(needed)} in {least}, and this server keeps at most "
-                f"{in_words(self._budget)} of models in memory: choose smaller ones, or have its operator raise "
+                f"{' and '.join(sizes)} take {in_words(needed)} in {least}, and this server holds at most "
+                f"{in_words(self._budget)} of models in memory: choose smaller ones, or ask its operator to raise "
                 f"SPECVIZ_MODEL_MB."
             )
 
     def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
-        """The model, loaded and warmed up if need be; others leave for it, but for those in `keep`.
+        """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`.
 
         Raises:
             InputError: it cannot be loaded.
@@ -72,7 +72,7 @@ class ModelCache:
         dtype = self._dtype(name, precision, keep)
         model = self._models.pop(name, None)
         if model is None or model.info.dtype != dtype:
-            model = None  # the old copy goes before the new one comes
+            model = None  # remove the old copy before the new one is loaded
             self._make_room(weight_bytes(self._parameters(name), dtype), keep)
             model = load_model(name, dtype)
             warm_up(model)
@@ -81,26 +81,26 @@ class ModelCache:
         return model
 
     def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
-        """Why these models run in the number format they do; nothing to say where float32 was asked for."""
+        """Why these models run in their number formats; nothing where float32 was asked for."""
         if precision == "exact":
             return []
-        told = [self._reasons.get(target), self._plain.get(target), self._reasons.get(draft or target)]
-        return [sentence for sentence in dict.fromkeys(told) if sentence]
+        reasons = [self._reasons.get(target), self._plain.get(target), self._reasons.get(draft or target)]
+        return [sentence for sentence in dict.fromkeys(reasons) if sentence]
 
     def _dtype(self, name: str, precision: Precision, keep: Collection[str]) -> Dtype:
         if precision == "exact":
             return "float32"
-        if name not in self._quicker:
+        if name not in self._faster:
             both = weight_bytes(self._parameters(name), "float32")
-            kept = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
-            if kept + both > self._budget:
-                self._quicker[name] = "bfloat16"
+            in_use = sum(model.bytes for other, model in self._models.items() if other in keep and other != name)
+            if in_use + both > self._budget:
+                self._faster[name] = "bfloat16"
                 self._reasons[name] = f"{name} runs in bfloat16, because the pair does not fit into memory in float32."
             else:
                 self._make_room(both, set(keep) - {name})  # measuring loads it in one format after the other
                 choice = choose_dtype(name)
-                self._quicker[name], self._reasons[name], self._plain[name] = choice.dtype, choice.reason, choice.plain
-        return self._quicker[name]
+                self._faster[name], self._reasons[name], self._plain[name] = choice.dtype, choice.reason, choice.plain
+        return self._faster[name]
 
     def _parameters(self, name: str) -> int:
         if name not in self._sizes:
@@ -125,6 +125,6 @@ def warm_up(loaded: LoadedModel) -> None:
 
 
 def set_aside() -> None:
-    """Keep what is here now out of later garbage collections, which would spoil a timing; it is freed all the same."""
+    """Leave what is in memory now out of later garbage collections, which would disturb timings."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What the server and the engine say to each other: one JSON object a line, tagged with `type`.
+"""What the server and the engine say to each other: one JSON object for each line, tagged with `type`.
 
 Commands go to the engine's stdin, events come from its stdout. A number names the job each is about. The server
 sends a job only when the engine is idle, so the engine has one at a time.
@@ -28,14 +28,14 @@ MAX_DRAFTS = 8  # in one GuessAlong
 
 
 class OfOnePair:
-    """What is known of a job before the engine sees it; most are about one request."""
+    """A command about one request: the models it needs, and what the visitor wrote."""
 
     __slots__ = ()
     request: RunRequest
 
     @property
     def models(self) -> set[str]:
-        """Names of what it decodes with."""
+        """Names of the models it decodes with."""
         return {self.request.target, self.request.draft}
 
     @property
@@ -55,7 +55,7 @@ class Run(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Calibrate(OfOnePair):
-    """Measure what a pair costs; of the request only the models and the precision matter."""
+    """Measure what a pair costs. Only the request's models and precision are used."""
 
     job: int
     request: RunRequest
@@ -90,7 +90,7 @@ class Sweep:
 
     @property
     def models(self) -> set[str]:
-        """Names of what it decodes with."""
+        """Names of the models it decodes with."""
         return {name for pair in self.plan.pairs for name in pair.models}
 
     @property
@@ -114,7 +114,7 @@ class GuessAlong(OfOnePair):
 
     @property
     def models(self) -> set[str]:
-        """Names of what it reads with."""
+        """Names of the models it needs."""
         return {self.request.target, *self.drafts}
 
 
@@ -164,7 +164,7 @@ class Play(OfOnePair):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """End this job; answered with Stopped, or with whatever else ended it first."""
+    """End this job. The engine answers with Stopped, unless the job ended before."""
 
     job: int
     type: Literal["stop"] = "stop"
@@ -357,7 +357,7 @@ def dump_command(command: Command) -> bytes:
     """One line for the engine.
 
     Raises:
-        ValueError: a text in it is no Unicode text (a lone surrogate).
+        ValueError: a text in it is not Unicode text (a lone surrogate).
     """
     return _COMMAND.dump_json(command) + b"\n"
 
@@ -366,7 +366,7 @@ def parse_command(line: bytes) -> Command:
     """What a line to the engine says.
 
     Raises:
-        ValueError: it is no command.
+        ValueError: it is not a command.
     """
     return _COMMAND.validate_json(line)
 
@@ -377,7 +377,7 @@ def dump_event(event: Event) -> bytes:
 
 
 def parse_event(line: bytes) -> Event | None:
-    """What a line from the engine says; None where it is no event."""
+    """What a line from the engine says; None if it is not an event."""
     try:
         return _EVENT.validate_json(line)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Whether an engine that died should be started again: one that keeps dying is left alone for a while."""
+"""Whether an engine that died should be started again: one that dies again and again is not, for a while."""
 
 from collections import deque
 

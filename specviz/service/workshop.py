@@ -27,8 +27,8 @@ from specviz.service.protocol import (
 )
 
 DOWNLOAD_MESSAGE_SECONDS = 0.2
-MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen shows no more
-PLAIN_RUNS_KEPT = 32
+MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
+PLAIN_RUNS_SAVED = 32
 
 Steps = Iterator[JobEvent | None]
 IsStopped = Callable[[], bool]  # whether the job is no longer wanted
@@ -40,7 +40,7 @@ class Workshop:
 
     def __init__(self) -> None:
         self._models = ModelCache()
-        self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the one used last at the end
+        self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
@@ -89,14 +89,14 @@ class Workshop:
         key = _plain_key(target, prompt, settings)
         if key not in self._plain_runs:
             run = AutoregressiveRun(target, prompt, settings)
-            said = 0.0
+            sent = 0.0
             for tokens, _ in enumerate(run.steps(), start=1):
-                due = monotonic() - said >= MESSAGE_SECONDS
+                due = monotonic() - sent >= MESSAGE_SECONDS
                 yield Comparing(job, tokens) if due else None
-                said = monotonic() if due else said
+                sent = monotonic() if due else sent
             self._plain_runs[key] = run.trace()
         self._plain_runs.move_to_end(key)
-        while len(self._plain_runs) > PLAIN_RUNS_KEPT:
+        while len(self._plain_runs) > PLAIN_RUNS_SAVED:
             self._plain_runs.popitem(last=False)
         return self._plain_runs[key]
 
@@ -118,11 +118,11 @@ class Workshop:
 
 
 def _download(job: int, name: str) -> Steps:
-    said = 0.0
+    sent = 0.0
     for step in download(name):
-        due = monotonic() - said >= DOWNLOAD_MESSAGE_SECONDS
+        due = monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
         yield Loading(job, name, step.bytes_done, step.bytes_total) if due else None
-        said = monotonic() if due else said
+        sent = monotonic() if due else sent
 
 
 def _plain_key(target: LoadedModel, prompt: list[int], settings: DecodeSettings) -> object:

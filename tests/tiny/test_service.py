@@ -143,7 +143,7 @@ def test_a_model_that_does_not_ship_is_refused(start: Start, monkeypatch: pytest
     view = service.view(submit(service, "ada", request))
     assert view.state == "failed"
     assert view.message.startswith("There is no model named '/etc' here: use wren-base")
-    assert view.message.endswith("or one of the catalogue.")
+    assert view.message.endswith("or one from the catalogue.")
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     until_state(service, submit(service, "ada", request), "done")
 

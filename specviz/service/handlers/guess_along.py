@@ -15,7 +15,7 @@ from specviz.service.workshop import IsStopped, Steps, Workshop
 def draft_guesses_of_run(
     request: RunRequest, target: LoadedModel, drafter: Drafter, trace: Trace
 ) -> DraftGuesses | None:
-    """The run's own draft along its output; None where the output is a draw."""
+    """What the run's own draft would guess along its output; None where tokens were drawn at random."""
     if not request.settings.greedy:
         return None
     return drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)

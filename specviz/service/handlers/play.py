@@ -46,7 +46,7 @@ class PersonDrafter(Drafter, Proposer):
         self._token_ids = list(token_ids)
 
     def begin(self, context: DraftContext) -> Proposer:
-        """Nothing to read."""
+        """There is nothing to prepare."""
         return self
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
@@ -125,11 +125,11 @@ def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[list[i
 def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_word: bool = False) -> list[int]:
     """A person's words in the target's tokens, as they go on after the text.
 
-    The text's own tokens are final. Where the tokenizer would cut text and words together in the same way, its cut is
-    taken; where it would merge across the seam, the words are cut by themselves.
+    The text's own tokens are final. Where the tokenizer splits text and words together at their boundary, that split is
+    used. Where it would merge across the boundary, the words are split by themselves.
 
     Raises:
-        InputError: they cannot be played, or their tokens do not spell them.
+        InputError: they cannot be played, or no tokens spell them.
     """
     if problem := guess_problem(guess):
         raise InputError(problem)
@@ -160,16 +160,18 @@ def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, 
     token_texts = TokenTexts(target.tokenizer)
     model = CachedModel(target, shared_vocabulary(target, draft))
     model.prefill(text_ids[:-1])
-    likeliest = model.read(text_ids[-1:])[-1]
-    joins = ends_inside_word(text, token_texts[int(likeliest.argmax())])
-    offers = _offers(target, draft or target, text_ids, likeliest, request.settings.seed) if ask.offers else []
+    next_scores = model.read(text_ids[-1:])[-1]
+    joins = ends_inside_word(text, token_texts[int(next_scores.argmax())])
+    offers = _offers(target, draft or target, text_ids, next_scores, request.settings.seed) if ask.offers else []
     return Turn(text, text_ids, joins, ended=False, offers=offers)
 
 
-def _offers(target: LoadedModel, draft: LoadedModel, text_ids: list[int], likeliest: Tensor, seed: int) -> list[Offer]:
+def _offers(
+    target: LoadedModel, draft: LoadedModel, text_ids: list[int], next_scores: Tensor, seed: int
+) -> list[Offer]:
     """Candidates that differ, shuffled by the seed: both models' own words, a half-right one, and runners-up."""
     token_texts, ends = TokenTexts(target.tokenizer), target.end_ids
-    runners_up: list[int] = likeliest.topk(min(RUNNERS_UP, len(likeliest))).indices.tolist()
+    runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
     half = _goes_on(draft, text_ids, [*own[:1], *_runner_up(target, [*text_ids, *own[:1]])])
     lines = [
@@ -189,11 +191,11 @@ def _offers(target: LoadedModel, draft: LoadedModel, text_ids: list[int], likeli
     return [offer for _, offer in sorted(((rng.random(), offer) for offer in found.values()), key=lambda pair: pair[0])]
 
 
-MAX_PLACES = 10_000  # beyond any text's length: each place is shuffled in its own way
+MAX_PLACES = 10_000  # more than any text has tokens, so that each place has its own shuffle
 
 
 def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[int]:
-    """These first tokens, and what the model itself writes after them."""
+    """These first tokens, and what the model writes after them."""
     settings = DecodeSettings(max_new_tokens=2 * OFFERED_TOKENS)
     run = AutoregressiveRun(model, [*text_ids, *first], settings)
     for _ in run.steps():

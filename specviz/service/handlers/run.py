@@ -28,12 +28,12 @@ def run_steps(command: Run, workshop: Workshop, stopped: IsStopped) -> Steps:
 
 def _decode(job: int, run: SpeculativeRun) -> Steps:
     fresh = []
-    said = 0.0
+    sent_at = 0.0
     for round in run.rounds():
         fresh.append(round)
-        if monotonic() - said >= MESSAGE_SECONDS:
+        if monotonic() - sent_at >= MESSAGE_SECONDS:
             yield Rounds(job, fresh, run.trace().output)
-            fresh, said = [], monotonic()
+            fresh, sent_at = [], monotonic()
         else:
             yield None
     yield Rounds(job, fresh, run.trace().output)

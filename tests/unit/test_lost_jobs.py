@@ -1,0 +1,49 @@
+"""What the Race and the sweep page make of a job that the service has lost. No engine."""
+
+import pytest
+
+from specviz.measure.sweep.plan import SweepPlan
+from specviz.service.protocol import CellSwept, LapRaced, Progress, Race, Sweep
+from specviz.ui.helps import state as sweep_state
+from specviz.ui.helps.state import HERE, Sweeps
+from specviz.ui.race.link import Entry
+from specviz.ui.race.page import Racing, _take
+from specviz.ui.shared import job_slot
+from specviz.ui.shared.engine import Visitor
+from tests.support.fake_rows import a_row
+from tests.support.fake_service import FakeService
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    service = FakeService()
+    monkeypatch.setattr(job_slot, "engine", lambda: service)
+    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
+    return service
+
+
+def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) -> None:
+    racing = Racing(Entry(), started=Entry())
+    racing.slot.start(lambda job: Race(job, Entry().request, Entry().prompts))
+    service.tell(Progress(1, "timing", 4), LapRaced(1, "a lap"))  # type: ignore[arg-type]
+    racing.slot.refresh()
+    service.expire("ada")
+    assert racing.slot.refresh()
+    _take(racing)
+    assert racing.laps == ["a lap"]
+    assert racing.message == "", "it is not an error"
+    assert racing.finished.startswith("The race has expired")
+    assert "the 1 of 4 prompts that were finished are shown" in racing.finished
+
+
+def test_a_lost_sweep_keeps_every_row_once(service: FakeService) -> None:
+    sweeps = Sweeps()
+    sweeps.slot.start(lambda job: Sweep(job, SweepPlan((), (), (1,))))
+    service.tell(CellSwept(1, a_row()), CellSwept(1, "One cannot be measured."))
+    sweeps.refresh()
+    service.expire("ada")
+    for _ in range(2):
+        sweeps.refresh()
+    assert len(sweeps.rows[HERE]) == 1
+    assert sweeps.problems == ["One cannot be measured."]
+    assert sweeps.outcome == sweep_state.LOST
