@@ -1,25 +1,33 @@
-// The game's two pictures: the text so far, large, and what became of a draft.
-// A chip here is a chip of the stage. Text is only ever text.
+// The game's two pictures: the text so far, large, and a draft with its verification. A chip here is a chip of the stage.
+// Text is only ever text.
 
 import { STATUS_WORDS, drawRound } from "../shared/chips.js";
-import { element } from "../shared/dom.js";
+import { element, find } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { applyScheme } from "../shared/theme.js";
 
-const FATES = { part: "accepted in part", accepted: "accepted", rejected: "rejected", discarded: "discarded, never judged" };
-const FOCUS_TRIES = 120; // frames: the input is drawn by Streamlit, a little after us
+/** @import { Chip, Fate, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../shared/payloads.js" */
+/** @import { Component } from "../shared/mounting.js" */
 
+/** @type {Record<Fate, string>} */
+const FATES = { part: "accepted in part", accepted: "accepted", rejected: "rejected", discarded: "discarded, never judged" };
+const INPUT = ".st-key-play_guess input";
+const FOCUS_TRIES = 120; // frames: Streamlit draws the input a little later
+
+/** @param {TextPicture} picture */
 function drawText({ text, fresh, inside }) {
   const line = element("p", "so-far");
   line.append(element("span", "", text));
-  const space = fresh.match(/^\s*/)[0];
-  if (fresh) line.append(space, element("mark", "fresh", fresh.slice(space.length)));
+  const word = fresh.trimStart();
+  if (fresh) line.append(fresh.slice(0, fresh.length - word.length), element("mark", "fresh", word));
   line.append(element("span", "gap", inside ? "…" : " …"));
   return [line];
 }
 
+/** @param {TurnPicture} turn */
 function drawTurn(turn) {
+  /** @type {HTMLElement[]} */
   const parts = [element("h3", "headline", turn.title)];
   if (turn.said) parts.push(element("p", "said", turn.said));
   if (turn.chips.length) parts.push(drawWords(turn));
@@ -30,7 +38,10 @@ function drawTurn(turn) {
   return [...parts, sides];
 }
 
-/** The draft's chips, the pieces of one word held together, then the target's own token. */
+/**
+ * The draft's chips, the pieces of one word held together, then the target's own token.
+ * @param {TurnPicture} turn
+ */
 function drawWords({ chips, words }) {
   const drawn = judged(chips);
   const row = element("div", "words-row");
@@ -48,7 +59,10 @@ function drawWords({ chips, words }) {
   return row;
 }
 
-/** A judged round's chips to look at, none of them a control. */
+/**
+ * A judged round's chips to look at: no chip is a control.
+ * @param {Chip[]} chips
+ */
 function judged(chips) {
   const drawn = drawRound({ chips }, 0);
   drawn.node.dataset.phase = "judge";
@@ -56,28 +70,35 @@ function judged(chips) {
   return drawn;
 }
 
-/** What the other two drafted at the same place. */
+/**
+ * What the other drafters proposed at the same position.
+ * @param {RivalPayload[]} rivals
+ */
 function drawRivals(rivals) {
   const box = element("div", "rivals");
   box.append(element("p", "asked", "What the others drafted there:"));
   for (const { name, chips, more } of rivals) {
     const line = element("div", "words-row rival");
-    const fates = chips.map((chip) => `${visible(chip.text)}: ${STATUS_WORDS[chip.status]}`).join("; ");
+    const results = chips.map((chip) => `${visible(chip.text)}: ${STATUS_WORDS[chip.status]}`).join("; ");
     line.setAttribute("role", "img");
-    line.setAttribute("aria-label", `${name}: ${fates} (${more})`);
+    line.setAttribute("aria-label", `${name}: ${results} (${more})`);
     line.append(element("span", "name", name), ...(chips.length ? [judged(chips).node, " "] : []), element("span", "more", more));
     box.append(line);
   }
   return box;
 }
 
+/** @param {string[]} lines */
 function drawLines(lines) {
   const list = element("ul", "lines");
   list.append(...lines.map((line) => element("li", "", line)));
   return list;
 }
 
-/** The target's favourites where it decided itself, as bars. */
+/**
+ * The target's most probable tokens where it decided itself, as bars.
+ * @param {TurnPicture} turn
+ */
 function drawWants({ wants, asked, mine: whose }) {
   const box = element("div", "wants");
   box.append(element("p", "asked", asked));
@@ -94,44 +115,70 @@ function drawWants({ wants, asked, mine: whose }) {
   return box;
 }
 
-/** Put the caret where one types, unless that would bring up a phone's keyboard or take it from another control. */
+/** Put the caret into the input, once Streamlit has drawn it. */
 function focusInput(tries = FOCUS_TRIES) {
-  const input = document.querySelector(".st-key-play_guess input");
+  /** @type {HTMLInputElement | null} */
+  const input = document.querySelector(INPUT);
   if (input && !input.disabled) return void input.focus({ preventScroll: true });
   if (tries) requestAnimationFrame(() => focusInput(tries - 1));
 }
 
-/** While the target reads, what was typed is kept as it is. */
+/**
+ * While the target reads, the text in the input cannot be changed.
+ * @param {boolean} busy
+ */
 function holdInput(busy) {
-  const input = document.querySelector(".st-key-play_guess input");
+  /** @type {HTMLInputElement | null} */
+  const input = document.querySelector(INPUT);
   if (input) input.readOnly = busy;
 }
 
+/**
+ * For a screen reader. The text is added a frame later: only a change is read out.
+ * @param {string} text
+ */
+function spoken(text) {
+  const node = element("p", "spoken");
+  node.setAttribute("role", "status");
+  requestAnimationFrame(() => (node.textContent = text));
+  return node;
+}
+
+/**
+ * @param {HTMLElement} box
+ * @param {PlayPayload} data
+ */
+function draw(box, data) {
+  const drawn = JSON.stringify(data);
+  if (box.dataset.drawn === drawn) return;
+  box.dataset.drawn = drawn;
+  box.replaceChildren(...(data.kind === "text" ? drawText(data) : drawTurn(data)));
+  if (data.kind === "turn" && data.spoken) box.append(spoken(data.title));
+}
+
+/** @type {WeakMap<HTMLElement, string>} */
 const focused = new WeakMap();
 
-export default function (component) {
-  const { data, parentElement } = component;
-  const box = parentElement.querySelector(".play");
+/**
+ * Focus the input once for each new request. Not on a touch screen: there it would open the keyboard.
+ * @param {HTMLElement} box
+ * @param {string} request
+ */
+function focusOnce(box, request) {
+  if (!request || focused.get(box) === request) return;
+  focused.set(box, request);
+  if (matchMedia("(pointer: fine)").matches) focusInput();
+}
+
+/** @param {Component<PlayPayload>} component */
+export default function ({ data, parentElement }) {
   if (!data) return;
+  const box = find(parentElement, ".play");
   applyScheme(box);
   box.setAttribute("aria-label", data.label);
   box.classList.toggle("text", data.kind === "text");
-  const drawn = JSON.stringify(data);
-  if (box.dataset.drawn !== drawn) {
-    box.dataset.drawn = drawn;
-    box.replaceChildren(...(data.kind === "text" ? drawText(data) : drawTurn(data)));
-    if (data.kind === "turn" && data.spoken) box.append(spoken(data.title));
-  }
-  if (data.kind === "text") holdInput(data.busy);
-  if (data.focus && focused.get(box) !== data.focus) {
-    focused.set(box, data.focus);
-    if (matchMedia("(pointer: fine)").matches) focusInput();
-  }
-}
-
-function spoken(text) {
-  const said = element("p", "spoken");
-  said.setAttribute("role", "status");
-  requestAnimationFrame(() => (said.textContent = text)); // a change is what is read out
-  return said;
+  draw(box, data);
+  if (data.kind !== "text") return;
+  holdInput(data.busy);
+  focusOnce(box, data.focus);
 }

@@ -2,27 +2,38 @@
 
 import { prefersReducedMotion } from "../shared/dom.js";
 
+/** @import { RacePayload } from "../shared/payloads.js" */
+
 const STEP_SHARE = 0.02; // of the race, that an arrow key moves
+const LONGEST_FRAME = 250; // ms: a hidden tab gets no frames, and the race does not jump when it returns
 
 export class RaceClock {
-  /** `moved()` after every change; `rested()` when the visitor's place is worth keeping. */
+  /**
+   * @param {() => void} moved called after every change
+   * @param {() => void} rested called when the visitor has stopped at a place
+   */
   constructor(moved, rested) {
     this.moved = moved;
     this.rested = rested;
-    this.at = 0;
-    this.end = 0;
+    this.at = 0; // ms
+    this.end = 0; // ms
     this.slower = 1;
     this.playing = false;
     this.frame = 0;
+    /** @type {number | null} */
+    this.last = null; // time of the last frame
   }
 
-  /** A new race plays by itself, unless a place was given or the visitor wants stillness: then the end is shown. */
+  /**
+   * A new race plays by itself, unless a place is given. With less motion asked for, its end is shown.
+   * @param {Pick<RacePayload, "end" | "slower" | "place">} race
+   */
   load({ end, slower, place }) {
     this.end = end;
     this.slower = slower;
-    this.at = place == null ? 0 : Math.max(0, Math.min(place, end));
-    if (place == null && prefersReducedMotion()) this.at = end;
-    this.#run(place == null && !prefersReducedMotion());
+    const plays = place === null && !prefersReducedMotion();
+    this.at = plays ? 0 : this.#inside(place ?? end);
+    this.#run(plays);
   }
 
   get finished() {
@@ -40,11 +51,13 @@ export class RaceClock {
     this.#run(true);
   }
 
+  /** @param {number} at in ms */
   seek(at) {
-    this.at = Math.max(0, Math.min(at, this.end));
+    this.at = this.#inside(at);
     this.#run(false);
   }
 
+  /** @param {1 | -1} direction */
   nudge(direction) {
     this.seek(this.at + direction * STEP_SHARE * this.end);
     this.rested();
@@ -54,11 +67,17 @@ export class RaceClock {
     cancelAnimationFrame(this.frame);
   }
 
+  /** @param {number} at */
+  #inside(at) {
+    return Math.max(0, Math.min(at, this.end));
+  }
+
   #rest() {
     this.#run(false);
     this.rested();
   }
 
+  /** @param {boolean} playing */
   #run(playing) {
     this.stop();
     this.playing = playing;
@@ -67,9 +86,9 @@ export class RaceClock {
     this.moved();
   }
 
+  /** @param {number} now */
   #tick(now) {
-    // a hidden tab gets no frames: what it missed is not made up for at once
-    const passed = this.last === null ? 0 : Math.min(now - this.last, 250);
+    const passed = this.last === null ? 0 : Math.min(now - this.last, LONGEST_FRAME);
     this.last = now;
     this.at = Math.min(this.at + passed / this.slower, this.end);
     if (this.finished) return this.#rest();

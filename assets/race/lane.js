@@ -1,10 +1,15 @@
-// One decoder on one prompt: a bar, its tokens as they came, and a flag at its end.
+// One decoder on one prompt: a bar, its tokens as they were written, and a flag at its end.
 
+import { tokenText } from "../shared/chips.js";
 import { element } from "../shared/dom.js";
 import { seconds } from "../shared/numbers.js";
-import { shorten, visible } from "../shared/text.js";
+
+/** @import { LanePayload, LaneStatus } from "../shared/payloads.js" */
+
+/** @typedef {{ at: number, nodes: HTMLElement[], tokens: number }} DrawnStep */
 
 export class Lane {
+  /** @param {LanePayload} data */
   constructor(data) {
     this.data = data;
     this.shown = 0; // steps on screen
@@ -22,11 +27,15 @@ export class Lane {
     this.tokens.setAttribute("role", "group");
     this.tokens.setAttribute("aria-label", `What ${data.name} wrote`);
     this.node.append(head, this.tokens);
+    /** @type {DrawnStep[]} */
     this.steps = data.steps.map(([at, burst]) => ({ at, nodes: burst.flatMap(drawToken), tokens: burst.length }));
     this.#label();
   }
 
-  /** Show the lane as it was at this time. */
+  /**
+   * Show the lane as it was at this time.
+   * @param {number} at in ms
+   */
   show(at) {
     const before = this.shown;
     while (this.shown < this.steps.length && this.steps[this.shown].at <= at) this.#add(this.steps[this.shown++]);
@@ -36,11 +45,13 @@ export class Lane {
     this.tokens.scrollTop = this.tokens.scrollHeight;
   }
 
+  /** @param {DrawnStep} step */
   #add({ nodes, tokens }) {
     this.tokens.append(...nodes);
     this.written += tokens;
   }
 
+  /** @param {DrawnStep} step */
   #remove({ nodes, tokens }) {
     for (const node of nodes) node.remove();
     this.written -= tokens;
@@ -57,9 +68,12 @@ export class Lane {
   }
 }
 
-/** The chip, and a line break after a token that ends a line. */
+/**
+ * The chip, and a line break after a token that ends a line.
+ * @param {[string, LaneStatus]} token
+ */
 function drawToken([text, status]) {
   const chip = element("span", `chip ${status}`);
-  chip.append(element("bdi", "", shorten(visible(text), 32)));
+  chip.append(tokenText(text));
   return text.includes("\n") ? [chip, element("br")] : [chip];
 }

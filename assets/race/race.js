@@ -1,6 +1,6 @@
 // The component: one Race a mount. All lanes of all prompts follow one clock.
 
-import { element } from "../shared/dom.js";
+import { element, find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 import { mount } from "../shared/mounting.js";
 import { seconds } from "../shared/numbers.js";
@@ -9,41 +9,66 @@ import { applyScheme } from "../shared/theme.js";
 import { RaceClock } from "./clock.js";
 import { Lane } from "./lane.js";
 
+/** @import { LapPayload, RacePayload } from "../shared/payloads.js" */
+/** @import { Loaded } from "../shared/mounting.js" */
+
+/** @typedef {"toggle" | "back" | "forward" | "restart" | "end"} Move */
+
+/** @type {Record<string, Move>} */
 const KEYS = { " ": "toggle", ArrowLeft: "back", ArrowRight: "forward", Home: "restart", End: "end" };
 
 class Race {
+  /** @param {ParentNode} root */
   constructor(root) {
-    this.node = root.querySelector(".race");
+    this.node = find(root, ".race");
+    /** @type {RacePayload | null} */
+    this.data = null;
+    /** @type {Lane[]} */
     this.lanes = [];
+    /** @type {string | null} */
+    this.shownState = null;
     this.reporter = new Reporter(() => (this.clock.playing ? null : Math.round(this.clock.at * 1000) / 1000));
     this.clock = new RaceClock(() => this.show(), () => this.reporter.report());
-    this.scrubber = this.node.querySelector(".scrubber");
-    this.speed = this.node.querySelector(".speed");
-    this.node.querySelector(".play").addEventListener("click", () => this.clock.toggle());
-    this.node.querySelector(".restart").addEventListener("click", () => this.clock.restart());
-    this.scrubber.addEventListener("input", () => this.clock.seek((this.scrubber.value / 1000) * this.clock.end));
-    this.scrubber.addEventListener("change", () => this.reporter.report());
-    this.speed.addEventListener("change", () => (this.clock.slower = Number(this.speed.value)));
+    /** @type {HTMLInputElement} */
+    this.scrubber = find(this.node, ".scrubber");
+    /** @type {HTMLSelectElement} */
+    this.speed = find(this.node, ".speed");
+    this.play = find(this.node, ".play");
+    this.time = find(this.node, ".clock");
     this.stopKeys = listenForKeys(this.node, KEYS, (move) => this.#move(move));
+    this.#listen();
   }
 
-  /** Called by Streamlit for every change of data or theme. */
+  #listen() {
+    this.play.addEventListener("click", () => this.clock.toggle());
+    find(this.node, ".restart").addEventListener("click", () => this.clock.restart());
+    const scale = () => Number(this.scrubber.value) / Number(this.scrubber.max);
+    this.scrubber.addEventListener("input", () => this.clock.seek(scale() * this.clock.end));
+    this.scrubber.addEventListener("change", () => this.reporter.report());
+    this.speed.addEventListener("change", () => (this.clock.slower = Number(this.speed.value)));
+  }
+
+  /**
+   * Called by Streamlit for every change of data or theme.
+   * @param {Loaded<RacePayload>} component
+   */
   load({ data, setStateValue }) {
     this.reporter.send = (place) => setStateValue("place", place);
     applyScheme(this.node);
     if (data.run_id === this.data?.run_id) return;
     this.data = data;
-    const badge = this.node.querySelector(".badge");
+    const badge = find(this.node, ".badge");
     badge.textContent = badge.title = data.badge;
     this.node.dataset.run = data.run_id;
     this.speed.replaceChildren(...data.choices.map((factor) => speedOption(factor, data.slower)));
-    this.#build();
+    this.#build(data.laps);
     this.clock.load(data);
   }
 
-  #build() {
+  /** @param {LapPayload[]} laps */
+  #build(laps) {
     this.lanes = [];
-    const laps = this.data.laps.map((lap) => {
+    const nodes = laps.map((lap) => {
       const node = element("article", "lap");
       const head = element("h3", "lap-head");
       head.append(element("b", "", lap.name), " ", element("bdi", "", lap.prompt));
@@ -52,35 +77,38 @@ class Race {
       node.append(head, ...lanes.map((lane) => lane.node), element("p", "spoken", inWords(lap)));
       return node;
     });
-    this.node.querySelector(".laps").replaceChildren(...laps);
+    find(this.node, ".laps").replaceChildren(...nodes);
   }
 
   show() {
     if (!this.data) return;
-    const { at, end, playing, finished, slower } = this.clock;
+    const { at, end, finished } = this.clock;
     for (const lane of this.lanes) lane.show(at);
     const share = end ? at / end : 0;
-    this.scrubber.value = Math.round(1000 * share);
+    const time = `${seconds(at)} of ${seconds(end)}`;
+    this.scrubber.value = String(Math.round(share * Number(this.scrubber.max)));
     this.scrubber.style.setProperty("--filled", `${100 * share}%`);
-    this.scrubber.setAttribute("aria-valuetext", `${seconds(at)} of ${seconds(end)}`);
-    this.node.querySelector(".clock").textContent = `${seconds(at)} of ${seconds(end)}`;
+    this.scrubber.setAttribute("aria-valuetext", time);
+    this.time.textContent = time;
     this.node.toggleAttribute("data-done", finished);
-    this.#showState(playing, finished, slower);
+    this.#showState(this.data.laps);
   }
 
-  #showState(playing, finished, slower) {
+  /** @param {LapPayload[]} laps */
+  #showState(laps) {
+    const { playing, finished, slower } = this.clock;
     const state = `${playing} ${finished}`;
-    if (state === this.state) return;
-    this.state = state;
-    const play = this.node.querySelector(".play");
-    play.classList.toggle("playing", playing);
-    play.setAttribute("aria-label", playing ? "Pause" : "Play");
-    const results = this.data.laps.map((lap) => `${lap.name}: ${lap.result}`).join(" · ");
-    this.node.querySelector(".sentence").textContent = finished ? results : "";
+    if (state === this.shownState) return;
+    this.shownState = state;
+    this.play.classList.toggle("playing", playing);
+    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    const results = laps.map((lap) => `${lap.name}: ${lap.result}`).join(" · ");
+    find(this.node, ".sentence").textContent = finished ? results : "";
     const spoken = finished ? `The race is over. ${results}` : playing ? `Playing, ${slower} times slower.` : "Paused.";
-    this.node.querySelector(".spoken[role=status]").textContent = spoken;
+    find(this.node, ".spoken[role=status]").textContent = spoken;
   }
 
+  /** @param {Move} name */
   #move(name) {
     const { clock } = this;
     const moves = {
@@ -100,14 +128,21 @@ class Race {
   }
 }
 
+/**
+ * @param {number} factor
+ * @param {number} chosen
+ */
 function speedOption(factor, chosen) {
-  const option = element("option", "", factor === 1 ? "as it was" : `1/${factor} speed`);
-  option.value = factor;
+  const option = element("option", "", factor === 1 ? "real speed" : `1/${factor} speed`);
+  option.value = String(factor);
   option.selected = factor === chosen;
   return option;
 }
 
-/** A lap for a screen reader. */
+/**
+ * A lap for a screen reader.
+ * @param {LapPayload} lap
+ */
 function inWords(lap) {
   const lanes = lap.lanes.map((lane) => `${lane.name} wrote ${lane.tokens} tokens in ${seconds(lane.end)}, ${lane.steps.length} steps`);
   return `${lanes.join("; ")}. ${lap.result}.`;

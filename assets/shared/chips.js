@@ -3,6 +3,18 @@
 import { element } from "./dom.js";
 import { shorten, visible } from "./text.js";
 
+/** @import { ChipStatus, Phase } from "./payloads.js" */
+
+/**
+ * What is drawn of a token; its text is null where it is not known.
+ * @typedef {{ text: string | null, status: ChipStatus }} ShownChip
+ */
+
+/** @typedef {{ chips: ShownChip[], draft_tokens?: string[] }} ShownRound */
+
+/** @typedef {{ node: HTMLElement, chips: HTMLElement[], data: ShownRound, phase: Phase | null }} DrawnRound */
+
+/** @type {Record<ChipStatus, string>} */
 export const STATUS_WORDS = {
   accepted: "accepted",
   rejected: "rejected",
@@ -11,48 +23,82 @@ export const STATUS_WORDS = {
   bonus: "bonus token of the target",
 };
 
-const UNKNOWN = "Unknown: after a wrong guess the draft goes on from a text that was never written, and no run on hand has drafted this";
+const CHIP_LENGTH = 32; // characters
+const UNKNOWN =
+  "Unknown: after a wrong guess the draft continues from a text that was never written, and no recorded run drafted this token";
 
-/** Whether the target wrote the token itself. */
-export const isOwn = (chip) => chip.status === "correction" || chip.status === "bonus";
+/**
+ * Whether the target wrote the token itself.
+ * @param {{ status: ChipStatus }} chip
+ */
+export function isOwn({ status }) {
+  return status === "correction" || status === "bonus";
+}
 
+/**
+ * @param {ShownRound} data
+ * @param {number} index of the round
+ * @returns {DrawnRound}
+ */
 export function drawRound(data, index) {
   const node = element("span", "round");
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", `Round ${index + 1}`);
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
-  if (!chips[0]?.classList.contains("drafted")) node.append(element("span", "no-draft", "no draft"));
+  if (!data.chips.length || isOwn(data.chips[0])) node.append(element("span", "no-draft", "no draft"));
   node.append(...chips);
-  if (data.own) node.append(ownTokens(data.own));
+  if (data.draft_tokens) node.append(draftTokens(data.draft_tokens));
   return { node, chips, data, phase: null };
 }
 
-/** A thin line under the chips: what a draft with another tokenizer wrote, in its own tokens. */
-function ownTokens(texts) {
+/**
+ * A thin line under the chips: what a draft with another tokenizer wrote, in its own tokens.
+ * @param {string[]} texts
+ */
+function draftTokens(texts) {
   const line = element("span", "own-tokens");
-  line.title = "The draft has another tokenizer: this is what it wrote, in its own tokens. Above, the target’s tokens for that text";
+  line.title = "The draft has another tokenizer. This is what it wrote, in its own tokens. Above: the target’s tokens for that text";
   line.setAttribute("role", "note");
   line.setAttribute("aria-label", `In the draft’s own tokens: ${texts.map(visible).join(", ")}`);
-  for (const text of texts) line.append(element("bdi", "", shorten(visible(text), 32)));
+  for (const text of texts) line.append(tokenText(text));
   return line;
 }
 
+/**
+ * A token's text, cut where it is long.
+ * @param {string} text
+ */
+export function tokenText(text) {
+  return element("bdi", "", shorten(visible(text), CHIP_LENGTH));
+}
+
+/**
+ * @param {ShownChip} data
+ * @param {number} round
+ * @param {number} index
+ */
 function drawChip(data, round, index) {
-  const drafted = !isOwn(data);
-  const chip = element("span", `chip ${data.status} ${drafted ? "drafted" : "emitted"}`);
-  chip.append(element("bdi", "", data.text === null ? "?" : shorten(visible(data.text), 32)));
+  const chip = element("span", `chip ${data.status} ${isOwn(data) ? "emitted" : "drafted"}`);
+  chip.append(data.text === null ? element("bdi", "", "?") : tokenText(data.text));
   if (data.text === null) chip.title = UNKNOWN;
   chip.setAttribute("role", "button");
   chip.tabIndex = -1;
-  chip.dataset.round = round;
-  chip.dataset.index = index;
-  chip.style.setProperty("--i", index);
+  chip.dataset.round = String(round);
+  chip.dataset.index = String(index);
+  chip.style.setProperty("--i", String(index));
   return chip;
 }
 
+/**
+ * A chip in words, for a screen reader.
+ * @param {ShownRound} round
+ * @param {number} roundIndex
+ * @param {number} index
+ * @param {Phase | null} phase
+ */
 export function chipLabel(round, roundIndex, index, phase) {
-  const chip = round.chips[index];
-  if (chip.text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
-  const fate = phase === "judge" ? STATUS_WORDS[chip.status] : phase === "check" ? "being checked" : "proposed";
-  return `${visible(chip.text)}, ${fate}, round ${roundIndex + 1}`;
+  const { text, status } = round.chips[index];
+  if (text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
+  const state = phase === "judge" ? STATUS_WORDS[status] : phase === "check" ? "being checked" : "proposed";
+  return `${visible(text)}, ${state}, round ${roundIndex + 1}`;
 }

@@ -11,9 +11,14 @@
 
 /**
  * @template Data
+ * @typedef {Component<Data> & { data: Data }} Loaded a component that has its data
+ */
+
+/**
+ * @template Data
  * @typedef {object} Mounted one component on the page
  * @property {HTMLElement} node
- * @property {(component: Component<Data> & { data: Data }) => void} load
+ * @property {(component: Loaded<Data>) => void} load
  * @property {() => void} stop
  */
 

@@ -1,53 +1,92 @@
 // The three small charts, drawn by plotly.js. No token's text comes here: Plotly reads labels as a kind of HTML.
 
+import { find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { PLOT_CONFIG, axis, baseLayout } from "./plotly.js";
 
+/** @import { FiguresAfter, StagePayload } from "../shared/payloads.js" */
+/** @import { FrameQueue, PlotlyModule } from "./plotly.js" */
+/** @import { Style } from "./style.js" */
+
+/** @typedef {"acceptance" | "positions" | "speedup"} FigureName */
+
+/** @typedef {(rounds: FiguresAfter[], done: number, style: Style, data: StagePayload) => { traces: object[], layout: object }} MakeFigure */
+
+/** @type {Record<FigureName, MakeFigure>} */
+const FIGURES = { acceptance: acceptanceFigure, positions: positionsFigure, speedup: speedupFigure };
+const NAMES = /** @type {FigureName[]} */ (Object.keys(FIGURES));
+const LABELLED_BARS = 8; // more bars than this are too narrow for labels
+
 export class Figures {
+  /**
+   * @param {HTMLElement} stage
+   * @param {FrameQueue} queue
+   */
   constructor(stage, queue) {
     this.queue = queue;
-    this.values = {};
-    this.plots = {};
-    for (const figure of stage.querySelectorAll("[data-figure]")) {
-      this.values[figure.dataset.figure] = figure.querySelector(".value");
-      this.plots[figure.dataset.figure] = figure.querySelector(".plot");
-    }
+    /** @param {string} part */
+    const parts = (part) => NAMES.map((name) => [name, find(stage, `[data-figure=${name}] ${part}`)]);
+    /** @type {Record<FigureName, HTMLElement>} */
+    this.values = Object.fromEntries(parts(".value"));
+    /** @type {Record<FigureName, HTMLElement>} */
+    this.plots = Object.fromEntries(parts(".plot"));
+    /** @type {StagePayload | null} */
+    this.data = null;
+    /** @type {FiguresAfter[]} */
     this.rounds = [];
+    /** @type {string | null} */
     this.shown = null;
   }
 
+  /** @param {StagePayload} data */
   load(data) {
     this.data = data;
     this.rounds = data.rounds.map((round) => round.after);
     this.shown = null;
   }
 
-  /** Figures after `done` rounds. */
+  /**
+   * The figures after some rounds.
+   * @param {number} done
+   * @param {Style} style
+   * @param {PlotlyModule | null} Plotly
+   */
   show(done, style, Plotly) {
-    this.#showValues(done);
+    const { data } = this;
+    if (!data) return;
+    this.#showValues(done, data);
     const state = `${done} ${Boolean(Plotly)} ${style.key}`;
     if (!Plotly || this.shown === state || !this.plots.speedup.clientWidth) return;
     this.shown = state;
-    const draw = { acceptance: acceptanceFigure, positions: positionsFigure, speedup: speedupFigure };
-    for (const [name, figure] of Object.entries(draw)) {
+    for (const name of NAMES) {
       this.queue.put(name, () => {
         const plot = this.plots[name];
-        const { traces, layout } = figure(this.rounds, done, style, this.data);
+        const { traces, layout } = FIGURES[name](this.rounds, done, style, data);
         Plotly.react(plot, traces, { ...baseLayout(style, plot), ...layout }, PLOT_CONFIG);
       });
     }
   }
 
-  #showValues(done) {
+  /**
+   * @param {number} done
+   * @param {StagePayload} data
+   */
+  #showValues(done, data) {
     const after = this.rounds[done - 1];
     this.values.acceptance.textContent = percent(after?.acceptance);
     this.values.positions.textContent = percent(after?.judgement);
-    const pending = this.data.plain === null && this.data.running;
+    const pending = data.plain === null && data.running;
     this.values.speedup.textContent = pending && after ? "…" : times(after?.speedup);
   }
 }
 
-/** A line up to now with a dot at its end. */
+/**
+ * A line up to now with a dot at its end.
+ * @param {Array<number | null>} values
+ * @param {number} done
+ * @param {string} colour
+ * @param {string} hover
+ */
 function lineSoFar(values, done, colour, hover) {
   const y = values.slice(0, done);
   const x = y.map((_, i) => i + 1);
@@ -56,14 +95,19 @@ function lineSoFar(values, done, colour, hover) {
   return [line, { ...dot, marker: { color: colour, size: 9 }, hoverinfo: "skip" }];
 }
 
+/**
+ * @param {Style} style
+ * @param {number} count
+ */
 function roundAxis(style, count) {
   const end = Math.max(count, 4);
   const tickvals = [1, Math.ceil(end / 2), end];
   return axis(style, { range: [0.4, end + 0.6], tickvals, ticktext: ["round 1", ...tickvals.slice(1)] });
 }
 
+/** @type {MakeFigure} */
 function acceptanceFigure(rounds, done, style) {
-  const values = rounds.map((round) => (round.acceptance == null ? null : round.acceptance * 100));
+  const values = rounds.map((round) => (round.acceptance === null ? null : round.acceptance * 100));
   return {
     traces: lineSoFar(values, done, style.accepted, "round %{x}: %{y:.0f} %<extra></extra>"),
     layout: {
@@ -73,15 +117,19 @@ function acceptanceFigure(rounds, done, style) {
   };
 }
 
+/** @type {MakeFigure} */
 function positionsFigure(rounds, done, style, data) {
-  const counts = rounds[done - 1]?.positions ?? Array(data.draft_length).fill([0, 0]);
+  /** @type {Array<[number, number]>} */
+  const none = Array(data.draft_length).fill([0, 0]);
+  const counts = rounds[done - 1]?.positions ?? none;
   const shares = counts.map(([accepted, judged]) => (judged ? (100 * accepted) / judged : 0));
+  const labelled = counts.length <= LABELLED_BARS;
   const bars = {
     x: counts.map((_, i) => i + 1),
     y: shares,
     type: "bar",
     marker: { color: style.accepted },
-    text: counts.map(([, judged], i) => (judged && counts.length <= 8 ? `${Math.round(shares[i])}` : "")),
+    text: counts.map(([, judged], i) => (judged && labelled ? `${Math.round(shares[i])}` : "")),
     textposition: "outside",
     textfont: { color: style.ink, size: 12 },
     cliponaxis: false,
@@ -92,17 +140,19 @@ function positionsFigure(rounds, done, style, data) {
   return {
     traces: [bars],
     layout: {
-      xaxis: axis(style, { range: [0.4, counts.length + 0.6], dtick: counts.length > 8 ? 3 : 1, tick0: 1 }),
+      xaxis: axis(style, { range: [0.4, counts.length + 0.6], dtick: labelled ? 1 : 3, tick0: 1 }),
       yaxis: axis(style, { range: [0, 118], tickvals: [0, 50, 100], ticktext: ["0", "50", "100 %"] }),
     },
   };
 }
 
+/** @type {MakeFigure} */
 function speedupFigure(rounds, done, style, data) {
   const values = rounds.map((round) => round.speedup);
-  const top = Math.max(1.5, ...values.filter((value) => value != null)) * 1.12;
+  const top = Math.max(1.5, ...values.filter((value) => value !== null)) * 1.12;
   const breakEven = { type: "line", xref: "paper", x0: 0, x1: 1, y0: 1, y1: 1, line: { color: style.rejected, width: 1.5, dash: "dash" } };
   const label = { xref: "paper", x: 1, xanchor: "right", y: 1, yanchor: "top", showarrow: false, font: { color: style.rejected, size: 12 } };
+  /** @type {object[]} */
   const annotations = [{ ...label, text: "break-even 1×" }];
   if (data.plain === null) {
     const text = data.running ? "once the target alone has run" : "the target alone was not recorded";

@@ -1,56 +1,87 @@
-// Where the visitor is in the run, and the clock that moves it. Draws nothing.
+// Where the visitor is in the run, and the timer that moves it. Draws nothing.
 
 import { prefersReducedMotion } from "../shared/dom.js";
 
-export const SUBSTEPS = 3; // propose, check, judge
-export const PHASES = ["propose", "check", "judge"];
-const DWELL = [750, 650, 1150]; // milliseconds at 1× that propose, check and judge stay on screen
+/** @import { Phase, StagePayload } from "../shared/payloads.js" */
+
+/** @typedef {Pick<StagePayload, "run_id" | "more" | "playhead" | "phases"> & { rounds: readonly unknown[] }} Run */
+
+/** @typedef {"toggle" | "first" | "back" | "forward" | "roundBack" | "roundForward" | "last"} Move */
+
+/** @type {Record<Phase, number>} milliseconds at 1× that each phase stays on screen */
+const DWELL = { propose: 750, check: 650, judge: 1150 };
 
 export class Playhead {
-  /** `moved()` after every change of step or state; `rested(step)` when the visitor's place is worth keeping. */
+  /**
+   * @param {() => void} moved called after every change of step or state
+   * @param {() => void} rested called when the visitor has stopped at a place
+   */
   constructor(moved, rested) {
     this.moved = moved;
     this.rested = rested;
-    this.step = -1; // counts sub-steps; -1 before the first round
+    /** @type {Phase[]} */
+    this.phases = [];
+    this.step = -1; // counts the phases of all rounds; -1 before the first round
     this.last = -1;
     this.more = false; // rounds may still come
     this.playing = false;
     this.speed = 1;
+    /** @type {number | null} */
     this.wanted = null; // a place to return to as soon as the run reaches it
+    /** @type {string | null} */
     this.runId = null;
-    this.timer = 0; // of the next step; 0 while none is due
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined; // of the next step; undefined while none is due
   }
 
+  /** The index of the current round; -1 before the first. */
   get round() {
-    return Math.floor(this.step / SUBSTEPS);
+    return this.step < 0 ? -1 : Math.floor(this.step / this.phases.length);
+  }
+
+  /** The index of the current phase in its round. */
+  get substep() {
+    return Math.max(this.step, 0) % this.phases.length;
   }
 
   get phase() {
-    return this.step < 0 ? null : PHASES[this.step % SUBSTEPS];
+    return this.step < 0 ? null : this.phases[this.substep];
+  }
+
+  /** Rounds that are judged. */
+  get done() {
+    return this.phase === "judge" ? this.round + 1 : Math.max(this.round, 0);
   }
 
   get waiting() {
     return this.playing && this.more && this.step >= this.last;
   }
 
-  /** Rounds of a run, new or grown. */
-  load(data) {
-    if (data.run_id !== this.runId) this.#begin(data);
-    this.last = data.rounds.length * SUBSTEPS - 1;
-    this.more = data.more;
+  /**
+   * Rounds of a run, new or grown.
+   * @param {Run} run
+   */
+  load(run) {
+    this.phases = run.phases;
+    if (run.run_id !== this.runId) this.#begin(run);
+    this.last = run.rounds.length * this.phases.length - 1;
+    this.more = run.more;
     if (this.wanted !== null) this.step = Math.min(this.wanted, this.last);
     else this.step = Math.min(Math.max(this.step, 0), this.last);
     if (!this.more && this.step >= this.last && this.last >= 0) this.playing = false;
-    if (!this.timer || !this.playing) this.#schedule(); // rounds arriving must not hold up the step that is due
+    if (this.timer === undefined || !this.playing) this.#schedule(); // new rounds must not delay the step that is due
     this.moved();
   }
 
-  /** A first run plays unless a place was given; a later one keeps the place of a visitor who had stopped inside. */
-  #begin(data) {
+  /**
+   * A first run plays unless a place is given. A later run keeps the place of a visitor who stopped before the end.
+   * @param {Run} run
+   */
+  #begin(run) {
     const first = this.runId === null;
-    this.runId = data.run_id;
+    this.runId = run.run_id;
     const following = this.playing || this.step >= this.last;
-    if (first && data.playhead != null) this.wanted = Math.max(0, data.playhead);
+    if (first && run.playhead !== null) this.wanted = Math.max(0, run.playhead);
     else if (!first && !following) this.wanted ??= this.step;
     else if (prefersReducedMotion() && !this.playing) this.wanted = Infinity;
     else this.#restart();
@@ -79,6 +110,7 @@ export class Playhead {
     this.rested();
   }
 
+  /** @param {number} step the nearest one inside the run is taken */
   seek(step) {
     this.playing = false;
     this.wanted = null;
@@ -87,16 +119,25 @@ export class Playhead {
     this.moved();
   }
 
+  /**
+   * To a round, judged.
+   * @param {number} round
+   */
+  seekJudged(round) {
+    this.seek((round + 1) * this.phases.length - 1);
+  }
+
+  /** @param {Move} name */
   move(name) {
+    if (name === "toggle") return this.toggle();
     const moves = {
       first: () => this.seek(0),
       back: () => this.seek(this.step - 1),
       forward: () => this.seek(this.step + 1),
-      roundBack: () => this.seek((this.phase === "propose" ? this.round - 1 : this.round) * SUBSTEPS),
-      roundForward: () => this.seek((this.phase === "judge" ? this.round + 2 : this.round + 1) * SUBSTEPS - 1),
+      roundBack: () => this.seek((this.substep === 0 ? this.round - 1 : this.round) * this.phases.length),
+      roundForward: () => this.seekJudged(this.phase === "judge" ? this.round + 1 : this.round),
       last: () => this.#follow(),
     };
-    if (name === "toggle") return this.toggle();
     moves[name]();
     this.rested();
   }
@@ -107,6 +148,7 @@ export class Playhead {
     if (this.more) this.wanted = Infinity;
   }
 
+  /** @param {number} speed */
   setSpeed(speed) {
     this.speed = speed;
     this.#schedule();
@@ -114,14 +156,13 @@ export class Playhead {
 
   stop() {
     clearTimeout(this.timer);
-    this.timer = 0;
+    this.timer = undefined;
   }
 
   #schedule() {
     this.stop();
     if (!this.playing || this.step >= this.last) return;
-    const dwell = DWELL[Math.max(this.step, 0) % SUBSTEPS] / this.speed;
-    this.timer = setTimeout(() => this.#advance(), dwell);
+    this.timer = setTimeout(() => this.#advance(), DWELL[this.phases[this.substep]] / this.speed);
   }
 
   #advance() {

@@ -2,40 +2,64 @@
 
 import { element } from "../shared/dom.js";
 
+/** @import { Style } from "./style.js" */
+
+/**
+ * What is used of plotly.js.
+ * @typedef {object} PlotlyModule
+ * @property {(plot: HTMLElement, traces: object[], layout: object, config: object) => void} react
+ * @property {(plot: HTMLElement) => void} purge
+ */
+
+/** @typedef {Window & { Plotly?: PlotlyModule, specvizPlotly?: Promise<PlotlyModule> }} PlotlyWindow */
+
 const PLOTLY_ADDRESS = "app/static/plotly.min.js";
 export const PLOT_CONFIG = { displayModeBar: false, responsive: false, doubleClick: false, showTips: false, scrollZoom: false };
 
-/** plotly.js, fetched once a page. Rejects where the file is missing. */
+/**
+ * plotly.js, fetched once a page. Rejects where the file is missing.
+ * @returns {Promise<PlotlyModule>}
+ */
 export function loadPlotly() {
-  window.specvizPlotly ??= new Promise((resolve, reject) => {
-    if (window.Plotly) return resolve(window.Plotly);
+  const page = /** @type {PlotlyWindow} */ (window);
+  page.specvizPlotly ??= new Promise((resolve, reject) => {
+    if (page.Plotly) return resolve(page.Plotly);
     const script = document.createElement("script");
     script.src = new URL(PLOTLY_ADDRESS, document.baseURI).href;
-    script.onload = () => (window.Plotly ? resolve(window.Plotly) : reject(new Error("no Plotly")));
+    script.onload = () => (page.Plotly ? resolve(page.Plotly) : reject(new Error("no Plotly")));
     script.onerror = () => {
-      window.specvizPlotly = undefined; // the next mount tries again
+      page.specvizPlotly = undefined; // the next mount tries again
       reject(new Error("plotly.js is missing"));
     };
     document.head.append(script);
   });
-  return window.specvizPlotly;
+  return page.specvizPlotly;
 }
 
-/** Plotly writes its rules into the document's head, where a shadow root does not see them. */
+/**
+ * Plotly writes its rules into the document's head, where a shadow root does not see them.
+ * @param {Node} root
+ */
 export function adoptPlotlyStyles(root) {
-  const sheet = document.getElementById("plotly.js-style-global")?.sheet;
-  if (!sheet || !(root instanceof ShadowRoot) || root.querySelector(".plotly-rules")) return;
-  const style = element("style", "plotly-rules", [...sheet.cssRules].map((rule) => rule.cssText).join("\n"));
-  root.append(style);
+  const plotlyStyle = document.getElementById("plotly.js-style-global");
+  if (!(plotlyStyle instanceof HTMLStyleElement) || !plotlyStyle.sheet) return;
+  if (!(root instanceof ShadowRoot) || root.querySelector(".plotly-rules")) return;
+  const rules = [...plotlyStyle.sheet.cssRules].map((rule) => rule.cssText);
+  root.append(element("style", "plotly-rules", rules.join("\n")));
 }
 
 /** Runs the latest of each named job, one a frame. */
 export class FrameQueue {
   constructor() {
+    /** @type {Map<string, () => void>} */
     this.jobs = new Map();
     this.frame = 0;
   }
 
+  /**
+   * @param {string} name
+   * @param {() => void} job
+   */
   put(name, job) {
     this.jobs.delete(name);
     this.jobs.set(name, job);
@@ -43,7 +67,7 @@ export class FrameQueue {
   }
 
   #run() {
-    const [name, job] = this.jobs.entries().next().value;
+    const [[name, job]] = this.jobs;
     this.jobs.delete(name);
     this.frame = this.jobs.size ? requestAnimationFrame(() => this.#run()) : 0;
     job();
@@ -55,6 +79,10 @@ export class FrameQueue {
   }
 }
 
+/**
+ * @param {Style} style
+ * @param {HTMLElement} plot
+ */
 export function baseLayout(style, plot) {
   return {
     width: plot.clientWidth,
@@ -72,6 +100,10 @@ export function baseLayout(style, plot) {
   };
 }
 
+/**
+ * @param {Style} style
+ * @param {object} more
+ */
 export function axis(style, more) {
   return { fixedrange: true, zeroline: false, showgrid: false, showline: true, linecolor: style.line, ticks: "", ...more };
 }

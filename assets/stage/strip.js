@@ -1,33 +1,61 @@
-// The token strip: the prompt, then a group of chips a round. A step only changes the phase of the rounds it passes;
-// what a chip looks like in a phase is the style sheet's business.
+// The token strip: the prompt, then a group of chips for each round. A step only changes the phase of the rounds it
+// passes; the style sheet decides what a chip looks like in a phase.
 
 import { chipLabel, drawRound } from "../shared/chips.js";
-import { element } from "../shared/dom.js";
+import { element, find } from "../shared/dom.js";
 import { visible } from "../shared/text.js";
 
+/** @import { Phase, PromptPayload } from "../shared/payloads.js" */
+/** @import { DrawnRound, ShownRound } from "../shared/chips.js" */
+
+/** @typedef {{ round: number, index: number }} Place of a token */
+
+/** @typedef {{ prompt: PromptPayload, rounds: ShownRound[], translated: boolean }} StripData */
+
+const LINE_BREAKS = /^\n+$/;
+const SPECIAL = /^<.+>$/; // a special token, not a part of the text that a person wrote
+
 export class Strip {
-  /** `chosen(place)` with {round, index} when a visitor picks a token, null when they let go. */
+  /**
+   * @param {HTMLElement} box
+   * @param {(place: Place | null) => void} chosen when a visitor chooses a token; null when they leave it
+   */
   constructor(box, chosen) {
     this.box = box;
-    this.tokens = box.querySelector(".tokens");
+    this.tokens = find(box, ".tokens");
     this.chosen = chosen;
-    this.clear();
-    box.addEventListener("click", (event) => this.#pick(event.target.closest?.(".chip")));
+    /** @type {number | null} */
+    this.top = null; // where the strip is scrolled to; null when that is to be found again
+    /** @type {DrawnRound[]} */
+    this.rounds = [];
+    this.round = -1;
+    /** @type {Phase | null} */
+    this.phase = null;
+    /** @type {HTMLElement | null} */
+    this.selected = null;
+    /** @type {{ chip: HTMLElement, round: number } | null} */
+    this.reachable = null; // the one chip in the tab order
+    this.newline = false; // whether the text so far ends a line
+    box.addEventListener("click", (event) => this.#choose(chipOf(event)));
     box.addEventListener("keydown", (event) => this.#key(event));
-    box.addEventListener("focusin", (event) => this.#focused(event.target));
+    box.addEventListener("focusin", (event) => this.#focused(chipOf(event)));
   }
 
   clear() {
     this.tokens.replaceChildren();
-    this.rounds = []; // {node, chips, data}
+    this.rounds = [];
     this.round = -1;
     this.phase = null;
     this.selected = null;
-    this.reachable = null; // the one chip in the tab order
-    this.newline = false; // whether the text so far ends a line
+    this.reachable = null;
+    this.newline = false;
   }
 
-  /** Rounds already drawn are never drawn again. */
+  /**
+   * Rounds that are already drawn are never drawn again.
+   * @param {StripData} data
+   * @param {boolean} fresh whether this is another run
+   */
   load(data, fresh) {
     this.box.classList.toggle("translated", data.translated);
     if (fresh) {
@@ -45,10 +73,13 @@ export class Strip {
     this.tokens.append(added);
   }
 
-  /** A real line break wherever the text has one: after the last of several newlines, before whatever follows it. */
+  /**
+   * A real line break wherever the text has one: after the last of several newlines, before what follows it.
+   * @param {DrawnRound} drawn
+   */
   #breakLines({ chips, data }) {
     for (const [i, { text, status }] of data.chips.entries()) {
-      if (this.newline && !/^\n+$/.test(text ?? "")) {
+      if (this.newline && !LINE_BREAKS.test(text ?? "")) {
         chips[i].before(element("br", chips[i].classList.contains("emitted") ? "for-emitted" : ""));
         this.newline = false;
       }
@@ -56,7 +87,12 @@ export class Strip {
     }
   }
 
-  /** Show the run up to a phase of a round. */
+  /**
+   * Show the run up to a phase of a round.
+   * @param {number} round
+   * @param {Phase | null} phase
+   * @param {boolean} still whether to scroll at once
+   */
   show(round, phase, still) {
     if (round === this.round && phase === this.phase) return this.follow(true);
     const from = Math.max(0, Math.min(round, this.round));
@@ -68,7 +104,10 @@ export class Strip {
     this.follow(still);
   }
 
-  /** Show the whole run at once, with one round as the current one. */
+  /**
+   * Show the whole run at once.
+   * @param {number} current the round in sight
+   */
   showAll(current) {
     for (let i = 0; i < this.rounds.length; i++) this.#paint(i, "judge", i === current);
     this.round = current;
@@ -77,6 +116,11 @@ export class Strip {
     this.follow(true);
   }
 
+  /**
+   * @param {number} index
+   * @param {Phase | null} phase
+   * @param {boolean} current
+   */
   #paint(index, phase, current) {
     const round = this.rounds[index];
     if (!round) return;
@@ -87,7 +131,10 @@ export class Strip {
     for (const [i, chip] of round.chips.entries()) chip.setAttribute("aria-label", chipLabel(round.data, index, i, phase));
   }
 
-  /** Scroll the strip itself, never the page, by whole lines, so that the current round is in sight. */
+  /**
+   * Scroll the strip, never the page, by whole lines, so that the current round is in sight.
+   * @param {boolean} still whether to scroll at once
+   */
   follow(still) {
     const round = this.rounds[this.round];
     const top = this.box.classList.contains("translated") ? this.#topOfBlock(round) : this.#topOfLines(round);
@@ -96,30 +143,40 @@ export class Strip {
     this.box.scrollTo({ top, behavior: still ? "instant" : "smooth" });
   }
 
+  /** @param {DrawnRound | undefined} round */
   #topOfLines(round) {
-    const chips = round?.chips.filter((chip) => isShown(chip, round)) ?? [];
+    const chips = round ? shownChips(round) : [];
     const line = parseFloat(getComputedStyle(this.tokens).lineHeight);
+    /** @param {HTMLElement} chip */
     const lineOf = (chip) => Math.floor((chip.offsetTop + chip.offsetHeight / 2) / line);
-    const atEnd = chips.length ? (lineOf(chips.at(-1)) + 1) * line - this.box.clientHeight : 0;
-    return chips.length ? Math.max(0, Math.min(atEnd, lineOf(chips[0]) * line)) : 0;
+    const last = chips.at(-1);
+    if (!last) return 0;
+    const atEnd = (lineOf(last) + 1) * line - this.box.clientHeight;
+    return Math.max(0, Math.min(atEnd, lineOf(chips[0]) * line));
   }
 
-  /** With two tokenisations a round is a block, as high as it needs to be. */
+  /**
+   * With two tokenizers a round is a block, as high as it needs to be.
+   * @param {DrawnRound | undefined} round
+   */
   #topOfBlock(round) {
     if (!round) return 0;
     const { offsetTop, offsetHeight } = round.node;
     return Math.max(0, Math.min(offsetTop + offsetHeight - this.box.clientHeight, offsetTop));
   }
 
-  /** Mark the token the inspector explains. */
+  /**
+   * Mark the token that the inspector explains.
+   * @param {Place | null} place
+   */
   select(place) {
     this.selected?.classList.remove("selected");
-    this.selected = place ? this.rounds[place.round]?.chips[place.index] : null;
+    this.selected = (place && this.rounds[place.round]?.chips[place.index]) ?? null;
     this.selected?.classList.add("selected");
   }
 
   #shown() {
-    return this.rounds.filter((round) => round.phase).flatMap((round) => round.chips.filter((chip) => isShown(chip, round)));
+    return this.rounds.filter((round) => round.phase).flatMap(shownChips);
   }
 
   #keepReachable() {
@@ -128,68 +185,97 @@ export class Strip {
     if (round) this.#reach(round.chips[0]);
   }
 
+  /** @param {HTMLElement} chip */
   #reach(chip) {
     if (this.reachable) this.reachable.chip.tabIndex = -1;
     this.reachable = { chip, round: Number(chip.dataset.round) };
     chip.tabIndex = 0;
   }
 
-  #focused(target) {
-    if (!target.matches(".chip")) return;
-    this.#reach(target);
-    if (target.matches(":focus-visible")) this.#pick(target);
+  /** @param {HTMLElement | null} chip */
+  #focused(chip) {
+    if (!chip) return;
+    this.#reach(chip);
+    if (chip.matches(":focus-visible")) this.#choose(chip);
   }
 
-  #pick(chip) {
+  /** @param {HTMLElement | null} chip */
+  #choose(chip) {
     if (chip) this.chosen({ round: Number(chip.dataset.round), index: Number(chip.dataset.index) });
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
-    const chip = event.target.closest(".chip");
+    const chip = chipOf(event);
     if (!chip || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") this.#pick(chip);
+    if (event.key === "Enter" || event.key === " ") this.#choose(chip);
     else if (event.key === "Escape") this.chosen(null);
     else if (!this.#moveFocus(chip, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
+  /**
+   * @param {HTMLElement} chip
+   * @param {string} key
+   * @returns {boolean} whether the key moves
+   */
   #moveFocus(chip, key) {
     const chips = this.#shown();
     const at = chips.indexOf(chip);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: chips.length - 1 }[key] ?? otherLine(chips, at, key);
+    /** @type {Record<string, number>} */
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: chips.length - 1 };
+    const to = places[key] ?? otherLine(chips, at, key);
     if (to === undefined) return false;
     chips[Math.max(0, Math.min(to, chips.length - 1))].focus();
     return true;
   }
 }
 
-function isShown(chip, round) {
-  return round.phase === "judge" || chip.classList.contains("drafted");
+/**
+ * @param {Event} event
+ * @returns {HTMLElement | null}
+ */
+function chipOf({ target }) {
+  return target instanceof Element ? target.closest(".chip") : null;
 }
 
-/** The nearest chip on the line above or below. */
+/** @param {DrawnRound} round */
+function shownChips(round) {
+  return round.chips.filter((chip) => round.phase === "judge" || chip.classList.contains("drafted"));
+}
+
+/**
+ * The nearest chip on the line above or below.
+ * @param {HTMLElement[]} chips
+ * @param {number} at
+ * @param {string} key
+ * @returns {number | undefined} undefined for another key
+ */
 function otherLine(chips, at, key) {
-  const down = { ArrowDown: 1, ArrowUp: -1 }[key];
-  if (!down) return undefined;
+  if (key !== "ArrowDown" && key !== "ArrowUp") return undefined;
+  const down = key === "ArrowDown" ? 1 : -1;
   const here = chips[at].getBoundingClientRect();
-  const distance = (box) => Math.abs(box.top - here.top) * 100 + Math.abs(box.left - here.left);
-  const beyond = chips
-    .map((chip, i) => ({ i, box: chip.getBoundingClientRect() }))
-    .filter(({ box }) => (box.top - here.top) * down > here.height / 2);
-  return beyond.reduce((best, one) => (!best || distance(one.box) < distance(best.box) ? one : best), null)?.i ?? at;
+  let nearest = { i: at, distance: Infinity };
+  for (const [i, chip] of chips.entries()) {
+    const box = chip.getBoundingClientRect();
+    const distance = Math.abs(box.top - here.top) * 100 + Math.abs(box.left - here.left);
+    if ((box.top - here.top) * down > here.height / 2 && distance < nearest.distance) nearest = { i, distance };
+  }
+  return nearest.i;
 }
 
+/** @param {PromptPayload} prompt */
 function promptTokens(prompt) {
   const node = element("span", "prompt");
   node.title = "The prompt, cut into tokens";
   if (prompt.hidden) node.append(element("span", "more", `… ${prompt.hidden} tokens before`));
   let newline = false;
   for (const text of prompt.tokens) {
-    if (newline && !/^\n+$/.test(text)) node.append(element("br"));
+    if (newline && !LINE_BREAKS.test(text)) node.append(element("br"));
     newline = text.includes("\n");
-    const special = /^<.+>$/.test(text); // a marker, no part of the text a person wrote
-    node.append(element("span", special ? "piece special" : "piece", text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text)));
+    const shown = text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text);
+    node.append(element("span", SPECIAL.test(text) ? "piece special" : "piece", shown));
   }
   return node;
 }

@@ -1,7 +1,11 @@
 // Buttons, scrubber, speed, keys and the link: what a visitor does to the playhead.
 
+import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
 
+/** @import { Move, Playhead } from "./playhead.js" */
+
+/** @type {Record<string, Move>} */
 const KEYS = {
   " ": "toggle",
   ArrowLeft: "back",
@@ -11,27 +15,45 @@ const KEYS = {
   Home: "first",
   End: "last",
 };
+const COPIED_SHOWN = 2500; // ms
 
 export class Transport {
+  /**
+   * @param {HTMLElement} stage
+   * @param {Playhead} playhead
+   */
   constructor(stage, playhead) {
-    this.stage = stage;
     this.playhead = playhead;
-    this.scrubber = stage.querySelector(".scrubber");
-    this.play = stage.querySelector(".play");
+    /** @type {HTMLInputElement} */
+    this.scrubber = find(stage, ".scrubber");
+    this.play = find(stage, ".play");
+    this.copyButton = find(stage, ".copy-link");
+    /** @type {HTMLInputElement} */
+    this.copyField = find(stage, ".copy-field");
+    /** @type {Record<string, string>} */
     this.link = {};
-    stage.querySelector(".buttons").addEventListener("click", (event) => this.#press(event));
-    stage.querySelector(".speed").addEventListener("change", (event) => playhead.setSpeed(Number(event.target.value)));
-    this.scrubber.addEventListener("input", () => playhead.seek(Number(this.scrubber.value)));
-    this.scrubber.addEventListener("change", () => playhead.rested());
-    stage.querySelector(".copy-link").addEventListener("click", () => this.#copy());
-    stage.querySelector(".copy-field").addEventListener("blur", (event) => (event.target.hidden = true));
+    /** @type {boolean | undefined} */
+    this.shownPlaying = undefined;
     this.stop = listenForKeys(stage, KEYS, (move) => playhead.move(move));
+    this.#listen(stage);
+  }
+
+  /** @param {HTMLElement} stage */
+  #listen(stage) {
+    /** @type {HTMLSelectElement} */
+    const speed = find(stage, ".speed");
+    find(stage, ".buttons").addEventListener("click", (event) => this.#press(event));
+    speed.addEventListener("change", () => this.playhead.setSpeed(Number(speed.value)));
+    this.scrubber.addEventListener("input", () => this.playhead.seek(Number(this.scrubber.value)));
+    this.scrubber.addEventListener("change", () => this.playhead.rested());
+    this.copyButton.addEventListener("click", () => this.#copy());
+    this.copyField.addEventListener("blur", () => (this.copyField.hidden = true));
   }
 
   show() {
     const { step, last, playing, round, phase } = this.playhead;
-    this.scrubber.max = Math.max(last, 0);
-    this.scrubber.value = Math.max(step, 0);
+    this.scrubber.max = String(Math.max(last, 0));
+    this.scrubber.value = String(Math.max(step, 0));
     this.scrubber.disabled = last < 0;
     this.scrubber.style.setProperty("--filled", `${last > 0 ? (100 * Math.max(step, 0)) / last : 0}%`);
     this.scrubber.setAttribute("aria-valuetext", step < 0 ? "not started" : `round ${round + 1}, ${phase}`);
@@ -41,31 +63,30 @@ export class Transport {
     this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
   }
 
-  #press(event) {
-    const button = event.target.closest("button");
-    if (button) this.playhead.move(button.dataset.move);
+  /** @param {Event} event */
+  #press({ target }) {
+    const button = target instanceof Element ? target.closest("button") : null;
+    if (button) this.playhead.move(/** @type {Move} */ (button.dataset.move));
   }
 
   async #copy() {
     const address = this.#address();
-    const button = this.stage.querySelector(".copy-link");
-    const field = this.stage.querySelector(".copy-field");
     try {
       await navigator.clipboard.writeText(address);
-      field.hidden = true;
-      button.textContent = "Link copied";
-      setTimeout(() => (button.textContent = "Copy link"), 2500);
+      this.copyField.hidden = true;
+      this.copyButton.textContent = "Link copied";
+      setTimeout(() => (this.copyButton.textContent = "Copy link"), COPIED_SHOWN);
     } catch {
-      field.hidden = false; // no clipboard here (plain http, or refused): let them copy it by hand
-      field.value = address;
-      field.focus();
-      field.select();
+      this.copyField.hidden = false; // no clipboard here (plain http, or refused): the visitor copies it by hand
+      this.copyField.value = address;
+      this.copyField.focus();
+      this.copyField.select();
     }
   }
 
   #address() {
     const query = new URLSearchParams(this.link);
-    query.set("step", Math.max(this.playhead.step, 0));
+    query.set("step", String(Math.max(this.playhead.step, 0)));
     return `${location.origin}${location.pathname}?${query}`;
   }
 }

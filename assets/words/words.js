@@ -1,11 +1,18 @@
-// The vocabulary: each word with its sentence, a picture from a recorded run, and where to see it happen.
-// A chip here is a chip of the stage. Text is only ever text.
+// The vocabulary: each word with its sentence, a picture from a recorded run, and where to see it in a run. A chip here is
+// a chip of the stage. Text is only ever text.
 
 import { drawRound } from "../shared/chips.js";
-import { element } from "../shared/dom.js";
+import { element, find } from "../shared/dom.js";
 import { milliseconds } from "../shared/numbers.js";
 import { applyScheme } from "../shared/theme.js";
 
+/** @import { EntryPayload, RoundPicture, TimesPicture, VocabularyPayload } from "../shared/payloads.js" */
+/** @import { Component } from "../shared/mounting.js" */
+
+const OWN_PAGE = /^\.\/[a-z]*\?/;
+const LONGEST_BAR = 60; // per cent of the line
+
+/** @param {EntryPayload} word */
 function drawWord(word) {
   const item = element("article", "entry");
   const name = element("h3", "", word.name);
@@ -14,44 +21,53 @@ function drawWord(word) {
   head.append(name);
   if (word.symbol) head.append(element("span", "symbol", word.symbol));
   item.append(head, element("p", "", word.text));
-  if (word.chips) item.append(pictureOfRound(word));
-  if (word.bars) item.append(pictureOfTime(word));
+  if (word.picture) item.append(word.picture.kind === "round" ? pictureOfRound(word.picture) : pictureOfTimes(word.picture));
   if (word.figure) item.append(element("p", "figure", word.figure));
-  const link = element("a", "", word.link.label);
-  link.href = /^\.\/[a-z]*\?/.test(word.link.href) ? word.link.href : "./learn";
-  link.target = "_self";
-  if (word.link.new_tab) Object.assign(link, { target: "_blank", rel: "noopener" });
-  link.setAttribute("aria-label", `${word.link.label}: ${word.name}`);
-  item.append(link);
+  item.append(linkOf(word));
   return item;
 }
 
-/** One judged round as the strip shows it, the word's own chips ringed. */
-function pictureOfRound(word) {
+/** @param {EntryPayload} word */
+function linkOf({ link: { label, href }, name }) {
+  const link = element("a", "", label);
+  link.href = OWN_PAGE.test(href) ? href : "./learn";
+  link.target = "_self";
+  link.setAttribute("aria-label", `${label}: ${name}`);
+  return link;
+}
+
+/**
+ * One judged round as the strip shows it, with a ring around the word's own chips.
+ * @param {RoundPicture} picture
+ */
+function pictureOfRound({ chips, ringed, alt }) {
   const box = element("div", "picture");
-  const drawn = drawRound({ chips: word.chips }, 0);
+  const drawn = drawRound({ chips }, 0);
   drawn.node.dataset.phase = "judge";
   drawn.node.setAttribute("role", "img");
-  drawn.node.setAttribute("aria-label", word.alt);
+  drawn.node.setAttribute("aria-label", alt);
   for (const [i, chip] of drawn.chips.entries()) {
     chip.removeAttribute("role");
     chip.removeAttribute("tabindex");
     chip.setAttribute("aria-hidden", "true");
-    chip.classList.toggle("ringed", word.ringed.includes(i));
+    chip.classList.toggle("ringed", ringed.includes(i));
   }
   box.append(drawn.node);
   return box;
 }
 
-/** Times as bars on one scale: [label, milliseconds, kind]. */
-function pictureOfTime(word) {
+/**
+ * Times as bars on one scale.
+ * @param {TimesPicture} picture
+ */
+function pictureOfTimes({ bars, alt }) {
   const box = element("div", "picture times");
   box.setAttribute("role", "img");
-  box.setAttribute("aria-label", word.alt);
-  const longest = Math.max(...word.bars.map(([, ms]) => ms), 1e-9);
-  for (const [name, ms, kind] of word.bars) {
+  box.setAttribute("aria-label", alt);
+  const longest = Math.max(...bars.map(([, ms]) => ms), 1e-9);
+  for (const [name, ms, kind] of bars) {
     const bar = element("i", `key ${kind}`);
-    bar.style.width = `${Math.max(1, (60 * ms) / longest)}%`;
+    bar.style.width = `${Math.max(1, (LONGEST_BAR * ms) / longest)}%`;
     const line = element("div", "line");
     line.append(element("span", "of", name), bar, element("span", "ms", milliseconds(ms)));
     box.append(line);
@@ -59,9 +75,10 @@ function pictureOfTime(word) {
   return box;
 }
 
-export default function (component) {
-  const box = component.parentElement.querySelector(".words");
-  if (!component.data) return;
+/** @param {Component<VocabularyPayload>} component */
+export default function ({ data, parentElement }) {
+  if (!data) return;
+  const box = find(parentElement, ".words");
   applyScheme(box);
-  box.replaceChildren(...component.data.words.map(drawWord));
+  box.replaceChildren(...data.words.map(drawWord));
 }

@@ -21,6 +21,7 @@ from specviz.core.verdict import Terms, Verdict, terms_of, verdict_of_ratios
 RACE_SCHEMA = 1
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
+EmittedStatus = Literal["accepted", "correction", "bonus"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +167,12 @@ def median_index(seconds: Sequence[float]) -> int:
     return order[(len(order) - 1) // 2]
 
 
-def burst_texts(speculative: Trace) -> list[list[tuple[str, str]]]:
-    """What each round added to the text: (token text, "accepted", "correction" or "bonus")."""
-    bursts: list[list[tuple[str, str]]] = []
+def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
+    """What each round added to the text: token texts and how each was chosen."""
+    bursts: list[list[tuple[str, EmittedStatus]]] = []
     for round in speculative.rounds:
-        burst: list[tuple[str, str]] = [(token.text, "accepted") for token in round.drafted[: round.accepted]]
-        if round.emitted.id is not None:
+        burst: list[tuple[str, EmittedStatus]] = [(token.text, "accepted") for token in round.drafted[: round.accepted]]
+        if round.emitted.kind != "none":
             burst.append((round.emitted.text, round.emitted.kind))
         bursts.append(burst)
     return bursts

@@ -210,7 +210,7 @@ def test_a_token_opens_its_inspector_and_escape_gives_it_back(context: BrowserCo
     automatic = inspector.locator(".title").text_content()
     page.locator(".strip .chip.accepted").first.click()
     expect(inspector.locator(".title")).to_contain_text("was accepted")
-    expect(inspector).to_contain_text("keep with probability min(1, p/q) = min(1, ")
+    expect(inspector).to_contain_text("accept with probability min(1, p/q) = min(1, ")
     expect(inspector).to_contain_text(": accepted")
     page.locator(".strip .chip.discarded").first.click()
     expect(inspector).to_contain_text("Never judged because")
@@ -248,9 +248,11 @@ def test_an_unjudged_token_keeps_its_secret(context: BrowserContext, address: st
 
 def test_greedy_and_unrecorded_runs_explain_themselves(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address, "greedy&step=99")
-    expect(page.locator(".inspector")).to_contain_text("kept only if it is the target’s top token: target’s top is “")
+    expect(page.locator(".inspector")).to_contain_text(
+        "accepted only if it is the target’s top token: target’s top is “"
+    )
     page = open_stage(context, address, "unrecorded&step=99")
-    expect(page.locator(".inspector")).to_contain_text("This run kept no probabilities")
+    expect(page.locator(".inspector")).to_contain_text("This run recorded no probabilities")
 
 
 def test_hostile_tokens_are_only_text(context: BrowserContext, address: str) -> None:
@@ -337,7 +339,7 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
     page.locator(".lane-area").click(position={"x": 400, "y": 40})
     expect(dots).to_have_count(1)
     assert dots.bounding_box() != before or round_number(page).text_content() == "Round 4 of 21"
-    expect(page.locator(".caption")).to_contain_text("the target alone has made")
+    expect(page.locator(".caption")).to_contain_text("the target alone has written")
 
 
 def test_without_plotly_the_strip_works_and_a_line_says_so(context: BrowserContext, address: str) -> None:

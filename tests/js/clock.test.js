@@ -7,9 +7,13 @@ import { RaceClock } from "../../assets/race/clock.js";
 let clock;
 let reports = 0;
 let lessMotion = false;
+/** @type {FrameRequestCallback[]} */
 let frames = [];
 
-/** One animation frame at a time of the browser's clock, in ms. */
+/**
+ * One animation frame.
+ * @param {number} now of the browser's clock, in ms
+ */
 function frame(now) {
   const due = frames;
   frames = [];
@@ -20,9 +24,12 @@ beforeEach(() => {
   lessMotion = false;
   frames = [];
   reports = 0;
-  globalThis.matchMedia = () => ({ matches: lessMotion });
-  globalThis.requestAnimationFrame = (run) => frames.push(run);
-  globalThis.cancelAnimationFrame = () => (frames = []);
+  Object.assign(globalThis, {
+    matchMedia: () => ({ matches: lessMotion }),
+    /** @param {FrameRequestCallback} run */
+    requestAnimationFrame: (run) => frames.push(run),
+    cancelAnimationFrame: () => (frames = []),
+  });
   clock = new RaceClock(() => {}, () => (reports += 1));
 });
 

@@ -3,9 +3,14 @@ import { beforeEach, mock, test } from "node:test";
 
 import { Playhead } from "../../assets/stage/playhead.js";
 
+/** @type {Phase[]} */
+const PHASES = ["propose", "check", "judge"];
 const PROPOSE = 750; // ms at 1×
 const CHECK = 650;
 const JUDGE = 1150;
+
+/** @import { Phase } from "../../assets/shared/payloads.js" */
+/** @import { Move } from "../../assets/stage/playhead.js" */
 
 /** @type {Playhead} */
 let playhead;
@@ -13,24 +18,32 @@ let playhead;
 let reports;
 let lessMotion = false;
 
-/** Time passes in small steps: a timer that starts another one is then on time. */
+/**
+ * Time passes in small steps: a timer that starts another one is then on time.
+ * @param {number} ms
+ */
 function pass(ms) {
   for (let passed = 0; passed < ms; passed += 1) mock.timers.tick(1);
 }
 
-/** A run of so many rounds; `more` where others may still come. */
+/**
+ * A run of so many rounds; `more` where others may still come.
+ * @param {number} rounds
+ * @param {{ id?: string, more?: boolean, place?: number | null }} options
+ */
 const run = (rounds, { id = "a", more = false, place = null } = {}) => ({
   run_id: id,
   rounds: Array(rounds).fill({}),
   more,
   playhead: place,
+  phases: PHASES,
 });
 
 beforeEach(() => {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout"] });
   lessMotion = false;
-  globalThis.matchMedia = () => ({ matches: lessMotion });
+  Object.assign(globalThis, { matchMedia: () => ({ matches: lessMotion }) });
   reports = 0;
   playhead = new Playhead(() => {}, () => (reports += 1));
 });
@@ -86,7 +99,9 @@ test("rounds that arrive do not delay the step that is due", () => {
 
 test("buttons move by steps and by rounds, inside the run", () => {
   playhead.load(run(3, { place: 4 }));
-  const places = ["forward", "roundForward", "roundBack", "roundBack", "back", "last", "forward", "first", "back"].map((name) => {
+  /** @type {Move[]} */
+  const moves = ["forward", "roundForward", "roundBack", "roundBack", "back", "last", "forward", "first", "back"];
+  const places = moves.map((name) => {
     playhead.move(name);
     return playhead.step;
   });

@@ -185,7 +185,7 @@ def test_the_stage_and_the_figures_know_every_position_of_the_longest_round() ->
     longest = max(len(round.drafted) for round in trace.rounds)
     assert longest_draft(trace) == longest
     last = stage_data(trace, run_id="r", source="live", running=False)["rounds"][-1]["after"]["positions"]
-    assert last == [[place.accepted, place.judged] for place in by_position(trace.rounds, longest)]
+    assert last == [(place.accepted, place.judged) for place in by_position(trace.rounds, longest)]
     assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
     assert longest_draft(replace(trace, rounds=[])) == trace.settings.draft_length
 

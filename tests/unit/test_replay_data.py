@@ -108,5 +108,5 @@ def test_where_it_is_impossible_one_line_says_why(first: tuple[Trace, DraftGuess
 
 def test_a_rounding_format_is_said(first: tuple[Trace, DraftGuesses]) -> None:
     trace, draft_guesses = first
-    assert replay_data(trace, draft_guesses, None, running=False)["nearly"] is False
-    assert replay_data(trace, replace(draft_guesses, exact=False), None, running=False)["nearly"] is True
+    assert replay_data(trace, draft_guesses, None, running=False)["exact"] is True
+    assert replay_data(trace, replace(draft_guesses, exact=False), None, running=False)["exact"] is False

@@ -15,6 +15,7 @@ from specviz.ui.shared.plotly_static import publish_plotly
 from specviz.ui.stage.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
 from specviz.ui.stage.narration import narrate
 from tests.support.fake_traces import HOSTILE, cut, fake_trace, translated
+from tests.support.plain_json import is_plain_json
 
 
 def data_of(trace: Trace, **more: Any) -> dict[str, Any]:
@@ -32,11 +33,11 @@ def round_of(statuses: str, kind: str = "correction") -> Round:
 @pytest.mark.parametrize(
     ("statuses", "kind", "sentence"),
     [
-        ("aard", "correction", "It accepts 2, replaces the third, throws the fourth away."),
-        ("arddd", "correction", "It accepts 1, replaces the second, throws the last 3 away."),
+        ("aard", "correction", "It accepts 2, replaces the third and discards the fourth."),
+        ("arddd", "correction", "It accepts 1, replaces the second and discards the last 3."),
         ("aaar", "correction", "It accepts 3 and replaces the fourth."),
-        ("rddd", "correction", "It rejects the first, replaces it, throws the other 3 away."),
-        ("rd", "correction", "It rejects the first, replaces it, throws the second away."),
+        ("rddd", "correction", "It rejects the first, replaces it and discards the other 3."),
+        ("rd", "correction", "It rejects the first, replaces it and discards the second."),
         ("r", "correction", "It rejects the token and replaces it."),
         ("aaaa", "bonus", "It accepts all 4 and adds a bonus token."),
         ("aa", "bonus", "It accepts both and adds a bonus token."),
@@ -45,10 +46,11 @@ def round_of(statuses: str, kind: str = "correction") -> Round:
         (
             "aadd",
             "none",
-            "It accepts 2: the second ends the text, and the rest (2 tokens) is thrown away unjudged.",
+            "It accepts 2. The second ends the text, so the last 2 are discarded.",
         ),
-        ("aaa", "none", "It accepts 3: the third ends the text."),
-        ("a", "none", "It accepts it: the text ends."),
+        ("aad", "none", "It accepts 2. The second ends the text, so the last one is discarded."),
+        ("aaa", "none", "It accepts 3. The third ends the text."),
+        ("a", "none", "It accepts it. The text ends there."),
     ],
 )
 def test_a_judgement_in_plain_words(statuses: str, kind: str, sentence: str) -> None:
@@ -101,7 +103,7 @@ def test_every_round_has_three_sentences_and_the_last_figures_are_the_runs() -> 
     assert last["speedup"] == pytest.approx(metrics.speedup(trace), abs=1e-6)
     assert last["emitted"] == 64
     positions = metrics.by_position(trace.rounds, trace.settings.draft_length)
-    assert last["positions"] == [[place.accepted, place.judged] for place in positions]
+    assert last["positions"] == [(place.accepted, place.judged) for place in positions]
 
 
 def test_times_follow_each_other_and_the_target_alone_is_counted_at_each() -> None:
@@ -154,11 +156,11 @@ def test_a_judged_token_keeps_itself_and_both_models_favourites() -> None:
             if token.status == "discarded":
                 assert set(chip) == {"text", "status", "q"}  # never judged: what the target thought is not shown
                 continue
-            assert [row[0] for row in chip["top"] if row[3]] == [token.text]
-            probabilities = [row[1] for row in chip["top"]]
+            assert [row[0] for row in chip["candidates"] if row[3]] == [token.text]
+            probabilities = [row[1] for row in chip["candidates"]]
             assert probabilities == sorted(probabilities, reverse=True)
             assert max(probabilities) == pytest.approx(max(c.p for c in token.candidates), abs=1e-6)
-            assert max(row[2] for row in chip["top"]) == pytest.approx(
+            assert max(row[2] for row in chip["candidates"]) == pytest.approx(
                 max(c.q or 0 for c in token.candidates), abs=1e-6
             )
 
@@ -166,7 +168,7 @@ def test_a_judged_token_keeps_itself_and_both_models_favourites() -> None:
 def test_a_run_without_recording_is_drawn_all_the_same() -> None:
     chips = [chip for round in data_of(fake_trace(record=False))["rounds"] for chip in round["chips"]]
     assert all(chip.get("q") is None for chip in chips)
-    assert all(chip.get("top", []) == [] for chip in chips if chip["status"] in ("accepted", "rejected"))
+    assert all(chip.get("candidates", []) == [] for chip in chips if chip["status"] in ("accepted", "rejected"))
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,7 @@ def test_a_run_without_recording_is_drawn_all_the_same() -> None:
 )
 def test_the_data_is_plain_json(trace: Trace) -> None:
     data = data_of(trace, link={"target": "wren-base"}, playhead=3)
-    assert json.loads(json.dumps(data, allow_nan=False)) == data  # no tuple, NaN or number of another library
+    assert is_plain_json(data)
 
 
 def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None:
@@ -192,26 +194,26 @@ def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None
     data = data_of(trace)
     assert data["translated"] is True
     for round, shown in zip(trace.rounds, data["rounds"], strict=True):
-        assert shown.get("own", []) == round.draft_tokens
+        assert shown.get("draft_tokens", []) == round.draft_tokens
         assert all(chip.get("q") is None for chip in shown["chips"])
         judged = [chip for chip in shown["chips"] if chip["status"] in ("accepted", "rejected")]
-        assert all([row[0] for row in chip["top"] if row[3]] == [chip["text"]] for chip in judged)
+        assert all([row[0] for row in chip["candidates"] if row[3]] == [chip["text"]] for chip in judged)
     hostile = data_of(translated(fake_trace(greedy=True, hostile=True)))
-    assert max(len(text) for round in hostile["rounds"] for text in round.get("own", [])) <= 80
+    assert max(len(text) for round in hostile["rounds"] for text in round.get("draft_tokens", [])) <= 80
     long = replace(trace, rounds=[replace(trace.rounds[0], draft_tokens=["a" * 500])])
-    assert len(data_of(long)["rounds"][0]["own"][0]) == 80
+    assert len(data_of(long)["rounds"][0]["draft_tokens"][0]) == 80
 
 
 def test_a_draft_that_cannot_be_translated_is_told() -> None:
     round = replace(round_of("", "bonus"), draft_tokens=["␣wa"])
     told = narrate(round, draft_length=4, remaining=30, lookup=False, ends=False)
-    assert told[0] == "What the draft wrote does not go on in the target’s tokens: nothing is proposed."
+    assert told[0] == "The draft’s text does not fit the target’s tokens: nothing is proposed."
 
 
 def test_other_runs_are_drawn_as_they_were() -> None:
     data = data_of(fake_trace(greedy=True))
     assert data["translated"] is False
-    assert all("own" not in round for round in data["rounds"])
+    assert all("draft_tokens" not in round for round in data["rounds"])
 
 
 def test_a_long_run_with_a_useless_draft_stays_small_enough_to_send() -> None:

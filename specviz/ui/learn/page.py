@@ -15,6 +15,7 @@ from specviz.ui.learn.state import PARTS, Learning, Part, learning, remember
 from specviz.ui.shared.notices import notices
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import stage_data
+from specviz.ui.stage.payload import StagePayload
 
 PART_LABELS: dict[Part, str] = {"story": "Story", "quiz": "Quiz", "words": "Words", "why": "Why?"}
 WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
@@ -117,13 +118,14 @@ def _go(lesson: int) -> None:
     state.lesson = max(0, min(lesson, len(STEPS) - 1))
 
 
-def _stage_data(step: Step, state: Learning) -> dict[str, object]:
+def _stage_data(step: Step, state: Learning) -> StagePayload:
     """The recorded run at this step, with the diagram instead of the figures."""
     answered = f"step-{step.name}" in state.answers
     place = step.playhead(answered)
     data = stage_data(step.run, run_id=f"story-{step.trace}", source="recorded", running=False, playhead=place)
-    lesson = {"words": state.words, "focus": step.focus, "step": place, "place": f"{step.name}-{answered}"}
-    return data | {"link": state.link(), "diagram": lesson}
+    data["link"] = state.link()
+    data["diagram"] = {"words": state.words, "focus": step.focus, "step": place, "place": f"{step.name}-{answered}"}
+    return data
 
 
 def paragraph(text: str, key: str, words: Words) -> None:

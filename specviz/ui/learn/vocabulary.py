@@ -11,46 +11,48 @@ from specviz.core.trace import Trace
 from specviz.data.lessons.glossary import GLOSSARY, Marked, Word
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import Words, facts_of, fill, round_at
+from specviz.ui.learn.payload import EntryPayload, RoundPicture, TimeBar, TimesPicture, VocabularyPayload
 from specviz.ui.learn.state import Learning
 from specviz.ui.shared.components import component
 from specviz.ui.stage.data import stage_data
 
 RUN = "round"  # the pictures are from this recorded run
-Json = dict[str, Any]
 
 
 def show_vocabulary(state: Learning) -> None:
     """All words in one component, which draws the same chips as the stage."""
     st.markdown("#### The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
-    _component()(key="learn-vocabulary", data={"words": [entry(word, state.words) for word in GLOSSARY]})
+    data: VocabularyPayload = {"words": [entry(word, state.words) for word in GLOSSARY]}
+    _component()(key="learn-vocabulary", data=data)
 
 
-def entry(word: Word, words: Words) -> Json:
+def entry(word: Word, words: Words) -> EntryPayload:
     """The data that the component draws for one word."""
     link = {"lesson": word.lesson, "words": words}
-    made: Json = {
+    return {
         "id": word.id,
         "name": word.name,
         "symbol": word.symbol if words == "technical" else "",
         "text": word.says.in_(words),
         "figure": fill(word.figure, facts_of(RUN)) if words == "technical" else "",
         "link": {"label": "See it happen", "href": f"./learn?{urlencode(link)}"},
+        "picture": _picture(word, story_trace(RUN)),
     }
-    return made | _picture(word, story_trace(RUN))
 
 
-def _picture(word: Word, trace: Trace) -> Json:
+def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
     if not word.picture:
-        return {}
+        return None
     if word.picture in ("round", "full"):
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
         chips = stage_data(trace, run_id="", source="recorded", running=False)["rounds"][index]["chips"]
         ringed = [i for i, chip in enumerate(chips) if _is_marked(chip["status"], word.marked)]
-        fates = ", ".join(chip["status"] for chip in chips)
-        return {"chips": chips, "ringed": ringed, "alt": f"One recorded round, token by token: {fates}."}
+        statuses = ", ".join(chip["status"] for chip in chips)
+        alt = f"One recorded round, token by token: {statuses}."
+        return {"kind": "round", "alt": alt, "chips": chips, "ringed": ringed}
     bars = _bars(word, trace)
-    return {"bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
+    return {"kind": "times", "bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
 
 
 def _is_marked(status: str, marked: Marked) -> bool:
@@ -62,7 +64,7 @@ def _is_marked(status: str, marked: Marked) -> bool:
     return status in groups.get(marked, (marked,))
 
 
-def _bars(word: Word, trace: Trace) -> list[tuple[str, float, str]]:
+def _bars(word: Word, trace: Trace) -> list[TimeBar]:
     """Names, milliseconds and kinds, of the recorded run."""
     measured, plain = costs(trace), trace.autoregressive
     assert measured is not None

@@ -15,13 +15,13 @@ from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import words_of
+from specviz.ui.play.payload import PlayPayload, RivalPayload, TextPicture, TurnPicture
 from specviz.ui.shared.components import component, html_of
 from specviz.ui.stage.data import stage_data
+from specviz.ui.stage.payload import Chip
 
 RECORDED = ASSETS / "traces" / "play.json"
 SHOWN_TEXT = 330  # characters: what fits a projector beside everything else
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Example:
     turn: Turn
 
 
-def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> Json:
+def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> TextPicture:
     """The text so far, only its end where it is long. What the last turn added is marked.
 
     Args:
@@ -58,17 +58,18 @@ def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: b
     }
 
 
-def example_data(example: Example) -> Json:
+def example_data(example: Example) -> TurnPicture:
     """The recorded turn, described as another person's."""
     data = turn_data(example.turn, whose="theirs")
     round = example.turn.round
     assert round is not None
     came = f"{round.accepted} of the {len(round.drafted)} tokens were accepted"
     said = f"After “{example.prompt}” somebody typed “{example.guess}”: {came}."
-    return data | {"title": "How it goes: an example, recorded", "said": said, "spoken": False, "rivals": []}
+    data.update({"title": "How it goes: an example, recorded", "said": said, "spoken": False, "rivals": []})
+    return data
 
 
-def turn_data(turn: Turn, whose: Whose = "yours") -> Json:
+def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
     """The result of a draft, in a turn that was played."""
     assert turn.trace is not None
     round = turn.trace.rounds[0]
@@ -83,13 +84,13 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> Json:
         "words": [{"text": w.text, "fate": w.fate, "pieces": len(w.pieces)} for w in words_of(round)],
         "lines": explain(turn, whose),
         "asked": f"The target’s probabilities {'there' if round.rejected else 'for the next token'}:",
-        "wants": [[text, float(f"{p:.6f}"), mine] for text, p, mine in wants],
+        "wants": [(text, float(f"{p:.6f}"), mine) for text, p, mine in wants],
         "mine": whose,
         "rivals": [_rival(turn.trace, name, rival) for name, rival in turn.rivals.items()],
     }
 
 
-def _rival(trace: Trace, name: str, rival: Round) -> Json:
+def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
     """What a rival drafted, as far as the visitor's text reaches: more would show how the text continues."""
     chips = _chips(trace, rival)
     shown = chips[: len(trace.rounds[0].emitted_ids)]
@@ -99,14 +100,13 @@ def _rival(trace: Trace, name: str, rival: Round) -> Json:
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
 
 
-def _chips(trace: Trace, round: Round) -> list[Json]:
+def _chips(trace: Trace, round: Round) -> list[Chip]:
     """The chips of a round, as on the stage."""
     alone = replace(trace, rounds=[replace(round, index=0)])
-    chips: list[Json] = stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
-    return chips
+    return stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
 
 
-def picture(data: Json, key: str) -> None:
+def picture(data: PlayPayload, key: str) -> None:
     """Mount one of the two pictures."""
     _component()(key=key, data=data)
 

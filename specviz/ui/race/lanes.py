@@ -5,11 +5,12 @@ Text helpers, the palette and the chips are the stage's own files.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from specviz.core.metrics import autoregressive_clock
 from specviz.core.verdict import Verdict
 from specviz.measure.race import RaceLap, burst_clock, burst_texts
+from specviz.ui.race.payload import LanePayload, LapPayload, RacePayload, Step
 from specviz.ui.shared.components import component, html_of, ignore_change
 
 SLOWER = (1, 2, 4, 10, 20)  # how many times slower than measured
@@ -17,10 +18,8 @@ WANTED_SECONDS = 8.0  # a race on screen should last about this long
 SHOWN_PROMPT = 90  # characters
 MAX_PLACE = 10_000_000.0  # ms
 
-Json = dict[str, Any]
 
-
-def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> Json:
+def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> RacePayload:
     """Everything the lanes draw, of each decoder's median repeat; times are milliseconds from the end of the prompt.
 
     Args:
@@ -47,7 +46,7 @@ def slow_motion(seconds: float) -> int:
     return min(SLOWER, key=lambda factor: abs(seconds * factor - WANTED_SECONDS))
 
 
-def _lap(lap: RaceLap) -> Json:
+def _lap(lap: RaceLap) -> LapPayload:
     prompt = " ".join(lap.plain.prompt.text.split())
     verdict = lap.verdict
     plain, speculative = _plain_lane(lap), _speculative_lane(lap)
@@ -63,9 +62,11 @@ def _lap(lap: RaceLap) -> Json:
     }
 
 
-def winner(verdict: Verdict) -> str | None:
+def winner(verdict: Verdict) -> Literal["plain", "speculative"] | None:
     """Which lane gets the flag; None where both are about equally fast or the repeats do not agree."""
-    return {"helps": "speculative", "hurts": "plain", "neutral": None}[verdict.label]
+    if verdict.label == "neutral":
+        return None
+    return "speculative" if verdict.label == "helps" else "plain"
 
 
 def flag(verdict: Verdict) -> str:
@@ -78,17 +79,19 @@ def flag(verdict: Verdict) -> str:
     return f"speculative {looks}slower: {verdict.speedup:.2f}×"
 
 
-def _plain_lane(lap: RaceLap) -> Json:
+def _plain_lane(lap: RaceLap) -> LanePayload:
     plain = lap.plain.autoregressive
     assert plain is not None
     clock = autoregressive_clock(plain, len(plain.token_ids))[1:]
-    steps = [[_ms(seconds), [[text, "plain"]]] for seconds, text in zip(clock, lap.plain_tokens, strict=True)]
+    steps: list[Step] = [
+        (_ms(seconds), [(text, "plain")]) for seconds, text in zip(clock, lap.plain_tokens, strict=True)
+    ]
     return {"name": "target alone", "tokens": len(steps), "end": steps[-1][0], "steps": steps, "flag": ""}
 
 
-def _speculative_lane(lap: RaceLap) -> Json:
+def _speculative_lane(lap: RaceLap) -> LanePayload:
     bursts = zip(burst_clock(lap.speculative), burst_texts(lap.speculative), strict=True)
-    steps = [[_ms(seconds), [list(token) for token in burst]] for seconds, burst in bursts]
+    steps: list[Step] = [(_ms(seconds), [*burst]) for seconds, burst in bursts]
     tokens = len(lap.speculative.output.token_ids)
     return {"name": "speculative", "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}
 
@@ -97,7 +100,7 @@ def _ms(seconds: float) -> float:
     return round(1000 * seconds, 3)
 
 
-def race_lanes(data: Json, key: str = "race_lanes") -> float | None:
+def race_lanes(data: RacePayload, key: str = "race_lanes") -> float | None:
     """Mount the lanes with what `lanes_data` made.
 
     Returns:

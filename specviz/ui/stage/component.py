@@ -8,21 +8,23 @@ import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.ui.shared.components import component, html_of, ignore_change
+from specviz.ui.stage.payload import StagePayload
 
 MAX_STEP = 3 * 65_536
 
 
-def stage(data: dict[str, Any], key: str = "stage", on_draft_length: Callable[[int], None] | None = None) -> int | None:
+def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int], None] | None = None) -> int | None:
     """Mount the stage with what `stage_data` made.
 
     Args:
         data: what to draw.
         key: of the component.
-        on_draft_length: called, before the script runs again, with the draft length the visitor has let go at.
+        on_draft_length: called with the draft length at which the visitor released the slider, before the script runs
+            again.
 
     Returns:
-        The sub-step the visitor last stopped at, None before that. Reported on pause, at the end of a scrub and on a
-        click, never while playing.
+        The sub-step at which the visitor last stopped, None before that. Reported on pause, at the end of a scrub and
+        on a click, never while playing.
     """
 
     def released() -> None:

@@ -1,24 +1,37 @@
-"""What the stage component draws, as plain JSON: a pure function of a trace.
-
-The scripts in assets/stage/ only draw it.
-"""
+"""What the stage component draws, as plain JSON: a pure function of a trace."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from specviz.core.metrics import Running, autoregressive_clock, by_position, longest_draft, running
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
 from specviz.ui.stage.narration import narrate
+from specviz.ui.stage.payload import (
+    CandidateRow,
+    Chip,
+    DiscardedChip,
+    FiguresAfter,
+    JudgedChip,
+    NoReplay,
+    Phase,
+    PromptPayload,
+    Replays,
+    RoundPayload,
+    ShareRow,
+    StagePayload,
+    TargetChip,
+)
 from specviz.ui.stage.replay import replay_data
 
-SUBSTEPS = 3  # propose, check, judge: the playhead counts these
+PHASES: tuple[Phase, ...] = get_args(Phase)
+SUBSTEPS = len(PHASES)  # the playhead counts these
 SHOWN_CANDIDATES = 3
 SHOWN_PROMPT_TOKENS = 60
 SHOWN_CHARACTERS = 80  # of one token's text
 
 Source = Literal["live", "recorded"]
-Json = dict[str, Any]
 
 
 def stage_data(
@@ -31,9 +44,9 @@ def stage_data(
     link: dict[str, str] | None = None,
     playhead: int | None = None,
     gamma: int | None = None,
-    replay: Json | None = None,
-) -> Json:
-    """Everything the stage shows of a run, finished or still going.
+    replay: NoReplay | Replays | None = None,
+) -> StagePayload:
+    """Everything the stage shows of a run, finished or not.
 
     Args:
         trace: the run; while it goes on `output.stopped_by` is None, and `autoregressive` is None until the plain run.
@@ -43,14 +56,16 @@ def stage_data(
         notice: one short line beside the badge, e.g. the place in the queue.
         link: the query parameters that reproduce the run; the stage adds `step`.
         playhead: the sub-step to show when the stage is first mounted; None plays from the start.
-        gamma: the draft length the visitor asks for; None is the run's own.
-        replay: what `replay_data` made of it; None where nothing is foreseen.
+        gamma: the draft length the visitor asked for; None is the run's own.
+        replay: what `replay_data` made of it; None where the draft's guesses are not known.
     """
     recorded_on = trace.recorded_on.machine
     return {
         "run_id": run_id,
         "running": running,
-        "more": running and trace.output.stopped_by is None,  # rounds, that is: the plain run comes after them
+        "more": running and trace.output.stopped_by is None,  # rounds: the plain run comes after them
+        "phases": list(PHASES),
+        "longest_draft": MAX_DRAFT_LENGTH,
         "notice": notice,
         "badge": _badge(source, running, recorded_on, bool(trace.rounds)),
         "measured": "measured on this machine" if source == "live" else f"measured on {recorded_on}",
@@ -84,7 +99,7 @@ def _person(trace: Trace) -> bool:
     return trace.drafter is not None and trace.drafter.kind == "person"
 
 
-def _prompt(trace: Trace) -> Json:
+def _prompt(trace: Trace) -> PromptPayload:
     """The prompt's last tokens, and how many come before them."""
     tokens = trace.prompt.tokens
     shown = [_short(text) for text in tokens[-SHOWN_PROMPT_TOKENS:]]
@@ -99,50 +114,57 @@ def _plain(trace: Trace) -> list[float] | None:
     return [_ms(seconds) for seconds in autoregressive_clock(plain, len(plain.seconds_per_token))[1:]]
 
 
-def _rounds(trace: Trace) -> list[Json]:
+def _rounds(trace: Trace) -> list[RoundPayload]:
     states = running(trace)
-    settings = trace.settings
     total = states[-1].counts.emitted if states else 0
     clock = autoregressive_clock(trace.autoregressive, total) if trace.autoregressive else None
     longest = longest_draft(trace)
     judged, accepted = [0] * longest, [0] * longest
-    rounds: list[Json] = []
+    rounds: list[RoundPayload] = []
     for round, state in zip(trace.rounds, states, strict=True):
         for i, counts in enumerate(by_position([round], longest)):
             judged[i] += counts.judged
             accepted[i] += counts.accepted
-        written = state.counts.emitted - len(round.emitted_ids)
-        rounds.append(
-            {
-                "sentences": list(
-                    narrate(
-                        round,
-                        draft_length=settings.draft_length,
-                        remaining=settings.max_new_tokens - written,
-                        lookup=_lookup(trace),
-                        person=_person(trace),
-                        ends=trace.output.stopped_by == "eos" and state is states[-1],
-                    )
-                ),
-                "chips": _chips(round),
-                **_own(round),
-                **_times(round, state, clock),
-                "after": _figures(state, [list(pair) for pair in zip(accepted, judged, strict=True)]),
-            }
-        )
+        positions = list(zip(accepted, judged, strict=True))
+        rounds.append(_round(trace, round, state, clock, positions))
     return rounds
 
 
-def _times(round: Round, state: Running, clock: Sequence[float] | None) -> Json:
-    """When the round starts, has drafted, has verified and is over, and what the target alone had written by then."""
+def _round(
+    trace: Trace, round: Round, state: Running, clock: Sequence[float] | None, positions: list[tuple[int, int]]
+) -> RoundPayload:
+    settings = trace.settings
+    written = state.counts.emitted - len(round.emitted_ids)
+    sentences = narrate(
+        round,
+        draft_length=settings.draft_length,
+        remaining=settings.max_new_tokens - written,
+        lookup=_lookup(trace),
+        person=_person(trace),
+        ends=trace.output.stopped_by == "eos" and round is trace.rounds[-1],
+    )
     start = state.speculative_seconds - round.seconds
     drafted = start + round.draft_seconds
-    moments = [max(start, 0.0), drafted, drafted + round.verify_seconds, state.speculative_seconds]
-    alone = [bisect_right(clock, moment) - 1 for moment in moments[1:]] if clock else None
-    return {"ms": [_ms(moment) for moment in moments], "alone": alone}
+    verified = drafted + round.verify_seconds
+    end = state.speculative_seconds
+    made: RoundPayload = {
+        "sentences": sentences,
+        "chips": _chips(round),
+        "ms": (_ms(max(start, 0.0)), _ms(drafted), _ms(verified), _ms(end)),
+        "alone": None if clock is None else (_by(clock, drafted), _by(clock, verified), _by(clock, end)),
+        "after": _figures(state, positions),
+    }
+    if round.draft_tokens:  # of a draft with another tokenizer
+        made["draft_tokens"] = [_short(text) for text in round.draft_tokens]
+    return made
 
 
-def _figures(state: Running, positions: list[list[int]]) -> Json:
+def _by(clock: Sequence[float], moment: float) -> int:
+    """How many tokens the target alone had written by then."""
+    return bisect_right(clock, moment) - 1
+
+
+def _figures(state: Running, positions: list[tuple[int, int]]) -> FiguresAfter:
     """The figures after a round; `positions` are (accepted, judged) so far at each place of the draft."""
     counts = state.counts
     return {
@@ -154,58 +176,56 @@ def _figures(state: Running, positions: list[list[int]]) -> Json:
     }
 
 
-def _chips(round: Round) -> list[Json]:
-    chips = [_drafted_chip(token) for token in round.drafted]
-    if round.emitted.id is not None:
-        chips.append(_emitted_chip(round.emitted))
+def _chips(round: Round) -> list[Chip]:
+    chips: list[Chip] = [
+        _discarded_chip(token) if token.status == "discarded" else _judged_chip(token) for token in round.drafted
+    ]
+    if round.emitted.kind != "none":
+        chips.append(_target_chip(round.emitted, round.emitted.kind))
     return chips
 
 
-def _own(round: Round) -> Json:
-    """What a draft with another tokenizer wrote, in its own tokens; nothing of other drafts."""
-    return {"own": [_short(text) for text in round.draft_tokens]} if round.draft_tokens else {}
+def _discarded_chip(token: DraftedToken) -> DiscardedChip:
+    return {"text": _short(token.text), "status": "discarded", "q": _rounded(token.draft_prob)}
 
 
-def _drafted_chip(token: DraftedToken) -> Json:
-    """A discarded token was never judged, so only what the draft thought of it is sent."""
-    if token.status == "discarded":
-        return {"text": _short(token.text), "status": token.status, "q": _rounded(token.draft_prob)}
+def _judged_chip(token: DraftedToken) -> JudgedChip:
     return {
         "text": _short(token.text),
-        "status": token.status,
+        "status": "accepted" if token.status == "accepted" else "rejected",
         "p": _rounded(token.target_prob),
         "q": _rounded(token.draft_prob),
-        "keep": _rounded(token.accept_prob),
+        "accept_prob": _rounded(token.accept_prob),
         "u": _rounded(token.u),
-        "top": _candidates(token.candidates, token.id),
+        "candidates": _candidates(token.candidates, token.id),
     }
 
 
-def _emitted_chip(token: EmittedToken) -> Json:
+def _target_chip(token: EmittedToken, kind: Literal["correction", "bonus"]) -> TargetChip:
     return {
         "text": _short(token.text),
-        "status": token.kind,
+        "status": kind,
         "p": _rounded(token.target_prob),
-        "top": _candidates(token.candidates, token.id),
+        "candidates": _candidates(token.candidates, token.id),
         "residual": _residual(token.residual_top, token.id),
     }
 
 
-def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[list[Any]]:
-    """[text, p, q, is it this token]: the token itself, both models' favourites and the next likeliest; by p."""
+def _candidates(candidates: Sequence[Candidate], own: int | None) -> list[CandidateRow]:
+    """The token itself, each model's most probable one and the next most probable ones, ordered by p."""
     if not candidates:
         return []
     ranked = sorted(candidates, key=lambda c: (c.id != own, -max(c.p, c.q or 0.0)))
     favourites = [max(candidates, key=lambda c: c.p), max(candidates, key=lambda c: c.q or 0.0)]
     wanted = list(dict.fromkeys([*ranked[:1], *favourites, *ranked]))[:SHOWN_CANDIDATES]
     ordered = sorted(wanted, key=lambda c: (-c.p, -(c.q or 0.0)))
-    return [[_short(c.text), _rounded(c.p), _rounded(c.q), int(c.id == own)] for c in ordered]
+    return [(_short(c.text), round(c.p, 6), _rounded(c.q), c.id == own) for c in ordered]
 
 
-def _residual(top: Sequence[ResidualCandidate], own: int | None) -> list[list[Any]]:
-    """[text, r, is it this token] of the residual's likeliest, this token among them where it was recorded."""
+def _residual(top: Sequence[ResidualCandidate], own: int | None) -> list[ShareRow]:
+    """The residual's most probable tokens, this token among them where it was recorded."""
     wanted = sorted(top, key=lambda c: (c.id != own, -c.r))[:SHOWN_CANDIDATES]
-    return [[_short(c.text), _rounded(c.r), int(c.id == own)] for c in sorted(wanted, key=lambda c: -c.r)]
+    return [(_short(c.text), round(c.r, 6), c.id == own) for c in sorted(wanted, key=lambda c: -c.r)]
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A round told in plain words: one sentence for each of its three sub-steps."""
+"""A round in plain words: one sentence for each of its three phases."""
 
 from specviz.core.number_words import ORDINALS
 from specviz.core.trace import Round
@@ -10,9 +10,9 @@ def narrate(
     """What happens while the round proposes, checks and judges.
 
     Args:
-        round: the round told.
-        draft_length: the setting; a round drafts fewer when the output is nearly full or the lookup finds less.
-        remaining: tokens still to write before this round.
+        round: the round to describe.
+        draft_length: the setting; a round drafts fewer tokens when the output is nearly full or the lookup finds fewer.
+        remaining: tokens still to write at the start of this round.
         lookup: whether prompt lookup drafts.
         ends: whether this round writes the end of the text.
         person: whether the visitor drafts.
@@ -27,7 +27,7 @@ def narrate(
 def _propose(round: Round, draft_length: int, remaining: int, lookup: bool) -> str:
     number = len(round.drafted)
     if not number and round.draft_tokens:
-        return "What the draft wrote does not go on in the target’s tokens: nothing is proposed."
+        return "The draft’s text does not fit the target’s tokens: nothing is proposed."
     if not number:
         return _no_draft(remaining, lookup)
     if lookup:
@@ -57,14 +57,13 @@ def _check(round: Round) -> str:
 
 
 def _judge(round: Round) -> str:
-    number, accepted = len(round.drafted), round.accepted
+    number = len(round.drafted)
     if not number:
         return "The target writes one token itself."
     if round.rejected:
         return _replaced(round)
-    kept = _all(number) if accepted == number else str(accepted)
     if round.emitted.kind == "bonus":
-        return f"It accepts {kept} and adds a bonus token."
+        return f"It accepts {_all(number)} and adds a bonus token."
     return _ended(round)
 
 
@@ -74,20 +73,22 @@ def _replaced(round: Round) -> str:
         return "It rejects the token and replaces it."
     if not accepted:
         rest = "the second" if discarded == 1 else f"the other {discarded}"
-        return f"It rejects the first, replaces it, throws {rest} away."
+        return f"It rejects the first, replaces it and discards {rest}."
     replaced = ORDINALS[accepted]
     if not discarded:
         return f"It accepts {accepted} and replaces the {replaced}."
     rest = f"the {ORDINALS[number - 1]}" if discarded == 1 else f"the last {discarded}"
-    return f"It accepts {accepted}, replaces the {replaced}, throws {rest} away."
+    return f"It accepts {accepted}, replaces the {replaced} and discards {rest}."
 
 
 def _ended(round: Round) -> str:
-    which = "it" if round.accepted == 1 == len(round.drafted) else f"the {ORDINALS[round.accepted - 1]}"
-    start = f"It accepts {round.accepted}: {which} ends the text" if which != "it" else "It accepts it: the text ends"
+    if len(round.drafted) == 1:
+        return "It accepts it. The text ends there."
+    start = f"It accepts {round.accepted}. The {ORDINALS[round.accepted - 1]} ends the text"
     if not round.discarded:
         return f"{start}."
-    return f"{start}, and the rest ({_tokens(round.discarded)}) is thrown away unjudged."
+    rest = "the last one is" if round.discarded == 1 else f"the last {round.discarded} are"
+    return f"{start}, so {rest} discarded."
 
 
 def _tokens(number: int) -> str:

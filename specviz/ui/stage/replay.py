@@ -1,11 +1,10 @@
 """What the stage shows while the draft length is dragged, as plain JSON: the run on screen, replayed at every length.
 
-A pure function of a trace and a draft_guesses. Compact, for the scripts in assets/stage/ to unfold: of a round only its
-numbers and the guesses that are not the output's own tokens.
+A pure function of a trace and its draft's guesses. Compact, for the modules in assets/stage/ to unfold: of a round only
+its numbers and the guesses that are not the output's own tokens.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from specviz.core.metrics import Costs, costs
 from specviz.core.replay import (
@@ -18,28 +17,27 @@ from specviz.core.replay import (
     tails_of,
 )
 from specviz.core.trace import Trace
+from specviz.ui.stage.payload import NoReplay, ReplayedLength, Replays
+from specviz.ui.stage.payload import ReplayedRound as ReplayedRow
 
 SHOWN_CHARACTERS = 80  # of one token's text
 
-Json = dict[str, Any]
 
-
-def replay_data(trace: Trace, draft_guesses: DraftGuesses | None, measured: Costs | None, running: bool) -> Json:
+def replay_data(
+    trace: Trace, draft_guesses: DraftGuesses | None, measured: Costs | None, running: bool
+) -> NoReplay | Replays:
     """The replays, or why there are none.
 
     Args:
         trace: the run on screen.
         draft_guesses: of its own draft; None where there is none.
         measured: the pair's calibrated costs; None takes those the run itself shows.
-        running: whether it still goes on.
-
-    Returns:
-        `{"why_not": one line}`, or `{"why_not": None, "tokens": texts of the output, "lengths": {"1": ..., "16": ...},
-        "times": where the costs are from, "nearly": whether near-ties may fall otherwise}`.
+        running: whether the run is not finished.
     """
     why_not = _why_not(trace, draft_guesses, running)
-    if why_not or draft_guesses is None:
+    if why_not is not None:
         return {"why_not": why_not}
+    assert draft_guesses is not None  # else `_why_not` has said so
     replays = every_length(draft_guesses, trace.settings.max_new_tokens, ends_of(trace), tails_of(trace))
     known = measured or costs(trace)
     texts = {**draft_guesses.pieces, **_texts_of(trace)}
@@ -48,7 +46,7 @@ def replay_data(trace: Trace, draft_guesses: DraftGuesses | None, measured: Cost
         "tokens": [_text(texts, token_id) for token_id in draft_guesses.token_ids],
         "lengths": {str(length): _length(rounds, texts, known) for length, rounds in replays.items()},
         "times": _source_of(measured, known),
-        "nearly": not draft_guesses.exact,
+        "exact": draft_guesses.exact,
     }
 
 
@@ -65,7 +63,7 @@ def _why_not(trace: Trace, draft_guesses: DraftGuesses | None, running: bool) ->
     return None
 
 
-def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs | None) -> Json:
+def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs | None) -> ReplayedLength:
     counts = counts_of(rounds)
     speedup = modelled_speedup(rounds, known) if known else None
     return {
@@ -78,12 +76,11 @@ def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs 
     }
 
 
-def _round(replayed: ReplayedRound, texts: Mapping[int, str]) -> list[Any]:
-    """[accepted, rejected, what is emitted, texts of the other guesses that are known, number of those after them]."""
+def _round(replayed: ReplayedRound, texts: Mapping[int, str]) -> ReplayedRow:
     accepted = replayed.count("accepted")
     known = [_text(texts, guess.id) for guess in replayed.guesses[accepted:] if guess.id is not None]
     unknown = len(replayed.guesses) - accepted - len(known)  # always the last ones
-    return [accepted, replayed.count("rejected"), replayed.kind, known, unknown]
+    return accepted, replayed.count("rejected"), replayed.kind, known, unknown
 
 
 def _texts_of(trace: Trace) -> dict[int, str]:

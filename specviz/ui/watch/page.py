@@ -20,7 +20,8 @@ from specviz.ui.shared.job_slot import JobSlot, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import seconds_since_set
 from specviz.ui.stage.component import stage
-from specviz.ui.stage.data import Json, Source, stage_data
+from specviz.ui.stage.data import Source, stage_data
+from specviz.ui.stage.payload import NoReplay, Replays
 from specviz.ui.stage.replay import replay_data
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
 from specviz.ui.watch.outcome import show_files, show_outputs, show_speedups, show_verdict
@@ -52,7 +53,8 @@ class Watching:
     message: str = ""  # why the last run failed, or a file cannot be shown
     refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: list[Shown] = field(default_factory=list)  # measured here in this session
-    replayed: tuple[Trace, Costs | None, Json] | None = None  # the replays last drawn, and what they were made of
+    # the replays last drawn, and what they were made of
+    replayed: tuple[Trace, Costs | None, NoReplay | Replays] | None = None
     costing: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
     costing_pair: tuple[str, str, str] | None = None  # whose costs those are
     costs: dict[tuple[str, str, str], Costs] = field(default_factory=dict)  # by pair and number format
@@ -197,7 +199,7 @@ def _draw(watching: Watching, notice: str | None) -> None:
             st.caption(plain(change))
 
 
-def _replay(watching: Watching, shown: Shown, costs: Costs | None) -> Json | None:
+def _replay(watching: Watching, shown: Shown, costs: Costs | None) -> NoReplay | Replays | None:
     """The run replayed at every draft length: made once, not at every drawing; None until there is a draft_guesses."""
     if shown.draft_guesses is None:
         return None

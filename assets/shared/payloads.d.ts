@@ -1,0 +1,289 @@
+// Made by scripts/write_payload_types.py from the Python types. Do not edit it.
+
+export type CandidateRow = [string, number, number | null, boolean];
+
+export type Chip = JudgedChip | DiscardedChip | TargetChip;
+
+export type ChipStatus = "accepted" | "rejected" | "discarded" | "correction" | "bonus";
+
+/**
+ * A lesson: the picture of the two models, the part of the stage it is about, and its place in the run.
+ */
+export interface DiagramPayload {
+  words: "technical" | "plain";
+  focus: "timeline" | "diagram" | "transport" | "accepted" | "rejected" | "bonus" | "strip";
+  step: number;
+  place: string;
+}
+
+/**
+ * A drafted token that was never judged: only what the draft thought of it is sent.
+ */
+export interface DiscardedChip {
+  text: string;
+  status: "discarded";
+  q: number | null;
+}
+
+/**
+ * Where the word can be seen in a run.
+ */
+export interface EntryLink {
+  label: string;
+  href: string;
+}
+
+/**
+ * One word with its sentence, and a picture where there is one.
+ */
+export interface EntryPayload {
+  id: string;
+  name: string;
+  symbol: string;
+  text: string;
+  figure: string;
+  link: EntryLink;
+  picture: RoundPicture | TimesPicture | null;
+}
+
+export type Fate = "accepted" | "part" | "rejected" | "discarded";
+
+/**
+ * The figures after a round; `positions` are (accepted, judged) so far at each position of the draft.
+ */
+export interface FiguresAfter {
+  emitted: number;
+  acceptance: number | null;
+  judgement: number | null;
+  speedup: number | null;
+  positions: Array<[number, number]>;
+}
+
+/**
+ * A drafted token that the target judged.
+ */
+export interface JudgedChip {
+  text: string;
+  status: "accepted" | "rejected";
+  p: number | null;
+  q: number | null;
+  accept_prob: number | null;
+  u: number | null;
+  candidates: Array<CandidateRow>;
+}
+
+/**
+ * One decoder on one prompt. Times are milliseconds from the end of the prompt.
+ */
+export interface LanePayload {
+  name: "target alone" | "speculative";
+  tokens: number;
+  end: number;
+  steps: Array<Step>;
+  flag: string;
+}
+
+export type LaneStatus = "plain" | "accepted" | "correction" | "bonus";
+
+/**
+ * Both decoders on one prompt.
+ */
+export interface LapPayload {
+  name: string;
+  prompt: string;
+  lanes: Array<LanePayload>;
+  result: string;
+  wins: "plain" | "speculative" | null;
+}
+
+/**
+ * Why the run cannot be replayed at other draft lengths.
+ */
+export interface NoReplay {
+  why_not: string;
+}
+
+export type Phase = "propose" | "check" | "judge";
+
+export type PlayPayload = TextPicture | TurnPicture;
+
+/**
+ * The prompt's last tokens, and how many come before them.
+ */
+export interface PromptPayload {
+  hidden: number;
+  tokens: Array<string>;
+}
+
+/**
+ * Everything the lanes draw.
+ */
+export interface RacePayload {
+  run_id: string;
+  badge: string;
+  place: number | null;
+  end: number;
+  slower: number;
+  choices: Array<number>;
+  laps: Array<LapPayload>;
+}
+
+/**
+ * The run as it would have been at another draft length.
+ */
+export interface ReplayedLength {
+  rounds: Array<ReplayedRound>;
+  accepted: number;
+  rejected: number;
+  discarded: number;
+  per_call: number;
+  speedup: number | null;
+}
+
+export type ReplayedRound = [number, number, "correction" | "bonus" | "none", Array<string>, number];
+
+/**
+ * The run at every draft length.
+ *
+ * `times` says where the costs are from; where `exact` is false, nearly equal tokens may be chosen differently.
+ */
+export interface Replays {
+  why_not: null;
+  tokens: Array<string>;
+  lengths: Record<string, ReplayedLength>;
+  times: string;
+  exact: boolean;
+}
+
+/**
+ * What another drafter proposed at the same position.
+ */
+export interface RivalPayload {
+  name: string;
+  chips: Array<Chip>;
+  more: string;
+}
+
+/**
+ * A round: a sentence for each phase, its chips, and when each phase begins and ends.
+ *
+ * `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
+ * phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens.
+ */
+export interface RoundPayload {
+  sentences: [string, string, string];
+  chips: Array<Chip>;
+  draft_tokens?: Array<string>;
+  ms: [number, number, number, number];
+  alone: [number, number, number] | null;
+  after: FiguresAfter;
+}
+
+/**
+ * A recorded round; the chips that the word is about have a ring.
+ */
+export interface RoundPicture {
+  kind: "round";
+  alt: string;
+  chips: Array<Chip>;
+  ringed: Array<number>;
+}
+
+export type ShareRow = [string, number, boolean];
+
+/**
+ * Everything the stage shows of one run.
+ */
+export interface StagePayload {
+  run_id: string;
+  running: boolean;
+  more: boolean;
+  phases: Array<Phase>;
+  longest_draft: number;
+  notice: string | null;
+  badge: string;
+  measured: string;
+  idle: string;
+  link: Record<string, string>;
+  playhead: number | null;
+  greedy: boolean;
+  lookup: boolean;
+  person: boolean;
+  translated: boolean;
+  draft_length: number;
+  gamma: number;
+  replay: NoReplay | Replays;
+  prompt: PromptPayload;
+  rounds: Array<RoundPayload>;
+  plain: Array<number> | null;
+  diagram?: DiagramPayload;
+}
+
+export type Step = [number, Array<[string, LaneStatus]>];
+
+/**
+ * The target's own token at the end of a round.
+ */
+export interface TargetChip {
+  text: string;
+  status: "correction" | "bonus";
+  p: number | null;
+  candidates: Array<CandidateRow>;
+  residual: Array<ShareRow>;
+}
+
+/**
+ * The text so far; `fresh` is what the last turn added.
+ */
+export interface TextPicture {
+  kind: "text";
+  label: string;
+  text: string;
+  fresh: string;
+  inside: boolean;
+  focus: string;
+  busy: boolean;
+}
+
+/**
+ * Recorded times as bars on one scale.
+ */
+export interface TimesPicture {
+  kind: "times";
+  alt: string;
+  bars: Array<[string, number, "draft" | "verify" | "wasted"]>;
+}
+
+/**
+ * A draft and its verification.
+ */
+export interface TurnPicture {
+  kind: "turn";
+  label: string;
+  title: string;
+  said: string;
+  spoken: boolean;
+  chips: Array<Chip>;
+  words: Array<WordPayload>;
+  lines: Array<string>;
+  asked: string;
+  wants: Array<ShareRow>;
+  mine: "yours" | "theirs";
+  rivals: Array<RivalPayload>;
+}
+
+/**
+ * All words.
+ */
+export interface VocabularyPayload {
+  words: Array<EntryPayload>;
+}
+
+/**
+ * A word of the draft, made of so many tokens.
+ */
+export interface WordPayload {
+  text: string;
+  fate: Fate;
+  pieces: number;
+}

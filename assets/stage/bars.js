@@ -1,0 +1,64 @@
+// Candidates as bars: both models' probabilities, or one distribution.
+
+import { element } from "../shared/dom.js";
+import { prob } from "../shared/numbers.js";
+import { shorten, visible } from "../shared/text.js";
+
+/** @import { CandidateRow, ShareRow } from "../shared/payloads.js" */
+
+const NAME_LENGTH = 12; // characters
+
+/** @param {CandidateRow[]} candidates */
+export function pairedBars(candidates) {
+  if (!candidates.length) return element("p", "rule", "The other candidates were not recorded.");
+  const list = element("ul", "bars paired");
+  for (const [text, p, q, own] of candidates) {
+    const row = barRow(text, own, `target ${prob(p)}, draft ${prob(q)}`);
+    row.append(bar("target", p), bar("draft", q ?? 0));
+    list.append(row);
+  }
+  return list;
+}
+
+/** @param {CandidateRow[]} candidates */
+export function targetBars(candidates) {
+  return singleBars(candidates.map(([text, p, , own]) => [text, p, own]), "target");
+}
+
+/**
+ * @param {ShareRow[]} shares
+ * @param {string} distribution
+ */
+export function singleBars(shares, distribution) {
+  const list = element("ul", "bars");
+  for (const [text, share, own] of shares) {
+    const row = barRow(text, own, `${distribution} ${prob(share)}`);
+    row.append(bar("target", share));
+    list.append(row);
+  }
+  return list;
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} own whether it is the token that is explained
+ * @param {string} title
+ */
+function barRow(text, own, title) {
+  const row = element("li", own ? "own" : "");
+  row.title = title;
+  row.append(element("bdi", "name", shorten(visible(text), NAME_LENGTH)));
+  return row;
+}
+
+/**
+ * @param {"target" | "draft"} model
+ * @param {number} share
+ */
+function bar(model, share) {
+  const track = element("span", `bar ${model}`);
+  const fill = element("i");
+  fill.style.width = `${(share * 100).toFixed(2)}%`;
+  track.append(fill, element("span", "", prob(share)));
+  return track;
+}

@@ -1,0 +1,61 @@
+// The line above the strip: which round, what happens in it, where the figures are from. Also what a screen reader says.
+
+import { find } from "../shared/dom.js";
+
+/** @import { StagePayload } from "../shared/payloads.js" */
+/** @import { Playhead } from "./playhead.js" */
+/** @import { Replay } from "./replay.js" */
+
+export class Headline {
+  /**
+   * @param {HTMLElement} stage
+   * @param {Playhead} playhead
+   * @param {Replay} replay
+   */
+  constructor(stage, playhead, replay) {
+    this.stage = stage;
+    this.playhead = playhead;
+    this.replay = replay;
+    this.number = find(stage, ".round-number");
+    this.sentence = find(stage, ".sentence");
+    this.notice = find(stage, ".notice");
+    this.badge = find(stage, ".badge");
+    this.spoken = find(stage, ".spoken");
+  }
+
+  /**
+   * The sentence of the playhead's place, or of the replay on screen.
+   * @param {StagePayload} data
+   */
+  showSentence(data) {
+    const { shown } = this.replay;
+    if (shown) return void ([this.number.textContent, this.sentence.textContent] = this.replay.wordsOf(shown));
+    const { round, substep, playing, waiting } = this.playhead;
+    const current = data.rounds[round];
+    this.number.textContent = current ? `Round ${round + 1} of ${data.more ? "…" : data.rounds.length}` : "";
+    this.sentence.textContent = current ? current.sentences[substep] : data.idle;
+    this.stage.classList.toggle("waiting", waiting && Boolean(current));
+    if (!playing) this.say(`${this.number.textContent}. ${this.sentence.textContent}`);
+  }
+
+  /** @param {StagePayload} data */
+  showSource(data) {
+    this.stage.dataset.run = data.run_id; // for tests, and for scripts that drive the page
+    this.stage.dataset.rounds = String(data.rounds.length);
+    this.stage.toggleAttribute("data-done", !data.running);
+    const { shown, badge, note } = this.replay;
+    this.badge.textContent = shown ? badge : data.badge;
+    this.badge.title = note || data.badge;
+    const notice = shown ? data.notice : note || data.notice;
+    this.notice.textContent = data.rounds.length ? (notice ?? "") : "";
+    for (const label of this.stage.querySelectorAll(".measured")) label.setAttribute("title", data.measured);
+  }
+
+  /**
+   * For screen readers; silent while playing.
+   * @param {string} text
+   */
+  say(text) {
+    if (this.spoken.textContent !== text) this.spoken.textContent = text;
+  }
+}

@@ -1,0 +1,118 @@
+// The timeline's blocks, as Plotly draws them.
+
+import { axis, baseLayout } from "./plotly.js";
+
+/** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { Style } from "./style.js" */
+
+/** @typedef {[number, number]} Span from and to, in ms or in the plot's own units */
+
+/** @typedef {{ l: number, r: number, t: number, b: number }} Margin in pixels */
+
+/** @type {Record<"alone" | "speculative", Span>} */
+const LANES = { alone: [1.14, 1.86], speculative: [0.14, 0.86] };
+export const LEFT_MARGIN = { wide: 96, narrow: 50 }; // pixels, for the lanes' names
+
+/**
+ * @param {StagePayload} data
+ * @param {Span} window
+ * @param {Margin} margin
+ * @param {Style} style
+ * @param {HTMLElement} plot
+ */
+export function timelineFigure(data, window, margin, style, plot) {
+  const [from, to] = window;
+  const pixelsPerMs = (plot.clientWidth - margin.l - margin.r) / (to - from);
+  const names = style.narrow ? ["draft +<br>verify", "target<br>alone"] : ["speculative", "target alone"];
+  const layout = {
+    ...baseLayout(style, plot),
+    margin,
+    xaxis: axis(style, { range: [from, to], ticksuffix: " ms", nticks: style.narrow ? 4 : 9, showline: false }),
+    yaxis: axis(style, { range: [0, 2], tickvals: [0.5, 1.5], ticktext: names, showline: false, ticklabelstandoff: 8 }),
+  };
+  return { traces: blocks(data, window, pixelsPerMs, style), layout };
+}
+
+/**
+ * @param {StagePayload} data
+ * @param {Span} window
+ * @param {number} pixelsPerMs
+ * @param {Style} style
+ */
+function blocks(data, window, pixelsPerMs, style) {
+  const gap = 1.5 / pixelsPerMs;
+  /** @param {Span} span */
+  const seen = ([start, end]) => end >= window[0] && start <= window[1];
+  const plain = data.plain ?? [];
+  const alone = plain.map((end, i) => /** @type {Span} */ ([i ? plain[i - 1] : 0, end]));
+  const rounds = data.rounds.filter((round) => seen([round.ms[0], round.ms[3]]));
+  const { accepted, wasted } = draftBlocks(rounds);
+  const verify = rounds.map((round) => /** @type {Span} */ ([round.ms[1], round.ms[2]]));
+  const hatch = { shape: "/", size: 5, solidity: 0.35, fgcolor: style.accepted, bgcolor: style.background };
+  /** @param {string} colour */
+  const thin = (colour) => ({ color: colour, width: 1, simplify: false });
+  return [
+    { ...boxes(alone.filter(seen), LANES.alone, gap), fillcolor: style.soft, line: thin(style.mute) },
+    { ...boxes(accepted, LANES.speculative, gap), fillcolor: style.accepted, line: thin(style.accepted) },
+    { ...boxes(wasted, LANES.speculative, gap), fillpattern: hatch, line: thin(style.accepted) },
+    { ...boxes(verify, LANES.speculative, gap), fillcolor: style.ink, line: thin(style.ink) },
+    labels(alone, (i) => String(i + 1), 1.5, style.mute, window, 26 / pixelsPerMs),
+    labels(verify, () => "verify", 0.5, style.background, window, 46 / pixelsPerMs),
+  ];
+}
+
+/**
+ * Closed boxes as one Plotly line with gaps: a single path however many there are.
+ * @param {Span[]} intervals
+ * @param {Span} lane
+ * @param {number} inset
+ */
+function boxes(intervals, [low, high], inset) {
+  const x = [];
+  const y = [];
+  for (const [start, end] of intervals) {
+    const right = Math.max(end - inset, start + inset / 4);
+    x.push(start, right, right, start, start, null);
+    y.push(low, low, high, high, low, null);
+  }
+  return { x, y, type: "scatter", mode: "lines", fill: "toself", hoverinfo: "skip" };
+}
+
+/**
+ * Each drafted token's share of its round's draft phase.
+ * @param {RoundPayload[]} rounds
+ */
+function draftBlocks(rounds) {
+  /** @type {Span[]} */
+  const accepted = [];
+  /** @type {Span[]} */
+  const wasted = [];
+  for (const round of rounds) {
+    const drafted = round.chips.filter(({ status }) => status !== "correction" && status !== "bonus");
+    const length = (round.ms[1] - round.ms[0]) / drafted.length;
+    for (const [i, chip] of drafted.entries()) {
+      const start = round.ms[0] + i * length;
+      (chip.status === "accepted" ? accepted : wasted).push([start, start + length]);
+    }
+  }
+  return { accepted, wasted };
+}
+
+/**
+ * Words on the blocks that are wide enough, for those on screen.
+ * @param {Span[]} intervals
+ * @param {(i: number) => string} words
+ * @param {number} y
+ * @param {string} colour
+ * @param {Span} window
+ * @param {number} room ms that a word needs
+ */
+function labels(intervals, words, y, colour, [from, to], room) {
+  const typical = intervals.reduce((sum, [start, end]) => sum + end - start, 0) / intervals.length;
+  const fitting = intervals
+    .map(([start, end], i) => ({ start, end, word: words(i) }))
+    .filter(({ start, end }) => start >= from && end <= to && Math.min(end - start, typical) > room);
+  const x = fitting.map(({ start, end }) => (start + end) / 2);
+  const text = fitting.map(({ word }) => word);
+  return { x, y: x.map(() => y), text, type: "scatter", mode: "text", textfont: { color: colour, size: 12 }, hoverinfo: "skip" };
+}

@@ -1,0 +1,56 @@
+"""What the game's two pictures get from Python, as types; see specviz/ui/stage/payload.py."""
+
+from typing import Literal, TypedDict
+
+from specviz.game.messages import Whose
+from specviz.ui.stage.payload import Chip, ShareRow
+
+Fate = Literal["accepted", "part", "rejected", "discarded"]
+
+
+class TextPicture(TypedDict):
+    """The text so far; `fresh` is what the last turn added."""
+
+    kind: Literal["text"]
+    label: str
+    text: str
+    fresh: str
+    inside: bool
+    focus: str
+    busy: bool
+
+
+class WordPayload(TypedDict):
+    """A word of the draft, made of so many tokens."""
+
+    text: str
+    fate: Fate
+    pieces: int
+
+
+class RivalPayload(TypedDict):
+    """What another drafter proposed at the same position."""
+
+    name: str
+    chips: list[Chip]
+    more: str
+
+
+class TurnPicture(TypedDict):
+    """A draft and its verification."""
+
+    kind: Literal["turn"]
+    label: str
+    title: str
+    said: str
+    spoken: bool
+    chips: list[Chip]
+    words: list[WordPayload]
+    lines: list[str]
+    asked: str
+    wants: list[ShareRow]
+    mine: Whose
+    rivals: list[RivalPayload]
+
+
+PlayPayload = TextPicture | TurnPicture

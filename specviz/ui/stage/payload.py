@@ -1,0 +1,146 @@
+"""What the stage component gets from Python, as types.
+
+The JavaScript has the same types: `scripts/write_payload_types.py` writes them to assets/shared/payloads.d.ts.
+"""
+
+from typing import Literal, NotRequired, TypedDict
+
+from specviz.core.trace import EmittedKind
+from specviz.data.lessons.story import Focus, Words
+
+Phase = Literal["propose", "check", "judge"]
+ChipStatus = Literal["accepted", "rejected", "discarded", "correction", "bonus"]
+CandidateRow = tuple[str, float, float | None, bool]  # text, p, q, whether it is this token
+ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token
+ReplayedRound = tuple[int, int, EmittedKind, list[str], int]  # accepted, rejected, emitted, known guesses, unknown ones
+
+
+class JudgedChip(TypedDict):
+    """A drafted token that the target judged."""
+
+    text: str
+    status: Literal["accepted", "rejected"]
+    p: float | None
+    q: float | None
+    accept_prob: float | None
+    u: float | None
+    candidates: list[CandidateRow]
+
+
+class DiscardedChip(TypedDict):
+    """A drafted token that was never judged: only what the draft thought of it is sent."""
+
+    text: str
+    status: Literal["discarded"]
+    q: float | None
+
+
+class TargetChip(TypedDict):
+    """The target's own token at the end of a round."""
+
+    text: str
+    status: Literal["correction", "bonus"]
+    p: float | None
+    candidates: list[CandidateRow]
+    residual: list[ShareRow]
+
+
+Chip = JudgedChip | DiscardedChip | TargetChip
+
+
+class FiguresAfter(TypedDict):
+    """The figures after a round; `positions` are (accepted, judged) so far at each position of the draft."""
+
+    emitted: int
+    acceptance: float | None
+    judgement: float | None
+    speedup: float | None
+    positions: list[tuple[int, int]]
+
+
+class RoundPayload(TypedDict):
+    """A round: a sentence for each phase, its chips, and when each phase begins and ends.
+
+    `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
+    phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens.
+    """
+
+    sentences: tuple[str, str, str]
+    chips: list[Chip]
+    draft_tokens: NotRequired[list[str]]
+    ms: tuple[float, float, float, float]
+    alone: tuple[int, int, int] | None
+    after: FiguresAfter
+
+
+class PromptPayload(TypedDict):
+    """The prompt's last tokens, and how many come before them."""
+
+    hidden: int
+    tokens: list[str]
+
+
+class ReplayedLength(TypedDict):
+    """The run as it would have been at another draft length."""
+
+    rounds: list[ReplayedRound]
+    accepted: int
+    rejected: int
+    discarded: int
+    per_call: float
+    speedup: float | None
+
+
+class NoReplay(TypedDict):
+    """Why the run cannot be replayed at other draft lengths."""
+
+    why_not: str
+
+
+class Replays(TypedDict):
+    """The run at every draft length.
+
+    `times` says where the costs are from; where `exact` is false, nearly equal tokens may be chosen differently.
+    """
+
+    why_not: None
+    tokens: list[str]
+    lengths: dict[str, ReplayedLength]
+    times: str
+    exact: bool
+
+
+class DiagramPayload(TypedDict):
+    """A lesson: the picture of the two models, the part of the stage it is about, and its place in the run."""
+
+    words: Words
+    focus: Focus
+    step: int
+    place: str
+
+
+class StagePayload(TypedDict):
+    """Everything the stage shows of one run."""
+
+    run_id: str
+    running: bool
+    more: bool
+    phases: list[Phase]
+    longest_draft: int
+    notice: str | None
+    badge: str
+    measured: str
+    idle: str
+    link: dict[str, str]
+    playhead: int | None
+    greedy: bool
+    lookup: bool
+    person: bool
+    translated: bool
+    draft_length: int
+    gamma: int
+    replay: NoReplay | Replays
+    prompt: PromptPayload
+    rounds: list[RoundPayload]
+    plain: list[float] | None
+    diagram: NotRequired[DiagramPayload]
