@@ -345,7 +345,7 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
 def test_without_plotly_the_strip_works_and_a_line_says_so(context: BrowserContext, address: str) -> None:
     context.route("**/plotly.min.js", lambda route: route.abort())
     page = open_stage(context, address)
-    expect(page.get_by_text("The figures could not load")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The figures could not be loaded")).to_be_visible(timeout=PATIENCE)
     page.keyboard.press("ArrowRight")
     expect(round_number(page)).to_have_text("Round 5 of 21")
 
