@@ -159,6 +159,20 @@ class Parrot(Drafter, Proposer):
         return Draft(self._repeated[:count], None)
 
 
+def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> None:
+    """`Parrot` inherits everything else from the protocols."""
+    parrot = Parrot([3])
+    assert {name for name in vars(Parrot) if not name.startswith("_")} == {"info", "begin", "propose"}
+    settings = DecodeSettings(max_new_tokens=12, draft_length=3)
+    trace = speculative_decode(TARGET, parrot, PROMPT, settings)
+    assert trace.output.token_ids == greedy_of_transformers(TARGET, PROMPT, 12)
+    assert trace.drafter == Parrot.info
+    assert parrot.loaded is None
+    assert parrot.guess_along(TARGET, PROMPT, trace.output.token_ids) is None
+    with pytest.raises(InputError, match="prompt is empty"):
+        parrot.set_up(TARGET, [], settings)
+
+
 def ending_target(end: int) -> LoadedModel:
     target = tiny_model(seed=1, name="target")
     assert target.model.generation_config is not None
