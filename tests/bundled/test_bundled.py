@@ -50,7 +50,7 @@ def greedy_of_transformers(target: LoadedModel, token_ids: list[int], tokens: in
 
 
 def test_greedy_output_is_the_targets_own_over_workloads_draft_lengths_and_drafters(target: LoadedModel) -> None:
-    """Twelve prompts, three drafters, two draft lengths each; one difference is allowed, between nearly equal tokens."""
+    """Twelve prompts, three drafters, two draft lengths each. One difference is allowed, between near-equal tokens."""
     ties: list[tuple[str, int, str, float]] = []
     for number, prompt in enumerate(PROMPTS):
         plain = autoregressive_decode(target, prompt, DecodeSettings(max_new_tokens=TOKENS))
@@ -112,6 +112,8 @@ def test_a_bfloat16_target_takes_a_float32_draft(target: LoadedModel) -> None:
 
 def test_every_emitted_token_is_the_targets_most_probable_one_when_greedy(target: LoadedModel) -> None:
     trace = speculative_decode(target, drafter("wren-nano"), STORY, DecodeSettings(max_new_tokens=24))
+    assert count(trace.rounds).accepted
+    assert count(trace.rounds).rejected
     for round in trace.rounds:
         for token in round.drafted:
             best = max(token.candidates, key=lambda candidate: candidate.p)

@@ -62,6 +62,7 @@ def test_the_saved_goals_follow_from_the_saved_figures() -> None:
 def test_a_card_says_what_was_measured(name: str) -> None:
     card = (CARDS / name / "README.md").read_text(encoding="utf-8")
     sections = measured_sections(name, read_results())
+    assert sections
     for title, body in sections.items():
         assert with_section(card, title, body) == card, f"{title}: python -m scripts.write_cards"
 

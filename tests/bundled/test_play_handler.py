@@ -9,7 +9,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import SpeculativeRun
-from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Plan, Turn
+from specviz.game.game import LOOKUP, MODEL, OFFERS, PROMPTS, Ask, Plan, Turn
 from specviz.game.messages import explain
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
@@ -220,6 +220,7 @@ def test_a_text_beyond_the_window_is_one_sentence(target: LoadedModel, nano: Loa
 
 
 def test_candidates_are_real_differ_and_hold_the_targets_own(play: Any, target: LoadedModel) -> None:
+    assert len(Plan().prompts) == PROMPTS
     for preset in Plan().prompts:
         turn = play("offer", prompt=preset.text, offers=True)
         assert turn.trace is None

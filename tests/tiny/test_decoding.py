@@ -222,6 +222,7 @@ def test_recorded_probabilities_are_the_rules_own() -> None:
         TARGET, DRAFTERS[0], PROMPT, DecodeSettings(max_new_tokens=40, temperature=1.0, top_k=5, seed=3)
     )
     judged = [token for round in trace.rounds for token in round.drafted if token.status != "discarded"]
+    assert {token.status for token in judged} == {"accepted", "rejected"}
     for token in judged:
         assert token.target_prob is not None
         assert token.draft_prob

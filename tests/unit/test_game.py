@@ -387,6 +387,7 @@ def test_a_bad_value_in_a_link_falls_back_with_a_line(name: str, value: str, sai
 
 
 def test_every_set_has_enough_prompts_that_continue_on_one_line() -> None:
+    assert len(SETS) > 1
     for name in SETS:
         assert len(Plan(set=name).prompts) == PROMPTS
 
