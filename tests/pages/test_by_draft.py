@@ -70,11 +70,11 @@ def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
     assert "Press **Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
     end = time.monotonic() + SECONDS
-    while page.session_state.foresights.slot.busy and time.monotonic() < end:
+    while page.session_state["session"].by_draft.slot.busy and time.monotonic() < end:
         time.sleep(0.3)
         page.run()
     assert not page.exception
-    kept = page.session_state.foresights
+    kept = page.session_state["session"].by_draft
     assert kept.message == ""
     assert [one.draft for one in kept.prospects] == drafts_to_compare()
     assert len({tuple(one.draft_guesses.token_ids) for one in kept.prospects}) == 1, "one output for all"

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
-from specviz.ui.helps.state import CANCELLED, HERE, RECORDED, Sweeps, load_rows, recorded_sweep
+from specviz.ui.helps.state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
+from specviz.ui.session import Session
 from specviz.ui.shared.engine import engine
 from tests.support.fake_rows import row_at
 
@@ -31,7 +32,7 @@ def ended_engine() -> Iterator[None]:
 
 def opened(**state: Any) -> AppTest:
     page = AppTest.from_file(PAGE, default_timeout=SECONDS)
-    page.session_state.sweeps = Sweeps(**state)
+    page.session_state["session"] = Session(sweeps=Sweeps(**state))
     page.run()
     assert not page.exception
     return page
@@ -43,7 +44,7 @@ def texts(page: AppTest) -> str:
 
 
 def kept(page: AppTest) -> Sweeps:
-    found: Sweeps = page.session_state["sweeps"]
+    found: Sweeps = page.session_state["session"].sweeps
     return found
 
 
@@ -148,11 +149,17 @@ def test_clearing_can_be_undone() -> None:
     assert list(kept(page).rows) == [HERE]
 
 
-def test_a_loaded_csv_says_where_it_is_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_newest_opened_files_stay_in_the_servers_memory() -> None:
+    sweeps = Sweeps(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
+    for number in range(MAX_FILES + 2):
+        sweeps.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), f"{number}.csv")
+    assert list(sweeps.rows) == [HERE, *(f"from {number}.csv" for number in range(2, MAX_FILES + 2))]
+    assert sweeps.shown == f"from {MAX_FILES + 1}.csv"
+
+
+def test_a_loaded_csv_says_where_it_is_from() -> None:
     found = Sweeps()
-    monkeypatch.setattr("specviz.ui.helps.state.sweeps", lambda: found)
-    load_rows(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), "my.csv")
-    monkeypatch.undo()
+    found.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), "my.csv")
     page = opened(rows=found.rows, shown=found.shown)
     assert "**Loaded from my.csv**, measured on a test's machine" in texts(page)
     assert "most on tales (1.5×)" in texts(page)

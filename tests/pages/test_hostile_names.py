@@ -18,9 +18,10 @@ from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.learn.state import Learning
 from specviz.ui.play.state import Playing
 from specviz.ui.proof.state import Outcome, Proving, Task
-from specviz.ui.race.controls import Entry
-from specviz.ui.race.page import Racing, recorded_race
-from specviz.ui.watch.page import Watching, recorded_run
+from specviz.ui.race.link import Entry
+from specviz.ui.race.state import Racing, recorded_race
+from specviz.ui.session import Session
+from specviz.ui.watch.state import Watching, recorded_run
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile import NAME, NAMES, markdown_of, raw_names_in
@@ -38,7 +39,9 @@ def hostile_trace() -> Trace:
 
 def a_watch_page() -> dict[str, Any]:
     shown = recorded_run(hostile_trace(), "file-1")
-    return {"watching": Watching(shown=shown, finished=[shown], message=NAME)}
+    watching = Watching(shown=shown, message=NAME)
+    watching.finish(shown)
+    return {"watch": watching}
 
 
 def a_race_page() -> dict[str, Any]:
@@ -46,7 +49,8 @@ def a_race_page() -> dict[str, Any]:
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in NAMES]
-    return {"racing": Racing(Entry(), [NAME], laps=laps, raced=Entry(), message=NAME, finished=NAME)}
+    racing = Racing(Entry(), [NAME], laps=laps, raced=Entry(), message=NAME, finished=NAME, link_read=True)
+    return {"race": racing}
 
 
 def hostile_rows() -> pd.DataFrame:
@@ -62,13 +66,15 @@ def hostile_rows() -> pd.DataFrame:
 def a_helps_page() -> dict[str, Any]:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
     sweeps = Sweeps(rows=rows, problems=[NAME], outcome=NAME, shown=f"from {NAME}.csv")
-    return {"sweeps": sweeps, "sweep_csv_problem": NAME, "sweep_file_problem": NAME}
+    sweeps.csv_problem = sweeps.own_problem = NAME
+    return {"sweeps": sweeps}
 
 
 def a_worksheet_page() -> dict[str, Any]:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = Watching(finished=[recorded_run(hostile_trace(), "file-1")], costs={(NAME, NAME, "exact"): costs})
-    return a_race_page() | {"watching": watching, "sweeps": Sweeps(rows={HERE: hostile_rows()})}
+    watching = Watching(costs={(NAME, NAME, "exact"): costs})
+    watching.finish(recorded_run(hostile_trace(), "file-1"))
+    return a_race_page() | {"watch": watching, "sweeps": Sweeps(rows={HERE: hostile_rows()})}
 
 
 def a_proof_page() -> dict[str, Any]:
@@ -88,23 +94,23 @@ def a_proof_page() -> dict[str, Any]:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     assert tie.near_tie is not None
     tie = replace(tie, near_tie=replace(tie.near_tie, text=NAME, plain_token=NAME, speculative_token=NAMES[1]))
-    proving = Proving(outcomes, [tie], near_tie=tie, task=Task("greedy", request))
+    proving = Proving(outcomes=outcomes, greedy=[tie], near_tie=tie, task=Task("greedy", request))
     proving.slot._view = JobView(1, state="failed", message=NAME)
-    return {"proving": proving}
+    return {"proof": proving}
 
 
 def a_play_page() -> dict[str, Any]:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
-    return {"playing": Playing(Plan(mode="pick"), here=here, message=NAME, name=NAME, problems=[NAME])}
+    return {"play": Playing(Plan(mode="pick"), here=here, message=NAME, name=NAME, problems=[NAME], link_read=True)}
 
 
 def the_end_of_a_game() -> dict[str, Any]:
-    return {"playing": Playing(Plan(), place=99, name=NAME, problems=[NAME])}
+    return {"play": Playing(Plan(), place=99, name=NAME, problems=[NAME], link_read=True)}
 
 
 def a_learn_page() -> dict[str, Any]:
-    return {"learning": Learning(problems=[NAME])}
+    return {"learn": Learning(problems=[NAME])}
 
 
 PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
@@ -121,8 +127,7 @@ PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
 
 def opened(name: str, state: dict[str, Any], **link: str) -> AppTest:
     page = AppTest.from_file(f"../../pages/{name}.py", default_timeout=60)
-    for key, value in state.items():
-        page.session_state[key] = value
+    page.session_state["session"] = Session(**state)
     for key, value in link.items():
         page.query_params[key] = value
     return page.run()

@@ -13,6 +13,7 @@ from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import facts_of, fill
 from specviz.ui.learn.faq import href
 from specviz.ui.learn.state import Learning
+from specviz.ui.session import Session
 
 
 def open_page(**address: str) -> AppTest:
@@ -100,7 +101,7 @@ def test_an_older_link_still_names_its_step() -> None:
 
 def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
     page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
-    page.session_state.learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    page.session_state["session"] = Session(learn=Learning(lesson=3, words="plain", answers={"step-acceptance": 1}))
     page.run()
     assert place(page) == "story 4 plain"
     assert "**Right.**" in texts(page)

@@ -36,7 +36,7 @@ def page() -> AppTest:
 
 
 def game(page: AppTest) -> Playing:
-    found: Playing = page.session_state["playing"]
+    found: Playing = page.session_state["session"].play
     return found
 
 

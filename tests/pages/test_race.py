@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.service.protocol import Progress
-from specviz.ui.race.page import Racing, race_share, race_step
+from specviz.ui.race.page import race_share, race_step
+from specviz.ui.race.state import Racing
 from specviz.ui.shared.engine import engine
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
@@ -41,7 +42,7 @@ def lanes_of(page: AppTest) -> dict[str, Any]:
 
 
 def racing(page: AppTest) -> Racing:
-    found: Racing = page.session_state["racing"]
+    found: Racing = page.session_state["session"].race
     return found
 
 

@@ -50,7 +50,7 @@ def until_done(page: AppTest) -> dict[str, Any]:
 
 
 def release_slider(page: AppTest, length: int) -> None:
-    """What the stage's slider does when the visitor lets go of it."""
+    """What the stage's slider does when the visitor releases it."""
     page.session_state["gamma"] = length
     page.run()
 

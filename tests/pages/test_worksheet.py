@@ -1,14 +1,19 @@
 """The Worksheet page by AppTest: before any run, with runs, with what a visitor types. No engine, no models."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
 from specviz.measure.sweep.table import frame_of
 from specviz.ui.helps.state import HERE, Sweeps
-from specviz.ui.race.controls import Entry
-from specviz.ui.race.page import Racing, recorded_race
-from specviz.ui.watch.page import Shown, Watching
+from specviz.ui.race.link import Entry
+from specviz.ui.race.state import Racing, recorded_race
+from specviz.ui.session import Session
+from specviz.ui.watch.state import Shown, Watching
 from tests.support.explained import without_explanations
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
@@ -19,17 +24,23 @@ LINE = (
 )
 
 
-def opened(**state: object) -> AppTest:
+def opened(**parts: Any) -> AppTest:
     """The page as app.py runs it, with this left in the session by other pages."""
     page = AppTest.from_file("../../pages/worksheet.py", default_timeout=30)
-    for name, value in state.items():
-        page.session_state[name] = value
+    page.session_state["session"] = Session(**parts)
     return page
+
+
+def watched(*traces: Trace) -> Watching:
+    watching = Watching()
+    for trace in traces:
+        watching.finish(Shown(trace, "live-1", "live", None))
+    return watching
 
 
 def with_runs(*draft_lengths: int) -> AppTest:
     traces = [fake_trace(draft_length=length) for length in draft_lengths]
-    return opened(watching=Watching(finished=[Shown(trace, "live-1", "live", None) for trace in traces])).run()
+    return opened(watch=watched(*traces)).run()
 
 
 @pytest.fixture
@@ -140,16 +151,15 @@ def test_rubbish_gets_a_sentence(page: AppTest, rubbish: str) -> None:
 
 def test_what_was_set_survives_another_page_until_a_new_run(page: AppTest) -> None:
     page.slider(key="worksheet_alpha").set_value(0.33).run()
-    stored = {key: page.session_state[key] for key in ("worksheet_values", "worksheet_runs")}
-    again = opened(**stored)
+    worksheet = page.session_state["session"].worksheet
+    again = opened(worksheet=replace(worksheet))
     assert again.run().slider(key="worksheet_alpha").value == 0.33
-    newer = Watching(finished=[Shown(fake_trace(draft_length=7), "live-1", "live", None)])
-    later = opened(**stored, watching=newer)
+    later = opened(worksheet=replace(worksheet), watch=watched(fake_trace(draft_length=7)))
     assert later.run().slider(key="worksheet_gamma").value == 7
 
 
 def test_a_run_without_its_plain_run_breaks_nothing() -> None:
-    page = opened(watching=Watching(finished=[Shown(fake_trace(plain=False), "live-1", "live", None)])).run()
+    page = opened(watch=watched(fake_trace(plain=False))).run()
     assert not page.exception
     assert page.selectbox(key="worksheet_start").value.startswith("the recorded run")
 
@@ -167,7 +177,7 @@ def test_before_any_run_every_point_is_recorded_and_says_so(page: AppTest) -> No
 def test_races_and_sweeps_of_the_visitor_are_measured_points_and_replace_the_recorded_ones() -> None:
     rows = frame_of([row_at("story", 4, 1.6, 0.8), row_at("copy", 4, 0.8, 0.3)])
     lap = recorded_race()[0]
-    page = opened(racing=Racing(Entry(), laps=[lap]), sweeps=Sweeps(rows={HERE: rows})).run()
+    page = opened(race=Racing(Entry(), laps=[lap]), sweeps=Sweeps(rows={HERE: rows})).run()
     assert not page.exception
     assert table(page)["from"] == ["Race, yours", "When it helps, yours", "When it helps, yours", "Watch, recorded"]
     assert table(page)["of"][0].startswith(f"{lap.name}: ")

@@ -44,8 +44,8 @@ from specviz.measure.race_table import race_csv, race_frame
 from specviz.models.pairs import known_names
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.link import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
-from specviz.ui.race.page import recorded_race
 from specviz.ui.race.results import quality_cell, quality_sentence, rows
+from specviz.ui.race.state import recorded_race
 from tests.support.plain_json import is_plain_json
 
 SETTINGS = DecodeSettings(max_new_tokens=5, draft_length=3)

@@ -8,9 +8,10 @@ from specviz.core.trace import Autoregressive, EmittedToken, Round
 from specviz.service.protocol import Calibrated, Comparing, Done, Failed, Rounds, Run, Started
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
-from specviz.ui.watch.page import Watching, _measure_costs, _refresh, pair_key, run_notice
+from specviz.ui.watch.state import MAX_RUNS, Watching, pair_key, recorded_run, run_notice
 from tests.support.fake_engine import header, output
 from tests.support.fake_service import FakeService
+from tests.support.fake_traces import fake_trace
 
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
@@ -38,16 +39,16 @@ def a_round() -> Round:
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
     page = watching()
     service.tell(Started(1, header(Run(1, REQUEST))))
-    assert _refresh(page) is None
+    assert page.refresh() is None
     assert page.shown is None, "nothing to show before its first round"
     service.tell(Rounds(1, [a_round()], output(1)))
-    _refresh(page)
+    page.refresh()
     assert page.shown
     assert page.shown.run_id == "live-1"
     service.tell(Comparing(1, 12))
-    assert _refresh(page) == "now the target alone: 12 tokens"
+    assert page.refresh() == "now the target alone: 12 tokens"
     service.tell(Done(1, Autoregressive([0.01], [0]), "plain"))
-    _refresh(page)
+    page.refresh()
     assert [run.plain_text for run in page.finished] == ["plain"]
     assert run_notice(page.run) is None
 
@@ -55,20 +56,20 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
 def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
     page = watching()
     service.expire("ada")
-    _refresh(page)
+    page.refresh()
     assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
     page.run.start(lambda job: Run(job, REQUEST))
     service.tell(Failed(page.run.job or 0, "Too long."))
-    _refresh(page)
+    page.refresh()
     assert page.message == "Too long."
 
 
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
     """The visitor may choose another pair while they are measured."""
     page = Watching(request=REQUEST)
-    _measure_costs(page, REQUEST)
+    page.measure_costs(REQUEST)
     service.tell(Calibrated(1, COSTS))
-    _measure_costs(page, OTHER)
+    page.measure_costs(OTHER)
     assert page.costs == {pair_key(REQUEST): COSTS}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
 
@@ -76,7 +77,15 @@ def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -
 def test_costs_that_cannot_be_measured_are_asked_for_once(service: FakeService) -> None:
     page = Watching(request=REQUEST)
     for _ in range(3):
-        _measure_costs(page, REQUEST)
+        page.measure_costs(REQUEST)
         if page.costing.busy:
             service.tell(Failed(1, "The pair does not fit in memory."))
     assert len(service.commands) == 1
+
+
+def test_only_the_newest_runs_stay_in_the_servers_memory() -> None:
+    page = Watching()
+    for number in range(MAX_RUNS + 3):
+        page.finish(recorded_run(fake_trace(), f"live-{number}"))
+    assert [run.run_id for run in page.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
+    assert page.runs == MAX_RUNS + 3

@@ -24,7 +24,7 @@ from specviz.measure.worksheet.model import (
 )
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
-from specviz.ui.race.page import recorded_race
+from specviz.ui.race.state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace

@@ -1,7 +1,6 @@
 """By drafter: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -12,47 +11,37 @@ from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
-from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS, find_preset, workload_of
+from specviz.data.workloads import WORKLOADS, find_preset, workload_of
 from specviz.models.catalogue import bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
-from specviz.service.results import GuessesResult
 from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
+from specviz.ui.helps.state import ByDraft
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.shared.figures import NO_TOOLS
+from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
 POLL_SECONDS = 0.6
 NEW_TOKENS = 64
-NO_TOOLS = {"displayModeBar": False}
 LOST = "This comparison has expired: the drafts so far stay."
 MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
-@dataclass(slots=True)
-class Foresights:
-    """What the visitor has asked for and what came of it; lives in the session."""
-
-    preset: str = DEFAULT_PRESET.name  # chosen
-    slot: JobSlot[GuessesResult] = field(default_factory=lambda: JobSlot("by draft", GuessesResult))
-    shown: str = ""  # the preset the prospects are of
-    prospects: list[Prospect] = field(default_factory=list)
-    message: str = ""
-
-
 def show_by_draft() -> None:
     """Choose a prompt and press the button: the target writes once, and every drafter is compared with its text."""
-    kept: Foresights = st.session_state.setdefault("foresights", Foresights())
+    state = session().by_draft
     st.markdown(explained(INTRODUCTION, "by-draft"), unsafe_allow_html=True)
-    _choice(kept)
-    _take(kept)
-    every = POLL_SECONDS if kept.slot.busy else None
+    _choice(state)
+    _take(state)
+    every = POLL_SECONDS if state.slot.busy else None
 
     @st.fragment(run_every=every)
     def drawing() -> None:
-        _take(kept)
-        _draw(kept)
-        if every and not kept.slot.busy:
+        _take(state)
+        _draw(state)
+        if every and not state.slot.busy:
             st.rerun()
 
     drawing()
@@ -65,14 +54,14 @@ INTRODUCTION = (
 )
 
 
-def _choice(kept: Foresights) -> None:
+def _choice(state: ByDraft) -> None:
     names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
     with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
-        kept.preset = st.selectbox(
-            "Prompt", names, index=names.index(kept.preset), format_func=_label, key=f"fs_preset-{kept.preset}"
+        state.preset = st.selectbox(
+            "Prompt", names, index=names.index(state.preset), format_func=_label, key=f"fs_preset-{state.preset}"
         )
-        if kept.slot.busy:
-            st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=kept.slot.cancel)
+        if state.slot.busy:
+            st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=state.slot.cancel)
         else:
             st.button("Compare drafts", key="fs_start", on_click=_start)
 
@@ -91,39 +80,39 @@ def drafts_to_compare() -> list[str]:
 
 
 def _start() -> None:
-    kept: Foresights = st.session_state.foresights
-    preset = find_preset(kept.preset)
+    state = session().by_draft
+    preset = find_preset(state.preset)
     assert preset is not None
     request = RunRequest(preset.text, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
     drafts = drafts_to_compare()
-    kept.slot.start(lambda job: GuessAlong(job, request, drafts))
-    kept.shown, kept.prospects, kept.message = preset.name, [], ""
+    state.slot.start(lambda job: GuessAlong(job, request, drafts))
+    state.shown, state.prospects, state.message = preset.name, [], ""
 
 
-def _take(kept: Foresights) -> None:
-    ended = kept.slot.refresh()
-    if kept.slot.result:
-        kept.prospects = list(kept.slot.result.items)
+def _take(state: ByDraft) -> None:
+    ended = state.slot.refresh()
+    if state.slot.result:
+        state.prospects = list(state.slot.result.items)
     if ended:
         stays = {"cancelled": "Cancelled: the drafts so far stay.", "lost": LOST}
-        kept.message = stays.get(kept.slot.state, kept.slot.message)
+        state.message = stays.get(state.slot.state, state.slot.message)
 
 
-def _draw(kept: Foresights) -> None:
-    view = kept.slot.view
-    if view and kept.slot.busy:
+def _draw(state: ByDraft) -> None:
+    view = state.slot.view
+    if view and state.slot.busy:
         share = view.progress.done / view.progress.total if view.progress else 0.0
         st.progress(share, text=plain(_progress_line(view)))
-    elif kept.message:
-        st.info(plain(kept.message), icon=":material/info:")
-    if not kept.prospects:
-        if not kept.slot.busy and not kept.message:
+    elif state.message:
+        st.info(plain(state.message), icon=":material/info:")
+    if not state.prospects:
+        if not state.slot.busy and not state.message:
             st.info(
                 f"Press **Compare drafts**: {DEFAULT_TARGET} writes {NEW_TOKENS} tokens, then each draft reads them."
             )
         return
-    drafts = [points_of(prospect) for prospect in kept.prospects]
-    st.markdown(f"**{reading(drafts, not kept.slot.busy)}**")
+    drafts = [points_of(prospect) for prospect in state.prospects]
+    st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
     left, right = st.columns(2, gap="medium")
     with left:
         st.caption("Tokens per target call: exact, counted")
@@ -134,14 +123,14 @@ def _draw(kept: Foresights) -> None:
         alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
         st.plotly_chart(prospects_figure(drafts), key="fs_speedups", config=NO_TOOLS, alt=alt)
     st.dataframe(
-        _table(kept.prospects, drafts),
+        _table(state.prospects, drafts),
         hide_index=True,
         key="fs_table",
         column_config=_columns(),
         placeholder=NOT_MEASURED,
         alt="Each drafter’s right guesses, its best draft length and what it would reach there.",
     )
-    _strips(kept.prospects)
+    _strips(state.prospects)
 
 
 def _progress_line(view: JobView) -> str:

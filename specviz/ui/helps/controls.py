@@ -24,7 +24,8 @@ from specviz.ui.helps.choice import (
     in_minutes,
     pace_of,
 )
-from specviz.ui.helps.state import HERE, Sweeps, cancel_sweep, recorded_sweep, start_sweep, sweeps
+from specviz.ui.helps.state import HERE, Sweeps, recorded_sweep
+from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
@@ -39,27 +40,28 @@ TOKEN_STEP = 8  # of the slider
 
 def controls() -> None:
     """Draw the controls, keep what they say, and put it into the address."""
-    kept = sweeps()
-    _restore(kept)
-    notices(st.session_state.pop("sweep_notes", []))
+    sweeps = session().sweeps
+    _restore(sweeps)
+    notices(sweeps.notes)
+    sweeps.notes = []
     _what()
-    _own_prompts(kept)
+    _own_prompts(sweeps)
     _how()
     chosen = _read()
-    if chosen != kept.choice:
-        kept.choice = chosen
-        st.session_state.sweep_acted = True
-    if st.session_state.get("sweep_acted"):
+    if chosen != sweeps.choice:
+        sweeps.choice = chosen
+        sweeps.acted = True
+    if sweeps.acted:
         write_address(chosen.parameters())
 
 
 def start_bar() -> None:
     """The size of what is chosen, about how long it takes, and Start or Cancel."""
-    kept = sweeps()
-    problem = kept.choice.problem(_own(kept))
+    sweeps = session().sweeps
+    problem = sweeps.choice.problem(_own(sweeps))
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
-        if kept.slot.busy:
-            st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=cancel_sweep, width="content")
+        if sweeps.slot.busy:
+            st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=sweeps.cancel, width="content")
         else:
             st.button(
                 "Measure here",
@@ -70,22 +72,22 @@ def start_bar() -> None:
                 disabled=problem is not None,
                 width="content",
             )
-        st.markdown(f":gray[{problem}]" if problem else _size_sentence(kept), width="stretch")
+        st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
 def _start() -> None:
-    kept = sweeps()
-    if kept.choice.problem(_own(kept)) is None:
-        st.session_state.sweep_acted = True
-        start_sweep(kept.choice.plan(_own(kept)))
+    sweeps = session().sweeps
+    if sweeps.choice.problem(_own(sweeps)) is None:
+        sweeps.acted = True
+        sweeps.start(sweeps.choice.plan(_own(sweeps)))
 
 
-def _size_sentence(kept: Sweeps) -> str:
-    plan = kept.choice.plan(_own(kept))
+def _size_sentence(sweeps: Sweeps) -> str:
+    plan = sweeps.choice.plan(_own(sweeps))
     cells = plan.cells()
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
     sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
-        ("your last sweep here", lambda pair: pace_of(kept.rows_of(HERE), pair.target, pair.draft)),
+        ("your last sweep here", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
         ("what Watch measured here", lambda pair: _calibrated_pace(pair, plan.precision)),
         ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
     ]
@@ -98,8 +100,7 @@ def _size_sentence(kept: Sweeps) -> str:
 
 def _calibrated_pace(pair: SweepPair, precision: Precision) -> Pace | None:
     """The pace of a pair whose costs Watch has had measured: rounds of four drafted tokens that write three."""
-    watching = st.session_state.get("watching")
-    costs = watching.costs.get((pair.target, pair.draft, precision)) if watching else None
+    costs = session().watch.costs.get((pair.target, pair.draft, precision))
     if costs is None:
         return None
     steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
@@ -119,7 +120,7 @@ def _what() -> None:
     st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=PROMPTS_HELP, **with_value("sweep_prompts"))
 
 
-def _own_prompts(kept: Sweeps) -> None:
+def _own_prompts(sweeps: Sweeps) -> None:
     with st.expander("Your own prompts"):  # a label that changed would close it
         st.file_uploader(
             f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB.",
@@ -127,40 +128,40 @@ def _own_prompts(kept: Sweeps) -> None:
             on_change=_open_prompts,
             help=FILE_HELP,
         )
-        if problem := st.session_state.get("sweep_file_problem"):
-            st.error(plain(problem), icon=":material/error:")
-        if kept.own:
-            count = len(kept.own.prompts)
+        if sweeps.own_problem:
+            st.error(plain(sweeps.own_problem), icon=":material/error:")
+        if sweeps.own:
+            count = len(sweeps.own.prompts)
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
             st.button("Leave them out", key="sweep_leave", on_click=_leave_own)
-            for line in kept.own.problems[:10]:
+            for line in sweeps.own.problems[:10]:
                 st.text(line)
-            if len(kept.own.problems) > 10:
-                st.text(f"… and {len(kept.own.problems) - 10} lines more.")
+            if len(sweeps.own.problems) > 10:
+                st.text(f"… and {len(sweeps.own.problems) - 10} lines more.")
 
 
 def _open_prompts() -> None:
     """A file that cannot be used changes nothing but a sentence."""
-    state = st.session_state
-    state.sweep_file_problem = ""
-    if state.sweep_file is not None:
+    sweeps, file = session().sweeps, st.session_state.sweep_file
+    sweeps.own_problem = ""
+    if file is not None:
         try:
-            sweeps().own = read_prompts(state.sweep_file.getvalue())
+            sweeps.own = read_prompts(file.getvalue())
         except InputError as error:
-            state.sweep_file_problem = str(error)
+            sweeps.own_problem = str(error)
 
 
 def _leave_own() -> None:
-    sweeps().own = None
+    session().sweeps.own = None
 
 
-def _own(kept: Sweeps) -> tuple[SweepPrompt, ...]:
-    return kept.own.prompts if kept.own else ()
+def _own(sweeps: Sweeps) -> tuple[SweepPrompt, ...]:
+    return sweeps.own.prompts if sweeps.own else ()
 
 
 def _how() -> None:
     CONTROLS.target()
-    drafts = list(dict.fromkeys([*known_names(), PROMPT_LOOKUP, *sweeps().choice.drafts]))
+    drafts = list(dict.fromkeys([*known_names(), PROMPT_LOOKUP, *session().sweeps.choice.drafts]))
     chosen = with_default("sweep_drafts")
     st.multiselect("Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP, **chosen)
     several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
@@ -209,14 +210,13 @@ def _read() -> Choice:
     )
 
 
-def _restore(kept: Sweeps) -> None:
+def _restore(sweeps: Sweeps) -> None:
     """Read the link at the first visit, and give the widgets back what they said before another page was shown."""
-    state = st.session_state
-    if "sweep_linked" not in state:
-        state.sweep_linked = True
+    if not sweeps.link_read:
+        sweeps.link_read = True
         if given := address():
-            kept.choice, state.sweep_notes = choice_from_link(given, known_names())
-    restore_widgets(_values(kept.choice))
+            sweeps.choice, sweeps.notes = choice_from_link(given, known_names())
+    restore_widgets(_values(sweeps.choice))
 
 
 def _values(choice: Choice) -> dict[str, object]:

@@ -16,15 +16,8 @@ from specviz.service.protocol import Progress
 from specviz.ui.helps.choice import in_minutes
 from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.panels import Panel
-from specviz.ui.helps.state import (
-    HERE,
-    RECORDED,
-    Sweeps,
-    clear_rows,
-    load_rows,
-    sweeps,
-    undo_clear,
-)
+from specviz.ui.helps.state import HERE, RECORDED, Sweeps
+from specviz.ui.session import session
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
@@ -45,17 +38,18 @@ def lead() -> None:
 def show_sweeps(tabs: dict[str, Panel]) -> None:
     """Draw progress and figures; while a sweep is under way the drawing repeats by itself."""
     engine().heartbeat(visitor().id)
-    sweeps().refresh()
-    running = sweeps().slot.busy
+    sweeps = session().sweeps
+    sweeps.refresh()
+    running = sweeps.slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
     def drawing() -> None:
-        sweeps().refresh()
-        if running != sweeps().slot.busy:  # Start and Cancel are in here too: the polling begins or ends
+        sweeps.refresh()
+        if running != sweeps.slot.busy:  # Start and Cancel are in here too: the polling begins or ends
             st.rerun()
         start_bar()
         with st.container():  # always there, so that the chosen tab below stays
-            _progress(sweeps())
+            _progress(sweeps)
         _figures(tabs)
 
     drawing()
@@ -97,7 +91,7 @@ def sweep_step(progress: Progress) -> str:
 
 
 def _figures(tabs: dict[str, Panel]) -> None:
-    kept = sweeps()
+    kept = session().sweeps
     sources = kept.sources()
     if not sources:
         st.info("Nothing is measured yet: choose what to measure, then press Measure here.")
@@ -162,21 +156,21 @@ def _files(kept: Sweeps, rows: pd.DataFrame) -> None:
             on_click="ignore",
         )
         if kept.rows:
-            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=clear_rows)
+            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=kept.clear)
         elif kept.cleared:
-            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo_clear)
+            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=kept.undo_clear)
     with st.expander("Open a sweep’s CSV"):
         st.file_uploader("A CSV made here or by the command line", type="csv", key="sweep_csv", on_change=_open_csv)
-        if problem := st.session_state.get("sweep_csv_problem"):
-            st.error(plain(problem), icon=":material/error:")
+        if kept.csv_problem:
+            st.error(plain(kept.csv_problem), icon=":material/error:")
 
 
 def _open_csv() -> None:
     """A file that cannot be read changes nothing but a sentence."""
-    state = st.session_state
-    state.sweep_csv_problem = ""
-    if state.sweep_csv is not None:
+    sweeps, file = session().sweeps, st.session_state.sweep_csv
+    sweeps.csv_problem = ""
+    if file is not None:
         try:
-            load_rows(state.sweep_csv.getvalue(), state.sweep_csv.name)
+            sweeps.load(file.getvalue(), file.name)
         except InputError as error:
-            state.sweep_csv_problem = f"That file cannot be shown. {error}"
+            sweeps.csv_problem = f"That file cannot be shown. {error}"

@@ -1,4 +1,4 @@
-"""A visitor's sweeps: the one under way, what it found, and what was there before. Lives in the session."""
+"""A visitor's sweeps: the one under way, what it found, and what was there before."""
 
 import logging
 from dataclasses import dataclass, field
@@ -6,29 +6,36 @@ from functools import cache
 from time import monotonic
 
 import pandas as pd
-import streamlit as st
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.replay import Prospect
+from specviz.data.workloads import DEFAULT_PRESET
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.prompt_files import PromptFile
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, read_frame
 from specviz.service.protocol import Sweep
-from specviz.service.results import SweepResult
+from specviz.service.results import GuessesResult, SweepResult
 from specviz.ui.helps.choice import Choice
 from specviz.ui.shared.job_slot import JobSlot
 
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
 LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
+MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory; the oldest go first
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
 @dataclass(slots=True)
 class Sweeps:
-    """Everything of the page that survives a visit to another page."""
+    """One visitor's sweeps: everything of the page that survives a visit to another page."""
 
+    link_read: bool = False
+    notes: list[str] = field(default_factory=list)  # what of a link could not be used; shown once
+    acted: bool = False  # the visitor chose something: from here on the address says what
+    csv_problem: str = ""  # why the file last opened cannot be shown
+    own_problem: str = ""  # why the file of prompts last opened cannot be used
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, pd.DataFrame] = field(default_factory=dict)  # by where they are from: here, or a file's name
@@ -51,6 +58,39 @@ class Sweeps:
         if ended:
             self.outcome = {"cancelled": CANCELLED, "lost": LOST}.get(self.slot.state, self.slot.message)
 
+    def start(self, plan: SweepPlan) -> None:
+        """Start a sweep in the background; what was measured before stays."""
+        self.slot.start(lambda job: Sweep(job, plan))
+        self.taken, self.began = 0, monotonic()
+        self.problems, self.outcome, self.shown = [], "", HERE
+
+    def cancel(self) -> None:
+        """End the sweep under way, if it is; its rows stay."""
+        self.slot.cancel()
+        self.refresh()
+
+    def clear(self) -> None:
+        """Forget every row, until `undo_clear`."""
+        self.cleared, self.rows, self.shown = self.rows, {}, ""
+
+    def undo_clear(self) -> None:
+        """Bring back what was cleared, before what came since."""
+        self.rows, self.cleared = joined(self.cleared or {}, self.rows), None
+
+    def load(self, content: bytes, name: str) -> None:
+        """Show a sweep's CSV. Only the newest few files stay.
+
+        Raises:
+            InputError: it is not one.
+        """
+        rows = read_frame(content, name)
+        source = f"from {name[:60]}"
+        self.rows.pop(source, None)
+        self.rows[source], self.shown = rows, source
+        files = [each for each in self.rows if each != HERE]
+        for oldest in files[:-MAX_FILES]:
+            del self.rows[oldest]
+
     def sources(self) -> list[str]:
         """What can be shown: the visitor's own first."""
         own = dict.fromkeys((HERE, *reversed(self.rows)))
@@ -61,56 +101,21 @@ class Sweeps:
         return recorded_sweep() if source == RECORDED else self.rows.get(source, frame_of(()))
 
 
-def sweeps() -> Sweeps:
-    """This visitor's."""
-    found: Sweeps = st.session_state.setdefault("sweeps", Sweeps())
-    return found
+@dataclass(slots=True)
+class ByDraft:
+    """One visitor's comparison of drafts on one text."""
 
-
-def start_sweep(plan: SweepPlan) -> None:
-    """Start a sweep in the background; what was measured before stays."""
-    kept = sweeps()
-    kept.slot.start(lambda job: Sweep(job, plan))
-    kept.taken, kept.began = 0, monotonic()
-    kept.problems, kept.outcome, kept.shown = [], "", HERE
-
-
-def cancel_sweep() -> None:
-    """End the sweep under way, if it is; its rows stay."""
-    kept = sweeps()
-    kept.slot.cancel()
-    kept.refresh()
-
-
-def clear_rows() -> None:
-    """Forget every row, until `undo_clear`."""
-    kept = sweeps()
-    kept.cleared, kept.rows, kept.shown = kept.rows, {}, ""
-
-
-def undo_clear() -> None:
-    """Bring back what was cleared, before what came since."""
-    kept = sweeps()
-    kept.rows, kept.cleared = joined(kept.cleared or {}, kept.rows), None
+    preset: str = DEFAULT_PRESET.name  # chosen
+    slot: JobSlot[GuessesResult] = field(default_factory=lambda: JobSlot("by draft", GuessesResult))
+    shown: str = ""  # the preset the prospects are of
+    prospects: list[Prospect] = field(default_factory=list)
+    message: str = ""
 
 
 def joined(first: dict[str, pd.DataFrame], then: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The rows of both under each name."""
     both = {name: [rows[name] for rows in (first, then) if name in rows] for name in (*first, *then)}
     return {name: pd.concat(rows, ignore_index=True) for name, rows in both.items()}
-
-
-def load_rows(content: bytes, name: str) -> None:
-    """Show a sweep's CSV.
-
-    Raises:
-        InputError: it is none.
-    """
-    kept = sweeps()
-    rows = read_frame(content, name)
-    source = f"from {name[:60]}"
-    kept.rows.pop(source, None)
-    kept.rows[source], kept.shown = rows, source
 
 
 @cache

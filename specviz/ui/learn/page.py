@@ -11,7 +11,9 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import RECORDED_RUNS, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
-from specviz.ui.learn.state import PARTS, Learning, Part, learning, remember
+from specviz.ui.learn.state import PARTS, Learning, Part, take
+from specviz.ui.session import session
+from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.notices import notices
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import stage_data
@@ -23,13 +25,15 @@ WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain word
 
 def begin() -> Learning | None:
     """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
-    state = learning()
+    state = session().learn
+    _follow_address(state)
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
         st.markdown("##### :primary[spec]viz&emsp;**Learn** how a small model and a big one write together.")
         _choose("part", "Part of this page", PART_LABELS, state)
         _choose("words", "In which words", WORDS_LABELS, state)
     notices(state.problems)
-    remember(state)
+    write_address(state.link())
+    state.written = state.link()
     try:
         for name in RECORDED_RUNS:
             story_trace(name)
@@ -38,6 +42,13 @@ def begin() -> Learning | None:
         st.error(f"Some recorded runs of the story are missing. {error}", icon=":material/error:")
         return None
     return state
+
+
+def _follow_address(state: Learning) -> None:
+    """Go where the address says, unless this page wrote it itself."""
+    given = {name: values[-1] for name, values in address().items() if name in state.link()}
+    if given and given != state.written:
+        state.problems = take(state, given)
 
 
 def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
@@ -56,7 +67,7 @@ def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], s
 
 
 def _chosen(name: str) -> None:
-    state, value = learning(), st.session_state[f"learn-{name}"]
+    state, value = session().learn, st.session_state[f"learn-{name}"]
     state.problems = []
     if name == "part" and value in PARTS:
         state.part = value
@@ -111,7 +122,7 @@ def _dots(state: Learning) -> str:
 
 
 def _go(lesson: int) -> None:
-    state = learning()
+    state = session().learn
     state.problems = []
     if lesson >= len(STEPS):
         state.part = "quiz"
@@ -167,11 +178,11 @@ def _marked(question: Question, given: int, facts: Facts, words: Words) -> str:
 
 
 def _answer(key: str, number: int) -> None:
-    learning().answers[key] = number
+    session().learn.answers[key] = number
 
 
 def _forget(key: str) -> None:
-    learning().answers.pop(key, None)
+    session().learn.answers.pop(key, None)
 
 
 def capital(text: str) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self, get_args
 
-import streamlit as st
 from pydantic import BeforeValidator
 
 from specviz.data.lessons.steps import STEPS
@@ -46,7 +45,7 @@ class LearnLink(PageLink):
 
 @dataclass(slots=True)
 class Learning:
-    """One visitor's place and answers; lives in the session."""
+    """One visitor's place and answers."""
 
     lesson: int = 0  # index into STEPS
     words: Words = "technical"
@@ -58,23 +57,6 @@ class Learning:
     def link(self) -> dict[str, str]:
         """The address that leads back here."""
         return {"part": self.part, "lesson": str(self.lesson + 1), "words": self.words}
-
-
-def learning() -> Learning:
-    """This visitor's place: that of the address where it is one that this page did not write itself."""
-    state: Learning = st.session_state.setdefault("learning", Learning())
-    given = {name: st.query_params[name] for name in ("part", "lesson", "words") if name in st.query_params}
-    if given and given != state.written:
-        state.problems = take(state, given)
-    return state
-
-
-def remember(state: Learning) -> None:
-    """Write the place into the address."""
-    link = state.link()
-    if {name: st.query_params.get(name) for name in link} != link:
-        st.query_params.from_dict(link)
-    state.written = link
 
 
 def take(state: Learning, given: Mapping[str, str]) -> list[str]:

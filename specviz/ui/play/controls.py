@@ -9,7 +9,9 @@ import streamlit as st
 from specviz.data.permalink import MAX_SEED
 from specviz.data.workloads import find_workload
 from specviz.game.game import MODES, PROMPTS, ROUNDS, SETS, Plan
-from specviz.ui.play.state import Playing, new_game, playing
+from specviz.ui.play.state import Playing
+from specviz.ui.play.turns import new_game
+from specviz.ui.session import session
 
 MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
@@ -60,8 +62,8 @@ def _title(name: str) -> str:
 
 
 def _changed(change: Callable[[Plan], Plan]) -> None:
-    plan = change(playing().plan)
-    if plan != playing().plan:
+    plan = change(session().play.plan)
+    if plan != session().play.plan:
         new_game(plan)
 
 

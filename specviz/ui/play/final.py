@@ -10,7 +10,8 @@ from specviz.game.game import PLAYERS, YOU, score
 from specviz.game.messages import verdict
 from specviz.game.table import MAX_NAME, game_csv
 from specviz.ui.play.controls import class_link
-from specviz.ui.play.state import Playing, new_game
+from specviz.ui.play.state import Playing
+from specviz.ui.play.turns import new_game
 from specviz.ui.shared.escaping import plain
 
 

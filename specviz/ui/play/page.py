@@ -6,25 +6,25 @@ from specviz.core.assets import ASSETS
 from specviz.core.metrics import Counts, count
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.story import percent
-from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, rounds_of, run_of, score
+from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, plan_from_link, rounds_of, run_of, score
 from specviz.service.job import JobView
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.ui.play.controls import choose_game
 from specviz.ui.play.final import show_final
-from specviz.ui.play.state import (
-    Playing,
+from specviz.ui.play.state import Playing
+from specviz.ui.play.turns import (
     back_to_old,
     choose,
     finish,
     look_for_offers,
     next_prompt,
-    playing,
     refresh,
     send_chosen,
     send_typed,
     skip,
-    write_address,
 )
+from specviz.ui.session import session
+from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import restore_widgets
@@ -54,23 +54,30 @@ FIGURES = (
 def lead() -> None:
     """One sentence about the page, and the choice of game."""
     st.html(STYLE)
-    state = playing()
+    state = session().play
+    _take_link_once(state)
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
         st.markdown(f"##### :primary[spec]viz&emsp;{RULES[state.plan.mode]}")
         choose_game(state)
     notices(state.problems)
-    write_address(state)
+    write_address(state.plan.link)
+
+
+def _take_link_once(state: Playing) -> None:
+    if not state.link_read:
+        state.plan, state.problems = plan_from_link(address())
+        state.link_read = True
 
 
 def show_game() -> None:
     """The game or its end. While the target reads, the fragment runs again by itself."""
-    game = playing()
+    game = session().play
     running = game.slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
     def drawing() -> None:
         refresh()
-        state = playing()
+        state = session().play
         look_for_offers(state)
         if state.over:
             show_final(state)
@@ -168,7 +175,7 @@ def _show_status(state: Playing) -> None:
 
 
 def _retry() -> None:
-    playing().message = ""
+    session().play.message = ""
 
 
 def _waiting(state: Playing, view: JobView) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from specviz.core.prompts import prompt_problem
 from specviz.measure.proof.rule_names import POSITIONS
 from specviz.ui.proof.link import DRAWS, Wanted, wanted_from_link
+from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
@@ -33,7 +34,7 @@ def controls() -> Wanted:
         _more()
     wanted = _read()
     remember()
-    notices([*st.session_state.proof_notes, wanted.problem])
+    notices([*session().proof.notes, wanted.problem])
     return wanted
 
 
@@ -67,12 +68,12 @@ DRAWS_HELP = "Draws each way. Twice as many draws find differences that are smal
 
 
 def _restore() -> None:
-    state = st.session_state
-    if "proof_values" not in state:
+    proof = session().proof
+    if not proof.values:
         link = address()
-        wanted, state.proof_notes = wanted_from_link(link, models_in(link))
-        state.proof_values = _values(wanted)
-    restore_widgets(state.proof_values)
+        wanted, proof.notes = wanted_from_link(link, models_in(link))
+        proof.values = _values(wanted)
+    restore_widgets(proof.values)
 
 
 def _values(wanted: Wanted) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 
 def remember() -> None:
     """Store the values of widgets that are drawn after the controls."""
-    remember_widgets(st.session_state.proof_values)
+    remember_widgets(session().proof.values)
 
 
 def _read() -> Wanted:

@@ -11,7 +11,7 @@ from specviz.measure.proof.rows import GreedyRow, NearTie
 from specviz.ui.proof.figures import tie_figure
 from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import badge
-from specviz.ui.proof.state import Proving, Source, compare_greedy, one_of_each, repeat_near_tie
+from specviz.ui.proof.state import Proving, Source, one_of_each
 from specviz.ui.proof.status import show_status
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import NO_TOOLS
@@ -46,10 +46,10 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
         st.dataframe([_greedy_row(row) for row in rows], hide_index=True, key="proof_greedy_rows", alt=GREEDY_ALT)
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         if st.button("Compare one prompt of each kind", key="proof_greedy", disabled=busy):
-            compare_greedy(wanted.request, one_of_each())
+            state.compare_greedy(wanted.request, one_of_each())
             st.rerun()
         if st.button("Compare my prompt", key="proof_greedy_own", disabled=busy):
-            compare_greedy(wanted.request, [])
+            state.compare_greedy(wanted.request, [])
             st.rerun()
     show_status(state, "greedy")
 
@@ -78,7 +78,7 @@ def _near_tie(state: Proving) -> None:
     busy = state.slot.busy or row.dtype != "bfloat16" or not row.preset
     if st.button("Run this example here", key="proof_tie", disabled=busy, help=TIE_BUTTON_HELP):
         settings = DecodeSettings(draft_length=row.draft_length)
-        repeat_near_tie(RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings), row.preset)
+        state.repeat_near_tie(RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings), row.preset)
         st.rerun()
     show_status(state, "near-tie")
 

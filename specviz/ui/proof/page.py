@@ -11,8 +11,9 @@ from specviz.ui.proof.controls import position_and_draws, remember
 from specviz.ui.proof.greedy import show_greedy
 from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import show_outcome
-from specviz.ui.proof.state import Outcome, Proving, draw, proving, refresh
+from specviz.ui.proof.state import Outcome, Proving
 from specviz.ui.proof.status import show_status
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import with_index
 
@@ -32,17 +33,17 @@ def lead() -> None:
 
 def show_proof(wanted: Wanted) -> None:
     """All three sections. While a task runs, the fragment runs again by itself."""
-    running = proving().slot.busy
+    state = session().proof
+    running = state.slot.busy
 
     @st.fragment(run_every=POLL_SECONDS if running else None)
     def drawing() -> None:
-        refresh()
-        state = proving()
+        state.refresh()
         show_greedy(state, wanted)
         _sampling(state, wanted)
         _switches(state, wanted)
         _provenance()
-        if proving().slot.busy != running:
+        if state.slot.busy != running:
             st.rerun()
 
     drawing()
@@ -77,7 +78,7 @@ def _draw(wanted: Wanted, rule: RuleName) -> None:
         "draws": str(st.session_state.proof_draws),
     }
     st.query_params.from_dict(link)
-    draw(wanted.request, rule, position, st.session_state.proof_draws)
+    session().proof.draw(wanted.request, rule, position, st.session_state.proof_draws)
     st.rerun()
 
 

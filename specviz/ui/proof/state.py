@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
-
-import streamlit as st
+from typing import Any, Literal, Self
 
 from specviz.core.request import RunRequest
 from specviz.data.workloads import WORKLOADS
@@ -63,8 +61,10 @@ class Task:
 
 @dataclass(slots=True)
 class Proving:
-    """One visitor's proofs; lives in the session."""
+    """One visitor's proofs."""
 
+    values: dict[str, Any] = field(default_factory=dict)  # what the widgets hold, by their keys
+    notes: list[str] = field(default_factory=list)  # what of a link could not be used
     outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
     greedy: list[GreedyRow] = field(default_factory=list)
     greedy_source: Source = "recorded"
@@ -80,60 +80,45 @@ class Proving:
         """The rule whose draws are under way."""
         return self.task.rule if self.slot.busy and self.task and self.task.what == "draws" else None
 
+    @classmethod
+    def recorded(cls) -> Self:
+        """At first: what was recorded for everyone."""
+        found = recorded_proof()
+        if found is None:
+            return cls()
+        outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
+        return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie)
 
-def proving() -> Proving:
-    """This visitor's; at first what was recorded for everyone."""
-    if "proving" not in st.session_state:
-        st.session_state.proving = _recorded()
-    state: Proving = st.session_state.proving
-    return state
+    def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
+        """Start drawing; the first new draws replace what this rule had before."""
+        self.task = Task("draws", request, rule, position)
+        self.slot.start(lambda job: Prove(job, request, rule, position, draws))
 
+    def compare_greedy(self, request: RunRequest, presets: Sequence[str]) -> None:
+        """Start comparing these presets, or the request's own prompt where there are none."""
+        self.task = Task("greedy", request)
+        self.slot.start(lambda job: CompareGreedy(job, request, list(presets)))
 
-def _recorded() -> Proving:
-    found = recorded_proof()
-    if found is None:
-        return Proving()
-    outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
-    return Proving(outcomes, found.greedy, near_tie=found.near_tie)
+    def repeat_near_tie(self, request: RunRequest, preset: str) -> None:
+        """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
+        self.task = Task("near-tie", request)
+        self.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
 
+    def refresh(self) -> None:
+        """Take in what the engine has sent."""
+        self.slot.refresh()
+        result, task = self.slot.result, self.task
+        if isinstance(result, ProofResult) and task:
+            items = list(result.items)
+            self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
+        elif isinstance(result, GreedyResult) and task:
+            self._take_rows(task, result.items)
 
-def draw(request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
-    """Start drawing; the first new draws replace what this rule had before."""
-    state = proving()
-    state.task = Task("draws", request, rule, position)
-    state.slot.start(lambda job: Prove(job, request, rule, position, draws))
-
-
-def compare_greedy(request: RunRequest, presets: Sequence[str]) -> None:
-    """Start comparing these presets, or the request's own prompt where there are none."""
-    state = proving()
-    state.task = Task("greedy", request)
-    state.slot.start(lambda job: CompareGreedy(job, request, list(presets)))
-
-
-def repeat_near_tie(request: RunRequest, preset: str) -> None:
-    """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
-    state = proving()
-    state.task = Task("near-tie", request)
-    state.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
-
-
-def refresh() -> None:
-    """Take in what the engine has sent."""
-    state = proving()
-    state.slot.refresh()
-    result, task = state.slot.result, state.task
-    if isinstance(result, ProofResult) and task:
-        state.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", list(result.items))
-    elif isinstance(result, GreedyResult) and task:
-        _take_rows(state, task, result.items)
-
-
-def _take_rows(state: Proving, task: Task, rows: Sequence[GreedyRow]) -> None:
-    if task.what == "greedy":
-        state.greedy, state.greedy_source = list(rows), "live"
-    else:
-        state.near_tie, state.near_tie_source = rows[-1], "live"
+    def _take_rows(self, task: Task, rows: Sequence[GreedyRow]) -> None:
+        if task.what == "greedy":
+            self.greedy, self.greedy_source = list(rows), "live"
+        else:
+            self.near_tie, self.near_tie_source = rows[-1], "live"
 
 
 def one_of_each() -> list[str]:

@@ -1,48 +1,25 @@
 """Which race is on screen, how it got there, and everything drawn from it."""
 
-import logging
-from dataclasses import dataclass, field
-from functools import cache
-
 import streamlit as st
 
-from specviz.core.assets import ASSETS
-from specviz.core.errors import InputError
 from specviz.data.lessons.glossary import explained
-from specviz.measure.race import RaceLap, parse_race
+from specviz.measure.race import RaceLap
 from specviz.service.job import JobView
-from specviz.service.protocol import Progress, Race
-from specviz.service.results import RaceResult
+from specviz.service.protocol import Progress
 from specviz.ui.race.controls import race_controls
 from specviz.ui.race.lanes import lanes_data, race_lanes
-from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
+from specviz.ui.race.link import entry_from_link, link_of_entry
 from specviz.ui.race.results import show_results
+from specviz.ui.race.state import Racing, recorded_race
+from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.run_controls import SCHEDULE_LABELS
 
-RECORDED = ASSETS / "traces" / "race.json"
 POLL_SECONDS = 1.0  # the page shares the machine with the clock
-LOST = "The race has expired because this page was left or the server restarted: {kept}. Start it again."
-
-
-@dataclass(slots=True)
-class Racing:
-    """One visitor's race; lives in the session."""
-
-    entry: Entry  # what the controls say
-    notes: list[str] = field(default_factory=list)  # what of a link could not be used
-    started: Entry | None = None  # what was last raced, or is being raced
-    slot: JobSlot[RaceResult] = field(default_factory=lambda: JobSlot("race", RaceResult))
-    laps: list[RaceLap] = field(default_factory=list)  # on screen; empty: the recorded race is
-    raced: Entry | None = None  # what those laps are of
-    run_id: str = "recorded"
-    place: float | None = None  # of the playback's clock
-    message: str = ""  # why there is nothing newer
-    finished: str = ""  # how the last race ended, where not all of it was run
 
 
 def lead() -> None:
@@ -64,7 +41,8 @@ def race() -> Racing:
         racing.entry, racing.notes = entry, []
     notices([*racing.notes, entry.problem])
     if pressed and not entry.problem:
-        _start(racing)
+        racing.start()
+        write_address(link_of_entry(entry))
         st.rerun()  # the button is drawn again, disabled
     if racing.started and not st.query_params:  # back from another page
         write_address(link_of_entry(racing.started))
@@ -72,19 +50,12 @@ def race() -> Racing:
 
 
 def _racing() -> Racing:
-    if "racing" not in st.session_state:
+    racing = session().race
+    if not racing.link_read:
         link = address()
-        entry, problems = entry_from_link(link, models_in(link))
-        st.session_state.racing = Racing(entry, problems)
-    racing: Racing = st.session_state.racing
+        racing.entry, racing.notes = entry_from_link(link, models_in(link))
+        racing.link_read = True
     return racing
-
-
-def _start(racing: Racing) -> None:
-    entry = racing.started = racing.entry
-    racing.message, racing.finished, racing.notes = "", "", []
-    racing.slot.start(lambda job: Race(job, entry.request, entry.prompts, entry.repeats))
-    write_address(link_of_entry(entry))
 
 
 def show_race(racing: Racing) -> None:
@@ -121,7 +92,7 @@ def _show_progress(racing: Racing) -> None:
                     slot.cancel()
                     ended = slot.refresh()
         if ended:
-            _take(racing)
+            racing.take()
             st.rerun()
 
     progress()
@@ -145,23 +116,6 @@ def _step(view: JobView) -> str:
     if line := waiting_line(view):
         return f"{line[0].upper()}{line[1:]}".rstrip(".")
     return race_step(view.progress) if view.progress else "Starting"
-
-
-def _take(racing: Racing) -> None:
-    """The race is over: show the prompts that were finished, whatever ended it."""
-    slot, asked = racing.slot, racing.started
-    assert asked is not None
-    laps = list(slot.result.items) if slot.result else []
-    done, total = len(laps), len(asked.prompts)
-    kept = f"the {done} of {total} prompts that were finished are shown" if laps else "the previous results are shown"
-    if slot.state == "failed":
-        racing.message = slot.message
-    elif slot.state == "cancelled":
-        racing.finished = f"Cancelled: {kept}."
-    elif slot.state == "lost":
-        racing.finished = LOST.format(kept=kept)
-    if laps:
-        racing.laps, racing.raced, racing.run_id, racing.place = laps, asked, f"live-{slot.job}", None
 
 
 def _where(racing: Racing, laps: list[RaceLap]) -> str:
@@ -188,13 +142,3 @@ def _caption(racing: Racing, laps: list[RaceLap]) -> str:
         return f"A recorded race: {of}.{invitation}"
     stale = racing.raced != racing.entry
     return f"{':orange[From before you changed the settings:] ' if stale else ''}Your race: {of}."
-
-
-@cache
-def recorded_race() -> list[RaceLap]:
-    """The race made by `scripts/record_race.py`; empty where it is missing or damaged."""
-    try:
-        return parse_race(RECORDED.read_text(encoding="utf-8"))
-    except (OSError, InputError) as error:
-        logging.getLogger(__name__).error("No recorded race for the first screen: %s", error)
-        return []

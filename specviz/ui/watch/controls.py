@@ -10,13 +10,14 @@ from specviz.core.trace import Trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.data.workloads import WORKLOADS
 from specviz.models.pairs import known_names
+from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
+from specviz.ui.watch.state import Asked
 
 CONTROLS = RunControls()
-UNDO_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,14 @@ def controls() -> FormInput:
             _slider_controls()
         asked = _read(pressed)
         with draft:  # after reading: this very change can be undone
-            nothing = not st.session_state.past
+            nothing = not session().watch.form.past
             st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
     return asked
 
 
 def ask_draft_length(length: int) -> None:
     """Take the draft length from the stage, whose slider is the page's one control of it."""
-    st.session_state.update(gamma=length, slider_released=True)
+    st.session_state.gamma, session().watch.form.slider_released = length, True
 
 
 def _slider_controls() -> None:
@@ -79,18 +80,16 @@ def _slider_controls() -> None:
         hidden.precision()
 
 
-# ---- state: the widgets' keys, a past to go back to, and whether the visitor has acted
-
-
 def _take_link_once() -> None:
-    state = st.session_state
-    if "past" not in state:
+    watching = session().watch
+    form = watching.form
+    if not form.link_read:
         given = address()
         linked = request_from_link(given, models_in(given))
-        state.past, state.notes, state.step = [], linked.problems, linked.step
-        state.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
-        state.current = (linked.request, linked.preset)
-    restore_widgets(_values(*state.current))
+        form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
+        form.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
+        form.link_read = True
+    restore_widgets(_values(*form.current))
 
 
 def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
@@ -98,7 +97,7 @@ def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
     return {"preset": preset or OWN_TEXT, "prompt": request.prompt, **CONTROLS.values_of(request)}
 
 
-def fill_in_trace(trace: Trace) -> RunRequest | None:
+def fill_in_trace(trace: Trace) -> Asked | None:
     """Set the controls to what a trace from a file ran with; None, and nothing is set, where they cannot say it."""
     if trace.drafter is None or trace.drafter.kind == "person":
         return None
@@ -109,26 +108,23 @@ def fill_in_trace(trace: Trace) -> RunRequest | None:
     if linked.problems or linked.request != request:
         return None
     named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
-    st.session_state.current = (request, next(named, None))
-    set_widgets(_values(*st.session_state.current))
-    return request
+    asked = session().watch.form.current = (request, next(named, None))
+    set_widgets(_values(*asked))
+    return asked
 
 
 def _undo() -> None:
-    if st.session_state.past:
-        st.session_state.current = st.session_state.past.pop()
-        set_widgets(_values(*st.session_state.current))
+    if asked := session().watch.form.undo():
+        set_widgets(_values(*asked))
 
 
 def _read(again: bool) -> FormInput:
-    state = st.session_state
+    state, form = st.session_state, session().watch.form
     problem = prompt_problem(state.prompt)
     preset = None if state.preset == OWN_TEXT else state.preset
     request = CONTROLS.request(state.prompt)
-    changed = request != state.current[0]
+    changed = request != form.current[0]
     if changed and not problem:
-        state.past = [*state.past[-UNDO_STEPS:], state.current]
-        state.current = (request, preset)
-        state.notes = []
-    state.acted = state.acted or changed or again
-    return FormInput(request, preset, problem, state.acted, again)
+        form.change(request, preset)
+    form.acted = form.acted or changed or again
+    return FormInput(request, preset, problem, form.acted, again)

@@ -12,6 +12,16 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import NO_TOOLS, Dot, speedup_figure, verification_figure
 from specviz.ui.shared.verdict import headline
 from specviz.ui.stage.data import Source
+from specviz.ui.watch.state import Shown, Watching, pair_key
+
+
+def show_outcome(watching: Watching, shown: Shown, *, running: bool, stale: bool) -> None:
+    """Everything below the stage that a run's figures say; `stale`: the run on screen is not the one asked for."""
+    costs, request = watching.shown_costs, watching.request
+    show_verdict(shown.trace, shown.source, costs, waiting=running, stale=stale)
+    show_outputs(shown.trace, shown.plain_text)
+    formats = watching.formats.get(pair_key(request), ()) if request else ()
+    show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs, formats)
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
@@ -25,7 +35,7 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
         st.markdown(":gray[No verdict: this run has no run of the target alone beside it.]")
     else:
         where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
-        before = ":gray[The run before:] " if stale else ""
+        before = ":gray[Previous run:] " if stale else ""
         reason = explained(verdict.reason, "verdict")
         st.markdown(f"{before}{headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
 

@@ -18,6 +18,7 @@ from specviz.measure.worksheet.model import (
     alpha_of_counts,
 )
 from specviz.measure.worksheet.starts import Start
+from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
@@ -34,8 +35,8 @@ def controls(found: Sequence[Start], runs: int) -> Model:
     """Draw the controls and read them. `runs` is how many runs are finished: a new one is taken up."""
     found = _restore(found, runs)
     if _changed():
-        st.session_state.worksheet_notes = []  # what the link could not have is said until something else is asked for
-    notices(st.session_state.worksheet_notes)
+        session().worksheet.notes = []  # what the link could not have is said until something else is asked for
+    notices(session().worksheet.notes)
     st.selectbox(
         "Start from",
         [start.label for start in found],
@@ -187,28 +188,26 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
 
     Widgets forget when another page is shown. Returns everything to start from, what the link says among it.
     """
-    state = st.session_state
-    first = "worksheet_notes" not in state
+    state, worksheet = st.session_state, session().worksheet
+    first = not worksheet.link_read
     if first:
         fill(found[0])
-        state.worksheet_linked, state.worksheet_notes = _linked(found)
-    labels = [start.label for start in found]
-    every = (
-        [*found, state.worksheet_linked]
-        if state.worksheet_linked and state.worksheet_linked.label not in labels
-        else [*found]
-    )
+        worksheet.linked, worksheet.notes = _linked(found)
+        worksheet.link_read = True
+    every = [*found]
+    if worksheet.linked and worksheet.linked.label not in [start.label for start in found]:
+        every.append(worksheet.linked)
     labels = [start.label for start in every]
-    if "worksheet_alpha" in state and not first:
+    if "worksheet_paste" in state and not first:
         if state.worksheet_start not in labels:
             fill(found[0])
         return every
-    stored = state.get("worksheet_values")
-    if stored and state.worksheet_runs == runs and stored["worksheet_start"] in labels:
+    stored = worksheet.values
+    if stored and worksheet.runs == runs and stored["worksheet_start"] in labels:
         set_widgets(stored)
     else:
-        fill(state.worksheet_linked if first and state.worksheet_linked else found[0])
-        state.worksheet_paste = stored["worksheet_paste"] if stored else ""
+        fill(worksheet.linked if first and worksheet.linked else found[0])
+        state.worksheet_paste = stored.get("worksheet_paste", "")
     return every
 
 
@@ -228,14 +227,13 @@ def _write_address() -> None:
 
 
 def _remember(runs: int) -> None:
-    st.session_state.worksheet_values = {key: st.session_state[key] for key in KEYS}
-    st.session_state.worksheet_runs = runs
+    worksheet = session().worksheet
+    worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
 
 
 def _changed() -> bool:
     """Whether the controls say something else than when they were last drawn."""
-    stored = st.session_state.get("worksheet_values")
-    return stored is not None and any(stored[key] != st.session_state[key] for key in KEYS)
+    return any(st.session_state[key] != value for key, value in session().worksheet.values.items())
 
 
 DRAFTED_HELP = "How many tokens the draft proposed. A changed count sets α to the value that gives this rate at this γ."

@@ -22,12 +22,12 @@ from specviz.measure.worksheet.model import (
 )
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
 from specviz.measure.worksheet.starts import Start, pair_name, starts
-from specviz.ui.helps.state import HERE, recorded_sweep, sweeps
-from specviz.ui.race.page import Racing, recorded_race
+from specviz.ui.helps.state import HERE, recorded_sweep
+from specviz.ui.race.state import recorded_race
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
-from specviz.ui.watch.page import Watching
 from specviz.ui.worksheet.controls import controls
 from specviz.ui.worksheet.figures import gap_figure, speedup_map
 
@@ -62,17 +62,15 @@ class Known:
 
 def known_runs() -> Known:
     """Collect the results of Watch, Race and When it helps from the session."""
-    watching: Watching = st.session_state.get("watching") or Watching()
-    racing: Racing | None = st.session_state.get("racing")
-    finished, recorded = [shown.trace for shown in watching.finished], first_trace()
-    raced = racing.laps if racing else []
-    swept = sweeps().rows_of(HERE)
+    visitor = session()
+    finished, recorded = [shown.trace for shown in visitor.watch.finished], first_trace()
+    raced, swept = visitor.race.laps, visitor.sweeps.rows_of(HERE)
     measured = [
         *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
         *(of_laps(raced, False) or of_laps(recorded_race(), True)),
         *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
     ]
-    return Known(finished, watching.costs, recorded, raced, sorted(measured, key=lambda each: each.recorded))
+    return Known(finished, visitor.watch.costs, recorded, raced, sorted(measured, key=lambda each: each.recorded))
 
 
 def lead() -> None:
@@ -88,7 +86,7 @@ def calculator(known: Known) -> None:
     with st.container(key="worksheet_calculator"):
         inputs, outcome = st.columns([5, 8], gap="large")
     with inputs, st.container(key="worksheet_inputs"):
-        model = controls(known.starts, len(known.finished))
+        model = controls(known.starts, session().watch.runs)
         st.caption(f"{batch_sentence(model)} {BATCH_ASSUMPTION}")
     with outcome:
         counted = counts_sentence(st.session_state.worksheet_drafted, st.session_state.worksheet_accepted, model)

@@ -1,0 +1,41 @@
+"""Everything the server remembers of one visitor between two runs of the script: a typed part for each page.
+
+Only what widgets hold stands beside it in Streamlit's own session state, under the widgets' keys. The state modules of
+the pages know nothing of this one: a page passes them their part.
+"""
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from specviz.ui.helps.state import ByDraft, Sweeps
+from specviz.ui.learn.state import Learning
+from specviz.ui.play.state import Playing
+from specviz.ui.proof.state import Proving
+from specviz.ui.race.state import Racing
+from specviz.ui.watch.state import Watching
+from specviz.ui.worksheet.state import Worksheet
+
+KEY = "session"
+
+
+@dataclass(slots=True)
+class Session:
+    """One visitor."""
+
+    watch: Watching = field(default_factory=Watching)
+    race: Racing = field(default_factory=Racing)
+    sweeps: Sweeps = field(default_factory=Sweeps)
+    by_draft: ByDraft = field(default_factory=ByDraft)
+    worksheet: Worksheet = field(default_factory=Worksheet)
+    learn: Learning = field(default_factory=Learning)
+    proof: Proving = field(default_factory=Proving.recorded)
+    play: Playing = field(default_factory=Playing)
+
+
+def session() -> Session:
+    """This visitor's."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    found: Session = st.session_state[KEY]
+    return found

@@ -1,0 +1,172 @@
+"""What one visitor watches: the run on screen, the runs before it, and what the controls ask for. No drawing."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses
+from specviz.core.request import RunRequest
+from specviz.core.trace import Trace
+from specviz.data.workloads import DEFAULT_PRESET
+from specviz.service.protocol import Calibrate, Run
+from specviz.service.results import CostsResult, RunResult
+from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.stage.data import Source
+from specviz.ui.stage.payload import NoReplay, Replays
+from specviz.ui.stage.replay import replay_data
+
+MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
+UNDO_STEPS = 50
+FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
+
+Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
+PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
+
+
+@dataclass(slots=True)
+class Form:
+    """What the controls ask for, and what they asked for before."""
+
+    current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
+    past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
+    notes: list[str] = field(default_factory=list)  # what of a link could not be used
+    link_read: bool = False
+    acted: bool = False  # the visitor did something, or came by a link: from here on runs are live
+    slider_released: bool = False  # the stage's slider asks for another draft length
+
+    def change(self, request: RunRequest, preset: str | None) -> None:
+        """Ask for something else; `undo` goes back."""
+        self.past.append(self.current)
+        self.current, self.notes = (request, preset), []
+
+    def undo(self) -> Asked | None:
+        """Ask for what was asked for before; None where nothing was."""
+        if not self.past:
+            return None
+        self.current = self.past.pop()
+        return self.current
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The run on screen."""
+
+    trace: Trace
+    run_id: str
+    source: Source
+    plain_text: str | None  # what the target alone wrote; None where it is not known
+    draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
+
+
+def recorded_run(trace: Trace, run_id: str) -> Shown:
+    """A trace from a file. It holds the target's own ids, and its text only where that is the output's."""
+    same = trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
+    return Shown(trace, run_id, "recorded", trace.output.text if same else None)
+
+
+@dataclass(slots=True)
+class Watching:
+    """One visitor's Watch page."""
+
+    form: Form = field(default_factory=Form)
+    step: int | None = None  # the playhead; None starts at the first
+    shown: Shown | None = None
+    request: RunRequest | None = None  # the one last submitted
+    preset: str | None = None  # where its prompt came from
+    run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
+    message: str = ""  # why the last run failed, or a file cannot be shown
+    refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
+    finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here in this session
+    runs: int = 0  # how many were finished, also those no longer in `finished`
+    # the replays last drawn, and what they were made of
+    replayed: tuple[Trace, Costs | None, NoReplay | Replays] | None = None
+    costing: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
+    costing_pair: PairKey | None = None  # whose costs those are
+    costs: dict[PairKey, Costs] = field(default_factory=dict)
+    formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
+
+    def submit(self, request: RunRequest, preset: str | None) -> None:
+        """Start a run, and wait a moment: most first rounds are there at once."""
+        if self.request is not None:
+            self.step = None  # a link's playhead belongs to the link's run
+        self.request, self.preset, self.message = request, preset, ""
+        self.run.start(lambda job: Run(job, request))
+        self._take(ended=self.run.wait(rounds=1, timeout=FIRST_ROUNDS_SECONDS))
+
+    def refresh(self) -> str | None:
+        """Ask the engine how far it is; returns a line for what is being waited for."""
+        notice = None
+        if self.run.busy:
+            self._take(ended=self.run.refresh())
+            notice = run_notice(self.run)
+        if not self.run.busy and self.request is not None:
+            self.measure_costs(self.request)
+        return notice
+
+    def _take(self, ended: bool) -> None:
+        """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
+        slot, run = self.run, self.run.result
+        if run and run.rounds:
+            self.shown = Shown(run.trace, f"live-{slot.job}", "live", run.plain_text or None, run.draft_guesses)
+        if ended and slot.state == "failed":
+            self.message = slot.message
+        if ended and slot.state == "done" and self.shown:
+            self.finish(self.shown)
+
+    def finish(self, shown: Shown) -> None:
+        """Add a run that was measured here to those of this session."""
+        self.finished.append(shown)
+        self.runs += 1
+
+    def measure_costs(self, request: RunRequest) -> None:
+        """Have the pair's costs measured once, after its run."""
+        slot, pair = self.costing, self.costing_pair
+        if slot.refresh() and pair and (found := slot.result):
+            self.costs[pair], self.formats[pair] = found.costs, found.dtype_reasons
+        wanted = pair_key(request)
+        failed = pair == wanted and slot.state == "failed"  # it would fail again
+        if not slot.busy and wanted not in self.costs and not self.message and not failed:
+            self.costing_pair = wanted
+            slot.start(lambda job: Calibrate(job, request))
+
+    @property
+    def shown_costs(self) -> Costs | None:
+        """The costs of the pair on screen, where they were measured here."""
+        live = self.request is not None and self.shown is not None and self.shown.source == "live"
+        return self.costs.get(pair_key(self.request)) if live and self.request else None
+
+    @property
+    def shows_previous_run(self) -> bool:
+        """Whether the run on screen is the one before that under way, which has no round yet."""
+        return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
+
+    def replay(self) -> NoReplay | Replays | None:
+        """The run on screen at every draft length, made once; None until the draft's guesses are there."""
+        shown, costs = self.shown, self.shown_costs
+        if shown is None or shown.draft_guesses is None:
+            return None
+        made = self.replayed
+        if made is None or made[0] is not shown.trace or made[1] is not costs:
+            data = replay_data(shown.trace, shown.draft_guesses, costs, running=False)
+            made = self.replayed = (shown.trace, costs, data)
+        return made[2]
+
+    def open_trace(self, trace: Trace, run_id: str) -> None:
+        """Show a trace from a file; a run under way ends."""
+        self.run.reset()
+        self.message, self.step = "", None
+        self.shown = recorded_run(trace, run_id)
+
+
+def run_notice(slot: JobSlot[RunResult]) -> str | None:
+    """What the run waits for or does; None while its rounds come, and when it is over."""
+    if slot.view is None or not slot.busy:
+        return None
+    run = slot.result
+    return f"now the target alone: {run.plain_tokens} tokens" if run and run.plain_tokens else waiting_line(slot.view)
+
+
+def pair_key(request: RunRequest) -> PairKey:
+    """What the costs of a run depend on."""
+    return request.target, request.draft, request.precision
