@@ -62,7 +62,7 @@ def test_a_trace_with_harmful_names_is_shown_as_text(visited: Page) -> None:
         target=ModelInfo(NAME, 1, "float32", "00"),
         drafter=DrafterInfo("model", NAME, 1, "float32", "11"),
     )
-    visited.get_by_text("Keep this run, or open one").click()
+    visited.get_by_text("Save this run, or open one").click()
     file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(trace).encode()}
     visited.locator(".st-key-trace_file input[type=file]").set_input_files(file)
     visited.wait_for_selector(".stage[data-run^='file']")

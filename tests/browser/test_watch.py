@@ -245,11 +245,11 @@ def test_bad_prompts_get_a_sentence_and_the_run_stays(context: BrowserContext, a
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_a_trace_file_can_be_kept_opened_and_a_hostile_one_does_nothing(
+def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(
     context: BrowserContext, app_server: AppServer, tmp_path: Path
 ) -> None:
     page = open_app(context, app_server)
-    page.get_by_text("Keep this run, or open one").click()
+    page.get_by_text("Save this run, or open one").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save this run as a trace file").click()
     saved = download.value.path().read_bytes()

@@ -85,7 +85,7 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     release_slider(page, 6)
     data = until_done(page)
     assert (data["draft_length"], data["gamma"], data["replay"]["why_not"]) == (6, 6, None)
-    assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "what the replay said came true"
+    assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "the run is what the replay showed"
     assert "live" in data["badge"]
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed", "dtype"} <= set(page.query_params)
@@ -106,12 +106,12 @@ def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
     assert not until_done(page)["lookup"]
 
 
-def test_a_browser_that_comes_late_finds_the_widgets_where_the_link_put_them() -> None:
+def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
     page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
     for name, value in {"preset": "code-1", "draft": "lookup", "temperature": "0.7", "tokens": "20"}.items():
         page.query_params[name] = value
-    page.run().run()  # the second run of the script sets no value anew
+    page.run().run()  # the second run of the script sets no value again
     prompt = page.text_area(key="prompt")
     assert prompt.proto.default == prompt.value != ""
     assert page.slider(key="temperature").proto.default == [0.7]
@@ -120,27 +120,25 @@ def test_a_browser_that_comes_late_finds_the_widgets_where_the_link_put_them() -
     assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
 
 
-def test_a_script_that_sets_the_widgets_does_not_end_by_beginning_again(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A browser that is slow to draw would never hear what they were set to."""
-    paces, begun_again = cycle([0.4, 1.5]), []
+def test_a_script_that_sets_widgets_does_not_rerun_at_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow browser would never receive their values."""
+    paces, reruns = cycle([0.4, 1.5]), []
     monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
-    monkeypatch.setattr(st, "rerun", lambda: begun_again.append(True))
+    monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
     page.selectbox(key="preset").set_value("code-1").run()
-    assert not begun_again
-    monkeypatch.setattr(watching, "HEARD_SECONDS", 0)
+    assert not reruns
+    monkeypatch.setattr(watching, "RECEIVED_SECONDS", 0)
     page.run()
-    assert begun_again
+    assert reruns
 
 
-def test_a_drawing_without_a_pace_asks_for_one_at_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No later drawing would come by itself to ask for it."""
-    paces, begun_again = cycle([None, 1.5]), []
+def test_a_drawing_without_polling_reruns_at_once_to_start_it(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No later drawing would ask for it."""
+    paces, reruns = cycle([None, 1.5]), []
     monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
-    monkeypatch.setattr(st, "rerun", lambda: begun_again.append(True))
+    monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
     page.run()
-    assert begun_again
+    assert reruns
 
 
 def test_a_link_reproduces_a_run() -> None:
@@ -222,6 +220,6 @@ def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sent
         page.run()
     assert not page.exception
     assert "openai-community/gpt2" in page.error[0].value
-    assert stage_of(page)["run_id"] == "first", "the run before stays on screen"
+    assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"
     page.button(key="undo").click().run()
     assert until_done(page)["badge"].startswith("live")

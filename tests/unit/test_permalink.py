@@ -84,7 +84,7 @@ def test_a_preset_stands_for_the_prompt_only_while_the_prompt_is_its_own() -> No
     assert link_of(DEFAULT, preset="gone-1")["prompt"] == DEFAULT.prompt
 
 
-def test_an_empty_link_is_the_default_run_without_a_word() -> None:
+def test_an_empty_link_is_the_default_run_without_a_message() -> None:
     assert read() == (DEFAULT, None, DEFAULT_PRESET.name, [])
     assert read(embed="true", utm_source="<script>") == (DEFAULT, None, DEFAULT_PRESET.name, [])
 
@@ -134,7 +134,7 @@ def test_one_bad_part_leaves_the_others_as_they_are() -> None:
     assert len(linked.problems) == 1
 
 
-def test_a_stranger_writes_nothing_that_a_page_could_interpret() -> None:
+def test_messages_hold_no_characters_that_a_page_could_interpret() -> None:
     linked = read(target="[win](http://x) <b>:red[*`", draft="a\x00\u202eb\nc")
     assert linked.problems[0].startswith("target=?win??http?//x???b??red???")
     assert linked.problems[1].startswith("draft=a??b?c is not")
@@ -147,7 +147,7 @@ def test_a_prompt_goes_before_a_preset() -> None:
     assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name) == (DEFAULT, None, DEFAULT_PRESET.name, [])
 
 
-def test_of_a_repeated_parameter_the_last_counts() -> None:
+def test_of_a_repeated_parameter_the_last_is_used() -> None:
     linked = request_from_link({"gamma": ["2", "7"], "seed": ["5"], "step": []}, MODELS)
     assert (linked.request.settings.draft_length, linked.request.settings.seed, linked.step) == (7, 5, None)
     assert linked.problems == ["gamma is in the link 2 times: using the last."]

@@ -238,15 +238,15 @@ def _values(choice: Choice) -> dict[str, object]:
     }
 
 
-PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is an anecdote; three begin to agree."
+PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is only an example; three show a tendency."
 DRAFTS_HELP = "Where drafts come from; several are measured one after the other. Prompt lookup needs no model."
 LENGTHS_HELP = "γ: how many tokens the draft proposes before the target checks them."
 SCHEDULES_HELP = (
     "Fixed: always γ tokens. Heuristic: two more after a round that accepted all, one fewer after any other. "
-    "Confidence stop: up to the longest γ chosen, stopping after a token that the draft is unsure of."
+    "Confidence stop: up to the longest γ chosen, and it stops after a token that the draft is unsure of."
 )
 CONSTRAIN_HELP = (
     "Prompts of the constrained workload have a grammar (a JSON schema or a regular expression) that masks both "
-    "models’ tokens. They are measured with it and without."
+    "models’ tokens. They are measured with the grammar and without it."
 )
 FILE_HELP = 'A JSON line is {"prompt": "…", "name": "…", "workload": "…"}; name and workload may be left out.'

@@ -68,7 +68,7 @@ def _changed(change: Callable[[Plan], Plan]) -> None:
 
 
 def class_link(plan: Plan) -> str:
-    """The whole address, where the browser told its own."""
+    """The whole address, where the browser has sent it."""
     link = plan.link
     query = "&".join(f"{name}={value}" for name, value in link.items())
     address: Any = st.context.url or "/play"

@@ -1,4 +1,4 @@
-"""Pairs worth trying: what each teaches, why to believe it, and what it needs, before anything is loaded."""
+"""Pairs worth trying: what each one shows, from which source, and how much memory it needs. Nothing is loaded."""
 
 import streamlit as st
 

@@ -18,7 +18,7 @@ from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_in
 OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
 SHOWN_CHARACTERS = 70  # of a preset in the menu
 
-TARGET_HELP = "The model whose text is wanted. It judges every drafted token and has the last word."
+TARGET_HELP = "The model whose text is wanted. It checks all drafted tokens in one pass, and has the last word."
 DRAFT_HELP = "The cheap proposer. Prompt lookup needs no model: it copies what followed the same words earlier."
 LENGTH_HELP = "γ: how many tokens the draft proposes before the target checks them."
 SCHEDULE_HELP = (

@@ -8,10 +8,10 @@ from specviz.ui.shared.plotly_static import publish_plotly
 
 
 def inside_app() -> None:
-    """Begin again with app.py where Streamlit runs a page's file alone.
+    """Rerun through app.py where Streamlit runs a page's file alone.
 
-    It does so when a page other than the first is the first one opened on a fresh server: a folder named pages/ is its
-    old way to make an app of several pages, which it gives up only once `st.navigation` was called.
+    It does so when the first page opened on a fresh server is not the app's first page: a folder named pages/ is its
+    old way to make an app of several pages, and it uses it until `st.navigation` was called.
     """
     if PagesManager.uses_pages_directory and not st.session_state.get("inside_app"):
         PagesManager.uses_pages_directory = False

@@ -27,15 +27,15 @@ class FormInput:
     request: RunRequest
     preset: str | None
     problem: str | None  # why the request cannot be run
-    acted: bool  # the visitor did something, or came by a link: from here on runs are live
-    again: bool  # run the same once more
+    acted: bool  # the visitor changed something or opened a link: from now on runs are live
+    again: bool  # run the same again
 
 
 def lead() -> None:
     """One sentence that says what is on screen."""
     st.markdown(
         "##### :primary[spec]viz&emsp;A **small model drafts** a few tokens. The **big model checks them all in one "
-        "pass**, keeps the right start and fixes the first mistake."
+        "pass**, accepts the right start and corrects the first mistake."
     )
 
 
@@ -61,7 +61,7 @@ def controls() -> FormInput:
 
 
 def ask_draft_length(length: int) -> None:
-    """Take the draft length from the stage, whose slider is the page's one control of it."""
+    """Take the draft length from the stage: its slider is the only one on the page."""
     st.session_state.gamma, session().watch.form.slider_released = length, True
 
 
@@ -98,7 +98,7 @@ def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
 
 
 def fill_in_trace(trace: Trace) -> Asked | None:
-    """Set the controls to what a trace from a file ran with; None, and nothing is set, where they cannot say it."""
+    """Set the controls to the settings of a trace from a file; None, with nothing set, where they cannot."""
     if trace.drafter is None or trace.drafter.kind == "person":
         return None
     exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")

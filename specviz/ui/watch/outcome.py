@@ -1,4 +1,4 @@
-"""What a run came to: the verdict, both texts, speedup against draft length, the trace as a file."""
+"""What a run says, below the stage: the verdict, both texts, speedup against draft length, the trace as a file."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,7 +25,7 @@ def show_outcome(watching: Watching, shown: Shown, *, running: bool, stale: bool
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
-    """Helps, neutral or hurts, and which term binds; or why there is no verdict."""
+    """Helps, neutral or hurts, and the cost or rate that decides it; or why there is no verdict."""
     verdict = verdict_of_run(trace, costs)
     if not waiting and not count(trace.rounds).drafted:
         st.markdown(":gray[No verdict: nothing was drafted, so there is nothing to compare.]")
@@ -50,9 +50,9 @@ def show_outputs(trace: Trace, plain_text: str | None) -> None:
     with theirs:
         st.caption("The target alone wrote")
         if trace.autoregressive is None:
-            st.code("(not there)" if trace.output.stopped_by else "…", language=None)
+            st.code("(not known)" if trace.output.stopped_by else "…", language=None)
         elif plain_text is None:
-            st.code("(The file keeps its token ids only.)", language=None, wrap_lines=True)
+            st.code("(The file has only its token ids.)", language=None, wrap_lines=True)
         else:
             st.code(plain_text or " ", language=None, wrap_lines=True)
 
@@ -77,13 +77,13 @@ def show_speedups(
             alt = "Measured time of one target pass over k tokens, in single-token steps, and the free ideal."
             st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
         else:
-            st.caption("Measured here, once a live run of this pair is over.")
+            st.caption("Measured here after a live run of this pair.")
     st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *map(plain, formats)]), unsafe_allow_html=True)
 
 
 def _costs_sentence(costs: Costs | None) -> str:
     if costs is None:
-        return "Each live run leaves a dot. The predicted curve appears once this pair's costs are measured here."
+        return "Each live run adds a dot. The predicted curve appears when this pair's costs have been measured here."
     checked = costs.verification.get(5, 1.0)
     return (
         f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
@@ -110,10 +110,10 @@ def _pair(run: Trace) -> str:
 
 
 def show_files(trace: Trace, on_open: Callable[[], None]) -> None:
-    """Keep the run on screen as a file, or open one; what is opened is in `st.session_state.trace_file`."""
-    with st.expander("Keep this run, or open one"):
-        keep, open_one = st.columns(2, gap="medium")
-        keep.download_button(
+    """Save the run on screen as a file, or open one; the opened file is in `st.session_state.trace_file`."""
+    with st.expander("Save this run, or open one"):
+        save, open_one = st.columns(2, gap="medium")
+        save.download_button(
             "Save this run as a trace file",
             lambda: dump_trace(trace),
             file_name="specviz-trace.json",

@@ -22,7 +22,7 @@ from specviz.ui.watch.outcome import show_files, show_outcome
 from specviz.ui.watch.state import Watching, recorded_run
 
 POLL_RUNNING, POLL_WAITING = 0.4, 1.5  # seconds
-HEARD_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
+RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
 
 
 def watch(asked: FormInput) -> Watching:
@@ -42,8 +42,9 @@ def watch(asked: FormInput) -> Watching:
 def show_run(watching: Watching) -> None:
     """Draw the run; while something is under way the drawing repeats by itself.
 
-    A change of pace needs the whole script again. Where that has just set its widgets (an undo, a preset), a slow
-    browser would never hear of it. So the first drawing shows what was known before it, and later ones take their time.
+    Polling faster or slower needs a rerun of the whole script. Where the script has just set its widgets (an undo, a
+    preset), a slow browser would never receive them. So the first drawing shows what is known already, and a later one
+    waits before it asks for the rerun.
     """
     known = [watching.refresh()]
     every = _poll_seconds(watching)
@@ -55,8 +56,8 @@ def show_run(watching: Watching) -> None:
             st.rerun()  # the draft length is the page's business, not this drawing's alone
         notice = known.pop() if known else watching.refresh()
         _draw(watching, notice)
-        heard = seconds_since_set() > HEARD_SECONDS
-        if _poll_seconds(watching) != every and (heard or every is None):  # without a pace no later drawing would come
+        received = seconds_since_set() > RECEIVED_SECONDS
+        if _poll_seconds(watching) != every and (received or every is None):  # no polling: no later drawing would ask
             st.rerun()
 
     drawing()

@@ -32,7 +32,7 @@ class Form:
     past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
     notes: list[str] = field(default_factory=list)  # what of a link could not be used
     link_read: bool = False
-    acted: bool = False  # the visitor did something, or came by a link: from here on runs are live
+    acted: bool = False  # the visitor changed something or opened a link: from now on runs are live
     slider_released: bool = False  # the stage's slider asks for another draft length
 
     def change(self, request: RunRequest, preset: str | None) -> None:
