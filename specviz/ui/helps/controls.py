@@ -39,7 +39,7 @@ TOKEN_STEP = 8  # of the slider
 
 
 def controls() -> None:
-    """Draw the controls, keep what they say, and put it into the address."""
+    """Draw the controls, store what they say, and put it into the address."""
     sweeps = session().sweeps
     _restore(sweeps)
     notices(sweeps.notes)
@@ -238,7 +238,7 @@ def _values(choice: Choice) -> dict[str, object]:
     }
 
 
-PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is only an example; three show a tendency."
+PROMPTS_HELP = "How many of a workload’s five prompts are measured. One prompt is only an example; three show a trend."
 DRAFTS_HELP = "Where drafts come from; several are measured one after the other. Prompt lookup needs no model."
 LENGTHS_HELP = "γ: how many tokens the draft proposes before the target checks them."
 SCHEDULES_HELP = (
