@@ -43,7 +43,8 @@ def until_done(page: AppTest) -> dict[str, Any]:
     while time.monotonic() < end:
         page.run()
         data = stage_of(page)
-        if data["run_id"].startswith("live") and not data["running"]:
+        busy = page.session_state["session"].watch.run.busy  # until its first round the previous run is on screen
+        if data["run_id"].startswith("live") and not busy:
             return data
         time.sleep(0.1)
     raise AssertionError("the run did not end")

@@ -15,6 +15,7 @@ from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import stage_data
 from specviz.ui.stage.payload import StagePayload
@@ -53,7 +54,7 @@ def _follow_address(state: Learning) -> None:
 
 def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
     """A choice that survives a page switch: the state holds it, the widget only shows it."""
-    st.session_state[f"learn-{name}"] = getattr(state, name)
+    set_widgets({f"learn-{name}": getattr(state, name)})
     st.segmented_control(
         label,
         list(labels),

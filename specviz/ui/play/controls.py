@@ -12,6 +12,7 @@ from specviz.game.game import MODES, PROMPTS, ROUNDS, SETS, Plan
 from specviz.ui.play.state import Playing
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
+from specviz.ui.shared.persistent_widgets import set_widgets
 
 MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
@@ -19,7 +20,7 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 def choose_game(state: Playing) -> None:
     """The choices; each one starts a new game."""
     plan = state.plan
-    st.session_state.update(play_mode=plan.mode, play_set=plan.set, play_seed=plan.seed)
+    set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
     st.segmented_control(
         "How to play",
         MODES,

@@ -62,7 +62,8 @@ def controls() -> FormInput:
 
 def ask_draft_length(length: int) -> None:
     """Take the draft length from the stage: its slider is the only one on the page."""
-    st.session_state.gamma, session().watch.form.slider_released = length, True
+    set_widgets({"gamma": length})
+    session().watch.form.slider_released = True
 
 
 def _slider_controls() -> None:

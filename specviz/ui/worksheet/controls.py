@@ -176,7 +176,7 @@ def _verification_from(start: Start) -> None:
     """Another draft length checks another number of tokens: take its v from the table where one was measured."""
     measured = start.verification_at(st.session_state.worksheet_gamma)
     if measured is not None:
-        st.session_state.worksheet_verification = _within(measured, 1.0, MOST_VERIFICATION)
+        set_widgets({"worksheet_verification": _within(measured, 1.0, MOST_VERIFICATION)})
 
 
 def _within(value: float, low: float, high: float) -> float:
