@@ -83,7 +83,7 @@ def test_a_proof_can_be_cancelled_and_what_came_stays(context: BrowserContext, a
     page = open_proof(context, app_server, "?draws=20000")
     page.get_by_role("button", name="Draw 20,000 times", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled. What had come by then stays.")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Cancelled. The results so far stay.")).to_be_visible(timeout=LONG)
     expect(page.get_by_role("button", name="Draw 20,000 times", exact=True)).to_be_enabled(timeout=LONG)
 
 
@@ -111,7 +111,7 @@ def test_a_link_with_nonsense_falls_back_with_a_line(context: BrowserContext, ap
     ("scheme", "width", "height"), [("light", 1280, 720), ("dark", 1280, 720), ("light", 390, 844)]
 )
 def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, width: int, height: int) -> None:
-    """Nothing sticks out sideways; the picture is kept to be looked at."""
+    """Nothing is wider than the screen; the picture is saved to be looked at."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
     )

@@ -191,9 +191,9 @@ def test_a_word_accepted_in_part_is_shown_as_such() -> None:
         ("ran", "discarded"),
         (".", "discarded"),
     ]
-    told = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
-    assert "rab|bit: the first part was accepted, the rest was not." in told
-    assert any("yours were 5 tokens, because it splits rab|bit." in line for line in told)
+    lines = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
+    assert "rab|bit: the first part was accepted, the rest was not." in lines
+    assert any("yours were 5 tokens, because it splits rab|bit." in line for line in lines)
 
 
 def test_a_word_rejected_at_its_start_is_not_accepted_in_part() -> None:
@@ -214,15 +214,15 @@ def test_candidates_end_with_whole_words() -> None:
     assert whole_words([" one"], 4) == 1
 
 
-# ---- told
+# ---- messages
 
 
 def test_a_round_is_explained_in_order() -> None:
-    told = explain(a_turn([" the", " dog", " ran"], accepted=1, cut=3))
-    assert told[1] == "✗ “dog” was rejected: there the target wanted “end” and gave yours 5 %."
-    assert told[2] == "⋯ 1 token was discarded, never judged: it follows a word that was rejected."
-    assert told[3] == "↻ “end” is the correction: the target’s own token, in place of yours."
-    assert told[4] == "A draft has at most 16 tokens: your last 3 were not sent, and cost nothing."
+    lines = explain(a_turn([" the", " dog", " ran"], accepted=1, cut=3))
+    assert lines[1] == "✗ “dog” was rejected: there the target wanted “end” and gave yours 5 %."
+    assert lines[2] == "⋯ 1 token was discarded, never judged: it follows a word that was rejected."
+    assert lines[3] == "↻ “end” is the correction: the target’s own token, in place of yours."
+    assert lines[4] == "A draft has at most 16 tokens: your last 3 were not sent, and cost nothing."
     full = explain(a_turn([" the", " dog"], accepted=2))
     assert full[-1] == "+ “end” is the bonus: the target’s extra token, since all of yours were right."
     assert explain(a_turn([], accepted=0)) == []
@@ -279,9 +279,9 @@ def test_a_prompt_is_over_after_its_rounds_its_end_or_too_many_turns() -> None:
     ],
 )
 def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, lookup: int, said: str) -> None:
-    told = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
-    assert said in told
-    assert ("You were better than prompt lookup" in told) == (yours == 1)
+    said_of_game = verdict([a_turn([" a", " b", " c"], yours, model=model, lookup=lookup)])
+    assert said in said_of_game
+    assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
 
 
 def test_no_round_no_verdict() -> None:

@@ -127,7 +127,7 @@ GLOSSARY = (
     ),
     Word(
         "accepted",
-        Says("A drafted token that survived the target’s check.", "A suggested word that the editor left in the text."),
+        Says("A drafted token that passed the target’s check.", "A suggested word that the editor left in the text."),
         "round",
         "acceptance",
         "accepted",

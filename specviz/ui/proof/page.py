@@ -159,7 +159,7 @@ def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[st
     return {
         "rule": name,
         "computed": "nothing drafted" if exact is None else f"{exact:.1%}",
-        "counted": "nothing drafted" if outcome.kept is None else f"{outcome.kept:.1%}",
+        "counted": "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}",
         "from": "recorded" if outcome.source == "recorded" else "drawn here",
     }
 

@@ -43,8 +43,8 @@ class Outcome:
         return finding(self.looks)
 
     @property
-    def kept(self) -> float | None:
-        """Share of runs whose first drafted token was kept; None where nothing was drafted."""
+    def accepted_share(self) -> float | None:
+        """Share of runs whose first drafted token was accepted; None if nothing was drafted."""
         proposed = sum(batch.proposed for batch in self.batches)
         return sum(batch.accepted for batch in self.batches) / proposed if proposed else None
 
