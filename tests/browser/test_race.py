@@ -159,7 +159,7 @@ def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(browser: B
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(race(page))
     expect(race(page)).to_have_attribute("data-scheme", "dark")
-    box, controls = race(page).bounding_box(), page.get_by_label("New tokens").bounding_box()
+    box, controls = race(page).bounding_box(), page.get_by_role("group", name="New tokens").bounding_box()
     assert box is not None
     assert controls is not None
     assert box["y"] < controls["y"]
