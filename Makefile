@@ -8,8 +8,8 @@ PORT ?= 8501
 VENV := .venv
 PY := $(VENV)/bin/python
 
-# One worker per core. More than four need more memory than the time they save is worth.
-PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations 10
+# One worker a core; more than four need too much memory. A file stays with one worker, and the slowest folders come first.
+PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 10
 
 .PHONY: run style js check test clean
 
