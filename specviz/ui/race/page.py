@@ -25,8 +25,8 @@ POLL_SECONDS = 1.0  # the page shares the machine with the clock
 def lead() -> None:
     """One sentence that says what the page does."""
     answer = explained(
-        "The target model alone and speculative decoding with a draft model continue the same prompts, timed "
-        "alternately on this machine. Then the lanes replay both at the speed that was measured.",
+        "The target model writes alone and with a draft model, timed alternately on the same prompts. The lanes replay "
+        "the measured times.",
         "race-lead",
     )
     st.markdown(f"##### :primary[spec]viz&emsp;**Is it really faster?** {answer}", unsafe_allow_html=True)

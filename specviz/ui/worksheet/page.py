@@ -103,7 +103,7 @@ def calculator(known: Known) -> None:
 
 def _figures(model: Model) -> None:
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
-        st.metric("Tokens per target call, E(γ)", f"{model.tokens_per_call:.2f}", help=TOKENS_HELP, width="content")
+        st.metric("Tokens per call, E(γ)", f"{model.tokens_per_call:.2f}", help=TOKENS_HELP, width="content")
         st.metric("Ideal speedup", f"{model.ideal:.2f}×", help=IDEAL_HELP, width="content")
         realistic = f"{model.realistic:.2f}×"
         st.metric(f"Realistic: {label_of(model.realistic).lower()}", realistic, help=REALISTIC_HELP, width="content")
