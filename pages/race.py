@@ -1,4 +1,4 @@
-"""Race: both decoders on the same prompts, timed in turns, then played back at the speed they had."""
+"""Race: both decoders on the same prompts, timed alternately, then replayed at the measured speed."""
 
 from specviz.ui.race.page import lead, race, show_race
 from specviz.ui.shared.theme import inside_app

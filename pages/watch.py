@@ -1,4 +1,4 @@
-"""Watch: a small model drafts, a big model checks the draft in one pass, and every token shows what became of it."""
+"""Watch: a small model drafts, a big model checks the draft in one pass, and every token shows its result."""
 
 from specviz.ui.watch.controls import controls, lead
 from specviz.ui.watch.page import show_run, watch

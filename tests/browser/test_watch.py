@@ -225,7 +225,7 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(context: BrowserContext
 
 def test_bad_prompts_get_a_sentence_and_the_run_stays(context: BrowserContext, app_server: AppServer) -> None:
     page = open_app(context, app_server)
-    stage(page).evaluate("node => node.kept = true")  # a stage mounted anew would begin its playback again
+    stage(page).evaluate("node => node.sameStage = true")  # a stage that is mounted again would restart its playback
     prompt = page.get_by_role("textbox", name="Prompt text")
     for text, sentence in {
         "": "The prompt is empty",
@@ -237,7 +237,7 @@ def test_bad_prompts_get_a_sentence_and_the_run_stays(context: BrowserContext, a
         expect(page.get_by_text(sentence)).to_be_visible(timeout=LONG)
         expect(stage(page).locator(".round .chip").first).to_be_visible()
     assert stage(page).get_attribute("data-run") == "first"
-    assert stage(page).evaluate("node => node.kept")
+    assert stage(page).evaluate("node => node.sameStage")
     prompt.fill("<img src=x onerror=document.title='hacked'><b>bold</b>")
     prompt.press("Control+Enter")
     wait_for_live_run(page)
@@ -278,7 +278,7 @@ def test_a_trace_file_can_be_saved_and_opened_and_a_harmful_one_does_nothing(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, width: int, height: int) -> None:
-    """Nothing sticks out sideways and the scheme is the visitor's; the picture is kept to be looked at."""
+    """Nothing sticks out sideways and the scheme is the visitor's; a screenshot is saved for people to look at."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
     )

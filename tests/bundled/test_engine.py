@@ -103,7 +103,7 @@ class Library:
 
 def choose(name: str) -> SimpleNamespace:
     return SimpleNamespace(
-        dtype="bfloat16" if name == "big" else "float32", reason=f"{name} is quicker so.", plain=f"{name}, plainly."
+        dtype="bfloat16" if name == "big" else "float32", reason=f"{name} is faster so.", plain=f"{name}, plainly."
     )
 
 
@@ -125,13 +125,13 @@ def test_a_model_is_loaded_once_a_number_format_and_held_in_one_only(library: Li
 
     cache = ModelCache(budget=1000)
     assert cache.get("big", "exact") is cache.get("big", "exact")
-    assert cache.get("small", "exact") is cache.get("small", "fast")  # float32 is the quicker one
+    assert cache.get("small", "exact") is cache.get("small", "fast")  # float32 is the faster one
     cache.get("big", "fast")
     assert not cache.holds("big", "exact")
     assert cache.holds("big", "fast")
     assert library.loaded == [("big", "float32"), ("small", "float32"), ("big", "bfloat16")]
-    assert cache.reasons("big", "small", "fast") == ["big is quicker so.", "big, plainly.", "small is quicker so."]
-    assert cache.reasons("small", None, "fast") == ["small is quicker so.", "small, plainly."]
+    assert cache.reasons("big", "small", "fast") == ["big is faster so.", "big, plainly.", "small is faster so."]
+    assert cache.reasons("small", None, "fast") == ["small is faster so.", "small, plainly."]
     assert cache.reasons("big", "small", "exact") == []
 
 

@@ -74,11 +74,11 @@ def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
         time.sleep(0.3)
         page.run()
     assert not page.exception
-    kept = page.session_state["session"].by_draft
-    assert kept.message == ""
-    assert [one.draft for one in kept.prospects] == drafts_to_compare()
-    assert len({tuple(one.draft_guesses.token_ids) for one in kept.prospects}) == 1, "one output for all"
-    assert len(page.dataframe[0].value) == len(kept.prospects)
+    by_draft = page.session_state["session"].by_draft
+    assert by_draft.message == ""
+    assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
+    assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"
+    assert len(page.dataframe[0].value) == len(by_draft.prospects)
     said = "\n".join(element.value for element in page.markdown)
     assert "✓" in said
     assert "✗" in said

@@ -43,7 +43,7 @@ def texts(page: AppTest) -> str:
     return "\n".join(element.value for element in shown)
 
 
-def kept(page: AppTest) -> Sweeps:
+def sweeps_of(page: AppTest) -> Sweeps:
     found: Sweeps = page.session_state["session"].sweeps
     return found
 
@@ -89,7 +89,7 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     linked.query_params.update({"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"})
     linked.run()
     assert not linked.exception
-    assert kept(linked).choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
+    assert sweeps_of(linked).choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
 
 
@@ -109,33 +109,33 @@ def test_nothing_chosen_cannot_be_started() -> None:
 def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     page = opened(choice=SMALL)
     page.button(key="sweep_start").click().run()
-    assert kept(page).slot.busy
-    until(page, lambda page: not kept(page).slot.busy)
-    rows = kept(page).rows[HERE]
+    assert sweeps_of(page).slot.busy
+    until(page, lambda page: not sweeps_of(page).slot.busy)
+    rows = sweeps_of(page).rows[HERE]
     assert list(zip(rows["preset"], rows["draft_length"], strict=True)) == [
         ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
     ]  # fmt: skip
     assert "**Measured here**" in texts(page)
-    assert kept(page).sources() == [HERE, RECORDED]
+    assert sweeps_of(page).sources() == [HERE, RECORDED]
     assert "going by your last sweep here" in texts(page)
 
     again = opened(choice=SMALL, rows={HERE: rows})
     assert "**Measured here**" in texts(again)
     assert again.get_by_key("sweep_tokens").value == 8
     again.button(key="sweep_start").click().run()
-    until(again, lambda page: not kept(page).slot.busy)
-    assert len(kept(again).rows[HERE]) == 8  # sweeps accumulate
+    until(again, lambda page: not sweeps_of(page).slot.busy)
+    assert len(sweeps_of(again).rows[HERE]) == 8  # sweeps accumulate
 
 
 def test_a_cancelled_sweep_keeps_what_it_has() -> None:
     page = opened(choice=Choice(tokens=64, prompts=3))
     page.button(key="sweep_start").click().run()
-    until(page, lambda page: len(kept(page).rows_of(HERE)) >= 2)
+    until(page, lambda page: len(sweeps_of(page).rows_of(HERE)) >= 2)
     page.button(key="sweep_cancel").click().run()
     assert not page.exception
-    assert not kept(page).slot.busy
+    assert not sweeps_of(page).slot.busy
     assert CANCELLED in texts(page)
-    assert 2 <= len(kept(page).rows[HERE]) < 72
+    assert 2 <= len(sweeps_of(page).rows[HERE]) < 72
 
 
 def test_clearing_can_be_undone() -> None:
@@ -145,8 +145,8 @@ def test_clearing_can_be_undone() -> None:
     page.button(key="sweep_clear").click().run()
     assert "**Recorded** on" in texts(page)
     page.button(key="sweep_undo").click().run()
-    assert kept(page).rows[HERE].equals(frame_of(rows))
-    assert list(kept(page).rows) == [HERE]
+    assert sweeps_of(page).rows[HERE].equals(frame_of(rows))
+    assert list(sweeps_of(page).rows) == [HERE]
 
 
 def test_only_the_newest_opened_files_stay_in_the_servers_memory() -> None:

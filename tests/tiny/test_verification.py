@@ -43,12 +43,17 @@ def test_a_round_without_a_draft_is_one_step_of_the_target() -> None:
 def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # token 0: q .5, p .25, so kept with probability .5. (p - q)+ = [0, .15, .10] -> [0, .6, .4]
+    # token 0: q .5, p .25, so it is accepted with probability .5. (p - q)+ = [0, .15, .10] -> [0, .6, .4]
     draft = Draft([0], probabilities([0.5, 0.25, 0.25]))
     target = probabilities([0.25, 0.40, 0.35], [1.0, 0.0, 0.0])
     FixedUniforms(monkeypatch, [0.49])
-    kept = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
-    assert (kept.accepted, kept.token_id, kept.accept_probs, kept.drawn) == (1, 0, [0.5], [0.49])
+    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
+    assert (verification.accepted, verification.token_id, verification.accept_probs, verification.drawn) == (
+        1,
+        0,
+        [0.5],
+        [0.49],
+    )
     FixedUniforms(monkeypatch, [0.5])
     rejected = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
     assert (rejected.accepted, rejected.accept_probs) == (0, [0.5])

@@ -20,7 +20,7 @@ from tests.support.fake_traces import fake_trace, translated
 def first() -> tuple[Trace, DraftGuesses]:
     trace, draft_guesses = first_trace(), first_draft_guesses()
     assert trace is not None
-    assert draft_guesses is not None, "python -m scripts.record_first_guesses makes it anew"
+    assert draft_guesses is not None, "python -m scripts.record_first_guesses makes it again"
     return trace, draft_guesses
 
 

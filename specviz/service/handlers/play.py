@@ -183,10 +183,10 @@ def _offers(
     found: dict[str, Offer] = {}
     for line in lines:
         until = next((i for i, token in enumerate(line) if token in ends), len(line))
-        kept = line[: whole_words([token_texts[token] for token in line[:until]], OFFERED_TOKENS)] if until else []
-        text = _spelled(target, kept)
-        if text.strip() and len(kept) <= MAX_DRAFT_LENGTH and len(found) < OFFERS:
-            found.setdefault(text.strip().lower(), Offer(text, kept))
+        words = line[: whole_words([token_texts[token] for token in line[:until]], OFFERED_TOKENS)] if until else []
+        text = _spelled(target, words)
+        if text.strip() and len(words) <= MAX_DRAFT_LENGTH and len(found) < OFFERS:
+            found.setdefault(text.strip().lower(), Offer(text, words))
     rng = Random(seed * MAX_PLACES + len(text_ids))
     return [offer for _, offer in sorted(((rng.random(), offer) for offer in found.values()), key=lambda pair: pair[0])]
 

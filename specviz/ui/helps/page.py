@@ -55,20 +55,20 @@ def show_sweeps(tabs: dict[str, Panel]) -> None:
     drawing()
 
 
-def _progress(kept: Sweeps) -> None:
-    view = kept.slot.view
-    if view and kept.slot.busy:
+def _progress(sweeps: Sweeps) -> None:
+    view = sweeps.slot.view
+    if view and sweeps.slot.busy:
         share = view.progress.done / view.progress.total if view.progress else 0.0
-        st.progress(share, text=plain(_progress_line(kept, view)))
-    elif kept.outcome:
-        st.info(plain(kept.outcome), icon=":material/info:")
-    for line in kept.problems[:5]:
+        st.progress(share, text=plain(_progress_line(sweeps, view)))
+    elif sweeps.outcome:
+        st.info(plain(sweeps.outcome), icon=":material/info:")
+    for line in sweeps.problems[:5]:
         st.warning(plain(line), icon=":material/info:")
-    if len(kept.problems) > 5:
-        st.caption(f"… and {len(kept.problems) - 5} more that could not be measured.")
+    if len(sweeps.problems) > 5:
+        st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
 
 
-def _progress_line(kept: Sweeps, view: JobView) -> str:
+def _progress_line(sweeps: Sweeps, view: JobView) -> str:
     progress = view.progress
     done = f"{progress.done} of {progress.total} " if progress else ""
     if line := waiting_line(view):
@@ -77,7 +77,7 @@ def _progress_line(kept: Sweeps, view: JobView) -> str:
         return "starting"
     left = ""
     if progress.done:
-        each = (monotonic() - kept.began) / progress.done
+        each = (monotonic() - sweeps.began) / progress.done
         left = f"; {in_minutes(each * (progress.total - progress.done))} left"
     return f"{done}measured{left}. Now {sweep_step(progress)}"
 
@@ -91,13 +91,13 @@ def sweep_step(progress: Progress) -> str:
 
 
 def _figures(tabs: dict[str, Panel]) -> None:
-    kept = session().sweeps
-    sources = kept.sources()
+    sweeps = session().sweeps
+    sources = sweeps.sources()
     if not sources:
         st.info("Nothing is measured yet: choose what to measure, then press Measure here.")
         return
-    source = _choose_source(kept, sources)
-    rows = kept.rows_of(source)
+    source = _choose_source(sweeps, sources)
+    rows = sweeps.rows_of(source)
     by_series = split_by_series(rows)
     series = _choose_series(list(by_series))
     chosen = by_series[series]
@@ -107,18 +107,18 @@ def _figures(tabs: dict[str, Panel]) -> None:
     for tab, panel in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:
             panel(chosen[~spoilt], source)
-    _files(kept, rows)
+    _files(sweeps, rows)
 
 
-def _choose_source(kept: Sweeps, sources: list[str]) -> str:
-    shown = kept.shown if kept.shown in sources else sources[0]
+def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
+    shown = sweeps.shown if sweeps.shown in sources else sources[0]
     if len(sources) == 1:
         return shown
     picked = st.segmented_control(
         "Rows", sources, default=shown, format_func=plain, key=f"sweep_source-{len(sources)}-{shown}"
     )
-    kept.shown = picked or shown
-    return kept.shown
+    sweeps.shown = picked or shown
+    return sweeps.shown
 
 
 def _choose_series(every: list[Series]) -> Series:
@@ -144,7 +144,7 @@ def _where(source: str, series: Series, runs: int) -> str:
     return f"{where}: {plain(series.label)}; {runs} pairs of runs, each pair was timed back to back."
 
 
-def _files(kept: Sweeps, rows: pd.DataFrame) -> None:
+def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
     with st.container(horizontal=True, key="sweep_files"):
         st.download_button(
             "Download CSV",
@@ -155,14 +155,14 @@ def _files(kept: Sweeps, rows: pd.DataFrame) -> None:
             key="sweep_download",
             on_click="ignore",
         )
-        if kept.rows:
-            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=kept.clear)
-        elif kept.cleared:
-            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=kept.undo_clear)
+        if sweeps.rows:
+            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=sweeps.clear)
+        elif sweeps.cleared:
+            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=sweeps.undo_clear)
     with st.expander("Open a sweep’s CSV"):
         st.file_uploader("A CSV made here or by the command line", type="csv", key="sweep_csv", on_change=_open_csv)
-        if kept.csv_problem:
-            st.error(plain(kept.csv_problem), icon=":material/error:")
+        if sweeps.csv_problem:
+            st.error(plain(sweeps.csv_problem), icon=":material/error:")
 
 
 def _open_csv() -> None:

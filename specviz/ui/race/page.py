@@ -59,7 +59,7 @@ def _racing() -> Racing:
 
 
 def show_race(racing: Racing) -> None:
-    """The race under way, or the lanes and what it came to."""
+    """The race under way, or the lanes and the results."""
     if racing.slot.busy:
         _show_progress(racing)
     notices([racing.message], "error")

@@ -1,4 +1,4 @@
-"""The worksheet's machines: this one as calibrated beside what papers publish of theirs."""
+"""The worksheet's machines: this one as calibrated beside what papers publish about theirs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from specviz.ui.worksheet.figures import machines_figure
 
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
-    """This machine as calibrated beside what papers publish of theirs."""
+    """This machine as calibrated beside what papers publish about theirs."""
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
     st.dataframe(
         pd.DataFrame([*here, *map(_paper_row, PUBLISHED)]),
