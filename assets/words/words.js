@@ -10,7 +10,7 @@ import { applyScheme } from "../shared/theme.js";
 /** @import { Component } from "../shared/mounting.js" */
 
 const OWN_PAGE = /^\.\/[a-z]*\?/;
-const LONGEST_BAR = 60; // per cent of the line
+const LONGEST_BAR = 50; // per cent of the line
 
 /** @param {EntryPayload} word */
 function drawWord(word) {
