@@ -4,7 +4,7 @@
 
 A speedup is a ratio, and a slow baseline makes it look better. So the target decodes plainly in both number formats,
 with all layers and without the four layers that were added last, and so does every draft with it. "own" is the speedup
-over plain decoding in the same format, "fastest" is over the faster of the two formats. Decoding only, one torch
+over plain decoding in the same format, "quickest" is over the faster of the two formats. Decoding only, one torch
 thread. The shallower target is cut out of the bundled one without training; its held-out losses are reported too.
 """
 
@@ -133,10 +133,10 @@ def speedup_rows(kind: str, turns: Turns) -> Iterator[dict[str, Any]]:
     for way in turns[0]:
         if way.draft:
             own = Way(way.layers, way.dtype)
-            fastest = min((Way(way.layers, dtype) for dtype in FORMATS), key=lambda it: median(t[it] for t in turns))
+            quickest = min((Way(way.layers, dtype) for dtype in FORMATS), key=lambda it: median(t[it] for t in turns))
             gains = {
                 name: round(median(turn[base] / turn[way] for turn in turns), 3)
-                for name, base in (("own", own), ("fastest", fastest))
+                for name, base in (("own", own), ("quickest", quickest))
             }
             yield {"kind": kind} | way._asdict() | gains
 

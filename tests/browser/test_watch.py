@@ -122,7 +122,7 @@ def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
     )
     unknown = stage(page).locator(".replayed .chip.discarded", has_text="?").first
     expect(unknown).to_be_attached()
-    assert "no run on hand has drafted this" in (unknown.get_attribute("title") or "")
+    assert "no recorded run drafted this token" in (unknown.get_attribute("title") or "")
     seen = set()
     for length in range(16, 0, -1):
         drag(page, length)

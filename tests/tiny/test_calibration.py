@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from specviz.decoding import speculative
-from specviz.measure import calibration
 from specviz.measure.calibration import LONGEST_PASS, calibrate
+from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import Stopped, pass_seconds
 from tests.support.tiny_models import tiny_model
@@ -45,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         TARGET.model.register_forward_pre_hook(target_pass, with_kwargs=True),
         DRAFT.model.register_forward_pre_hook(draft_pass),
     ]
-    for module in (calibration, speculative):
+    for module in (pass_timing, speculative):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     yield
     for hook in hooks:

@@ -88,7 +88,7 @@ def test_the_modelled_figure_is_the_papers_formula() -> None:
     best = max(ideal_speedup(0.8, length, 0.5) for length in range(1, 17))
     stated = [s.text for pair in PAIRS for s in pair.statements if s.source.startswith("modelled")]
     assert len(stated) == 1
-    assert f"at most {best:.2f} times" in stated[0]
+    assert f"at most {best:.2f}." in stated[0]
 
 
 def test_bundled_models_are_known_first() -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter
-from specviz.cli.main import comparison_json
+from specviz.cli.compare import comparison_json
 from specviz.core.metrics import count
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive_decode, speculative_decode

@@ -7,7 +7,7 @@ from specviz.service.protocol import CellSwept, LapRaced, Progress, Race, Sweep
 from specviz.ui.helps import state as sweep_state
 from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.race.link import Entry
-from specviz.ui.race.page import Racing, _take
+from specviz.ui.race.state import Racing
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
 from tests.support.fake_rows import a_row
@@ -29,7 +29,7 @@ def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) 
     racing.slot.refresh()
     service.expire("ada")
     assert racing.slot.refresh()
-    _take(racing)
+    racing.take()
     assert racing.laps == ["a lap"]
     assert racing.message == "", "it is not an error"
     assert racing.finished.startswith("The race has expired")
