@@ -1,6 +1,6 @@
 # make run    the app on http://localhost:8501 (PORT= changes it), installing what it needs first
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
-# make test   every check and every test, in parallel: under nine minutes on two cores
+# make test   every check and every test, in parallel: about 17 minutes on two cores
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501
