@@ -81,7 +81,7 @@ class EngineDriver:
 
     @property
     def state(self) -> Literal["starting", "ready", "resting"]:
-        """The engine's; resting: it died too often, so none is started for a while."""
+        """The state of the engine. Resting: it died too often, so no engine is started for a while."""
         if self._restarts.resting:
             return "resting"
         return "ready" if self._ready else "starting"

@@ -163,7 +163,7 @@ def costs_of(rows: pd.DataFrame) -> Costs | None:
 
 
 def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
-    """The α, per judgement, at which each draft length breaks even; None where none is enough. Modelled."""
+    """The α, per judgement, at which each draft length breaks even; None where no α is enough. Modelled."""
     return [break_even_acceptance(length, costs.cost_ratio, costs.verification, costs.overhead) for length in lengths]
 
 

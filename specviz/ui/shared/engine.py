@@ -31,7 +31,7 @@ def start_engine_soon() -> None:
 
 
 def stay_while_busy() -> None:
-    """Tell the engine that the visitor is still there while a job of theirs goes on, whatever page they are on."""
+    """Tell the engine that the visitor is still there while the visitor's job goes on, on every page."""
 
     @st.fragment(run_every=SIGN_OF_LIFE_SECONDS if engine().busy(visitor().id) else None)
     def beat() -> None:
