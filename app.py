@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specviz.ui.shared.engine import start_engine_soon, stay_while_busy
+from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.theme import apply_look
 
 st.set_page_config(page_title="specviz: speculative decoding, token by token", page_icon="🐦", layout="wide")
@@ -18,5 +18,5 @@ pages = [
 page = st.navigation(pages, position="top")
 apply_look()
 page.run()
-stay_while_busy()
+visitor()  # known to the engine from the first page on, and missed when the connection ends
 start_engine_soon()

@@ -1,16 +1,15 @@
-"""The threads that feed the engine: the driver starts it and writes to it, the reader takes what it says.
+"""The threads that feed one engine: the driver starts it and writes to it, the reader takes what it says.
 
-Both share one lock with the callers. An error in either is logged and ends the engine: the job it had fails with one
-sentence, and the next engine goes on with the others.
+Both share one lock with the callers and with the drivers of other engines. An error in either is logged and ends the
+engine: the job it had fails with one sentence, and the next engine goes on with the others.
 """
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
-from typing import Literal
 
 from specviz.service.child import Child
 from specviz.service.fair_queue import FairQueue
@@ -28,34 +27,46 @@ from specviz.service.protocol import (
     parse_event,
 )
 from specviz.service.restarts import Restarts
-from specviz.service.sessions import Sessions
 
-DIED = "The engine stopped while decoding and was restarted; run again."
+RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
+DIED = "The engine stopped twice while decoding this and was restarted; run again."
 KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
 BROKEN = "Something went wrong on the server while this ran; run again."
 
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class SharedWork:
+    """What the drivers of all engines share."""
+
+    queue: FairQueue
+    restarts: Restarts
+    on_done: Callable[[Job], None]  # a job has found everything
+    tidy: Callable[[float], None]  # forget the sessions that left
+    next_tidying: Callable[[], float | None]
+    note_busy: Callable[[], None]  # an engine took a job
+    has_idle_engine: Callable[[], bool]
+
+
 class EngineDriver:
-    """Feeds one engine process from a fair queue.
+    """Feeds one engine process from the fair queue.
 
     Args:
         command: the engine's program and its arguments.
         limits: how long to wait for what.
-        changed: guards everything here, and the sessions; notified at each change.
-        sessions: whose jobs are driven; the absent ones are forgotten here.
+        changed: guards everything here; notified at each change.
+        work: what all drivers share.
     """
 
-    def __init__(self, command: Sequence[str], limits: Limits, changed: Condition, sessions: Sessions) -> None:
+    def __init__(self, command: Sequence[str], limits: Limits, changed: Condition, work: SharedWork) -> None:
         self._command = command
         self._limits = limits
         self._changed = changed
-        self._sessions = sessions
+        self._work = work
+        self._queue, self._restarts = work.queue, work.restarts
         self._thread: Thread | None = None
         self._closing = False
-        self._queue = FairQueue()
-        self._restarts = Restarts(limits)
         self._child: Child | None = None
         self._ready = False
         self._running: Job | None = None  # the one the engine has
@@ -80,34 +91,19 @@ class EngineDriver:
             self._thread.join(10)
 
     @property
-    def state(self) -> Literal["starting", "ready", "resting"]:
-        """The state of the engine. Resting: it died too often, so no engine is started for a while."""
-        if self._restarts.resting:
-            return "resting"
-        return "ready" if self._ready else "starting"
+    def ready(self) -> bool:
+        """Whether the engine runs and has said so."""
+        return self._ready
+
+    @property
+    def running(self) -> Job | None:
+        """The job the engine has."""
+        return self._running
 
     @property
     def pid(self) -> int | None:
         """The engine's process id; None while there is no engine."""
         return self._child.pid if self._child else None
-
-    def enqueue(self, job: Job) -> None:
-        """Let the job wait for the engine; it fails at once while the engine rests."""
-        if self._restarts.ask(monotonic()):
-            self._queue.put(job)
-        else:
-            job.fail(KEEPS_DYING)
-
-    def abandon(self, job: Job) -> None:
-        """Nobody wants this job any more. If the engine has it, the driver sends a Stop."""
-        self._queue.remove(job)
-        job.wanted = "stop"
-        if not job.view.finished:
-            job.view = replace(job.view, state="cancelled")
-
-    def place(self, job: Job) -> int | None:
-        """A waiting job's place in the queue."""
-        return self._queue.place(job)
 
     # ---- the driver's thread
 
@@ -141,7 +137,7 @@ class EngineDriver:
         with self._changed:
             while not self._closing:
                 now = monotonic()
-                self._forget_absent(now)
+                self._work.tidy(now)
                 if step := self._find_step(now):
                     return step
                 self._changed.wait(self._time_to_next(now))
@@ -176,7 +172,7 @@ class EngineDriver:
 
         Its turn ends only after it found something, so that jobs that take turns all get to their end.
         """
-        if self._queue.has("interactive"):
+        if self._queue.has("interactive") and not self._work.has_idle_engine():
             job.wanted = "give way"
         elif self._queue.has("background") and job.view.items > job.taken_items and self._turn_over(job, now):
             job.wanted = "take turns"
@@ -191,6 +187,7 @@ class EngineDriver:
         job.view = replace(job.view, state="loading")
         job.taken_at, job.taken_items = now, job.view.items
         self._deadline = now + self._limits.silence
+        self._work.note_busy()
         self._changed.notify_all()
         return dump_command(job.command)
 
@@ -208,14 +205,9 @@ class EngineDriver:
             self._changed.notify_all()
         child.listen()
 
-    def _forget_absent(self, now: float) -> None:
-        for job in self._sessions.forget_absent(now):
-            self.abandon(job)
-            self._changed.notify_all()
-
     def _time_to_next(self, now: float) -> float | None:
         """Seconds until something is due; None when nothing is."""
-        due = [when for when in (self._sessions.next_absence(), self._deadline) if when is not None]
+        due = [when for when in (self._work.next_tidying(), self._deadline) if when is not None]
         return max(0.0, min(due) - now) if due else None
 
     # ---- the reader's thread
@@ -252,6 +244,8 @@ class EngineDriver:
             self._put_back(job)
         elif not job.view.finished:
             job.view = advance(job.view, event)
+            if job.view.state == "done":
+                self._work.on_done(job)
         if isinstance(event, Final):
             self._running, self._deadline = None, None
 
@@ -288,6 +282,10 @@ class EngineDriver:
             job.fail(KEEPS_DYING)
         elif job.gives_way:
             self._put_back(job)
+        elif job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
+            job.deaths += 1
+            job.wait_again()
+            self._queue.put(job)
         else:
             job.fail(DIED)
 

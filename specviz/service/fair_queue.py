@@ -6,19 +6,18 @@ from specviz.service.job import Job, Lane
 
 
 class FairQueue:
-    """The jobs that wait. A session has at most one for each slot; its second one waits for the others' first ones."""
+    """The jobs that wait. A session's second job waits for the other sessions' first ones."""
 
     def __init__(self) -> None:
         self._lanes: dict[Lane, list[Job]] = {"interactive": [], "background": []}
 
-    def put(self, job: Job) -> None:
-        """Add a job at the end, or in the place of its session's waiting job of the same slot."""
+    def put(self, job: Job, instead_of: Job | None = None) -> None:
+        """Add a job at the end, or in the place of one that waits and is no longer wanted."""
         lane = self._lanes[job.lane]
-        for position, other in enumerate(lane):
-            if (other.session, other.slot) == (job.session, job.slot):
-                lane[position] = job
-                return
-        lane.append(job)
+        if instead_of in lane:
+            lane[lane.index(instead_of)] = job
+        else:
+            lane.append(job)
 
     def put_first(self, job: Job) -> None:
         """Add a job that gave way: it is next in its lane."""

@@ -67,6 +67,7 @@ class JobView:
     progress: Progress | None = None  # of a task
     result: Result | None = None  # what there is so far; it stays when the job fails or is cancelled
     message: str = ""  # one sentence for the visitor: why the job failed, or why it waits for the engine
+    beside: int = 0  # the most other engines that were busy at the same moment while this job ran
 
     @property
     def finished(self) -> bool:
@@ -101,6 +102,8 @@ class Job:
     started: bool = False  # the engine is past what it cannot interrupt
     taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
     taken_items: int = 0  # items it had by then
+    key: str | None = None  # see `sharing.sharing_key`
+    deaths: int = 0  # engines that died with it in their hands
 
     @property
     def id(self) -> int:
@@ -125,7 +128,7 @@ class Job:
     def wait_again(self) -> None:
         """Go back to waiting. A task keeps its items and goes on after them; any other job begins again."""
         view = self.view
-        self.view = JobView(view.job)
+        self.view = JobView(view.job, beside=view.beside)
         if isinstance(self.command, get_args(Task)):
             self.view = replace(self.view, progress=view.progress, result=view.result)
             self.command = replace(self.command, done=view.items)

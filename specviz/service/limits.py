@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Limits:
     """All in seconds, except `deaths`."""
 
-    absence: float = 30.0  # a session not heard of for this long has left: one page run can take 27 s on a busy host
+    reconnect: float = 20.0  # a session whose connection ended may come back within this
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
     silence: float = 180.0  # longest time between two messages of a job (a large model may have to be downloaded)
     stop: float = 5.0  # a job ends this soon after a Stop

@@ -18,6 +18,11 @@ class Restarts:
         """Whether no engine should be started now; after the rest, the next `ask` ends it."""
         return self._rest_until is not None
 
+    @property
+    def has_deaths(self) -> bool:
+        """Whether an engine has died since the last rest."""
+        return bool(self._deaths)
+
     def died(self, now: float) -> None:
         """The engine died: the last one of too many in a short time begins a rest."""
         self._deaths.append(now)

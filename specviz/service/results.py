@@ -22,6 +22,7 @@ class RunResult:
     plain_tokens: int = 0  # tokens the target alone has written; above 0 once all rounds are there
     plain_text: str = ""  # what the target alone wrote; empty until the end
     draft_guesses: DraftGuesses | None = None  # what the draft would guess along the output; None unless greedy
+    id: str = ""  # in the run store; empty until the run is stored
 
     @property
     def rounds(self) -> int:

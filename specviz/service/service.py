@@ -11,125 +11,181 @@ from typing import Literal
 from specviz.core.errors import InputError
 from specviz.service.admission import admit
 from specviz.service.child import ENGINE
-from specviz.service.driver import EngineDriver
+from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobView, Slot
 from specviz.service.limits import Limits
-from specviz.service.protocol import JobCommand
-from specviz.service.results import RunResult
-from specviz.service.sessions import Sessions
+from specviz.service.protocol import JobCommand, Run
+from specviz.service.results import CostsResult, Result, RunResult
+from specviz.service.run_store import RunStore, StoredRun
+from specviz.service.sessions import Sessions, Ticket
+from specviz.service.sharing import sharing_key
 
 STARTING = "The engine is starting and loading its models."
+RESTARTING = "The engine stopped and is starting again; this run comes after that."
 EXPIRED = "This run has expired."
 
 
 class EngineService:
-    """Feeds one engine process from a fair queue, and has each session's latest job for every slot.
+    """Feeds the engines from a fair queue, and has each session's latest job for every slot.
 
     A slot is what a job is for, such as "run" or "sweep". A new job replaces only the session's old job of the same
-    slot. A session that is not heard of (`submit`, `view`, `wait`, `heartbeat`) for a while has left.
+    slot. Sessions that ask for the same run or the same costs share one job while it lasts, and what it found after.
+
+    Args:
+        command: an engine's program and its arguments.
+        limits: how long to wait for what.
+        store: of finished runs; None stores them in memory only.
+        engines: how many engine processes.
     """
 
-    def __init__(self, command: Sequence[str] = ENGINE, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(
+        self,
+        command: Sequence[str] = ENGINE,
+        limits: Limits | None = None,
+        store: RunStore | None = None,
+        engines: int = 1,
+    ) -> None:
+        limits = limits or Limits()
         self._numbers = count(1)
         self._changed = Condition()  # guards all below; notified at each change
-        self._sessions = Sessions(self._limits.absence)
-        self._driver = EngineDriver(command, self._limits, self._changed, self._sessions)
+        self._store = store or RunStore(None)
+        self._costs: dict[str, CostsResult] = {}  # what was measured last, by sharing key
+        self._sessions = Sessions(limits.reconnect)
+        self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
 
     def start(self) -> None:
-        """Start the engine, once; returns at once."""
+        """Start the engines, once; returns at once."""
         with self._changed:
-            if self._driver.start():
+            if self._fleet.start():
                 atexit.register(self.close)
 
-    def submit(self, session: str, slot: Slot, make: Callable[[int], JobCommand]) -> int:
-        """Ask for what `make` makes of a job number; returns that number. What is wrong with it is in its view."""
+    def submit(self, session: str, slot: Slot, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
+        """Ask for what `make` makes of a job number; returns that number. What is wrong with it is in its view.
+
+        What another session asked for and has, or is being made, is given to this one too; `fresh` measures again.
+        """
         command = make(next(self._numbers))
-        job = Job(session, slot, JobView(command.job), command)
+        key = sharing_key(command)
+        found = None if fresh or key is None else self._found(key)  # without the lock: it may read a file
+        job = Job(session, slot, JobView(command.job), command, key=key)
+        if found:
+            job.view = replace(job.view, state="done", result=found)
         try:
             admit(command)
         except InputError as error:
             job.fail(str(error))
         with self._changed:
-            self._sessions.hear(session, monotonic())
+            self._sessions.hear(session)
             if not job.view.finished:
-                self._driver.enqueue(job)  # in the place of the session's old one, where that waits
-            for old in self._sessions.put(job):
-                self._driver.abandon(old)
+                job = self._joined(job, fresh) or job
+            self._replace(Ticket(command.job, session, slot, job))
             self._changed.notify_all()
-        return job.id
-
-    def busy(self, session: str) -> bool:
-        """Whether the session has a job that is not over."""
-        with self._changed:
-            return any(not job.view.finished for job in self._sessions.jobs_of(session))
+        return command.job
 
     def view(self, job: int) -> JobView:
         """What is known of a job now; cheap."""
         with self._changed:
-            self._hear_from(job)
             return self._snapshot(job)
 
-    def wait(self, job: int, rounds: int = 1, timeout: float = 0.5) -> JobView:
-        """The job's view as soon as it has this many rounds, is done drafting, or `timeout` seconds have passed."""
+    def wait(self, job: int, enough: Callable[[JobView], bool], timeout: float) -> JobView:
+        """The job's view as soon as it is over or `enough` says so, or after `timeout` seconds."""
 
         def far_enough() -> bool:
-            view = self._snapshot(job)
-            run = view.result_as(RunResult)
-            return view.finished or (run is not None and (run.rounds >= rounds or run.plain_tokens > 0))
+            ticket = self._sessions.ticket(job)
+            return ticket is None or ticket.view.finished or enough(ticket.view)
 
         with self._changed:
-            self._hear_from(job, timeout)
             self._changed.wait_for(far_enough, timeout)
-            self._hear_from(job)
             return self._snapshot(job)
 
     def cancel(self, session: str, slot: Slot) -> None:
         """End the session's job in this slot; what it has so far stays in its view."""
         with self._changed:
-            for job in self._sessions.jobs_of(session, slot):
-                self._driver.abandon(job)
+            for ticket in self._sessions.tickets_of(session, slot):
+                ticket.cancel()
+                self._abandon_unwanted([ticket.job])
             self._changed.notify_all()
 
-    def heartbeat(self, session: str) -> None:
-        """The session is still there."""
+    def arrive(self, session: str) -> None:
+        """The session's connection is there, or there again."""
         with self._changed:
-            self._sessions.hear(session, monotonic())
+            self._sessions.hear(session)
 
     def leave(self, session: str) -> None:
-        """The session has gone: end its jobs, forget its results."""
+        """The session's connection ended; unless it comes back soon, its jobs end too and its results are forgotten."""
         with self._changed:
-            for job in self._sessions.forget(session):
-                self._driver.abandon(job)
+            self._sessions.leave(session, monotonic())
             self._changed.notify_all()
+
+    def stored_run(self, run_id: str) -> StoredRun | None:
+        """A finished run by its id, whoever asked for it; any text may be asked for."""
+        return self._store.get(run_id)
 
     @property
     def state(self) -> Literal["starting", "ready", "resting"]:
-        """The engine's: resting is after it died too often."""
+        """The engines': resting is after they died too often."""
         with self._changed:
-            return self._driver.state
+            return self._fleet.state
 
     @property
-    def engine_pid(self) -> int | None:
-        """The engine's process id; None while there is no engine."""
+    def engine_pids(self) -> list[int]:
+        """The process ids of the engines that run."""
         with self._changed:
-            return self._driver.pid
+            return [driver.pid for driver in self._fleet.drivers if driver.pid]
 
     def close(self) -> None:
-        """End the engine and the service's threads."""
-        self._driver.close()
+        """End the engines and the service's threads."""
+        self._fleet.close()
+        self._store.close()
         atexit.unregister(self.close)
 
-    def _snapshot(self, number: int) -> JobView:
-        job = self._sessions.job(number)
-        if job is None:
-            return JobView(number, state="lost", message=EXPIRED)
-        if job.view.state != "waiting":
-            return job.view
-        message = "" if self._driver.state == "ready" else STARTING
-        return replace(job.view, place=self._driver.place(job), message=message)
+    def _found(self, key: str) -> Result | None:
+        if costs := self._costs.get(key):
+            return costs
+        run = self._store.latest(key)
+        return run.result if run else None
 
-    def _hear_from(self, number: int, stays: float = 0.0) -> None:
-        """The session of this job is there, and will be for `stays` seconds."""
-        if job := self._sessions.job(number):
-            self._sessions.hear(job.session, monotonic() + stays)
+    def _joined(self, job: Job, fresh: bool) -> Job | None:
+        """A job under way that will answer this one too; a fresh one joins only what has not begun."""
+        shared = self._sessions.shared(job.key) if job.key else []
+        return next((other for other in shared if not fresh or other.view.state == "waiting"), None)
+
+    def _replace(self, ticket: Ticket) -> None:
+        """Save the ticket instead of its session's old one; a job that is new waits in the old one's place."""
+        job = ticket.job
+        old = [replaced.job for replaced in self._sessions.put(ticket)]
+        unwanted = [other for other in old if not self._sessions.wanted(other)]
+        if job.id == ticket.number and not job.view.finished:
+            self._fleet.enqueue(job, next(iter(unwanted), None))
+        self._abandon_unwanted(unwanted)
+
+    def _abandon_unwanted(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            if not self._sessions.wanted(job):
+                self._fleet.abandon(job)
+
+    def _remember(self, job: Job) -> None:
+        """Store what a job found, for others who ask for the same."""
+        result = job.view.result
+        if job.key is None:
+            return
+        if isinstance(result, RunResult) and isinstance(job.command, Run):
+            named = self._store.put(job.key, job.command.request, result)
+            job.view = replace(job.view, result=named)
+        elif isinstance(result, CostsResult):
+            self._costs[job.key] = result
+
+    def _snapshot(self, number: int) -> JobView:
+        ticket = self._sessions.ticket(number)
+        if ticket is None:
+            return JobView(number, state="lost", message=EXPIRED)
+        self._sessions.hear(ticket.session)
+        view = ticket.view
+        if view.state != "waiting":
+            return view
+        return replace(view, place=self._fleet.place(ticket.job), message=self._why_it_waits(ticket.job))
+
+    def _why_it_waits(self, job: Job) -> str:
+        if self._fleet.state == "ready":
+            return ""
+        return RESTARTING if job.deaths or self._fleet.has_died else STARTING

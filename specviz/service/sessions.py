@@ -1,53 +1,89 @@
-"""Which jobs each session has, and when it was last heard of. The caller holds the service's lock; no threads here."""
+"""Which jobs each session has, and which sessions have left. The caller holds the service's lock; no threads here."""
 
-from specviz.service.job import Job, Slot
+from dataclasses import dataclass, replace
+
+from specviz.service.job import Job, JobView, Slot
+
+
+@dataclass(slots=True)
+class Ticket:
+    """One session's claim to a job. Several sessions can have tickets for one job."""
+
+    number: int
+    session: str
+    slot: Slot
+    job: Job
+    cancelled: JobView | None = None  # what the session sees of a job that it no longer wants
+
+    @property
+    def view(self) -> JobView:
+        """What its session sees."""
+        return self.cancelled or replace(self.job.view, job=self.number)
+
+    def cancel(self) -> None:
+        """This session no longer wants the job; what was found so far stays in the view."""
+        if not self.view.finished:
+            self.cancelled = replace(self.view, state="cancelled", place=None)
 
 
 class Sessions:
-    """Each session's latest job for every slot, waiting, running or finished.
+    """Each session's latest ticket for every slot, of jobs that wait, run or are finished.
 
     Args:
-        absence: seconds after which a session that was not heard of has left.
+        reconnect: seconds in which a session whose connection ended may come back.
     """
 
-    def __init__(self, absence: float) -> None:
-        self._absence = absence
-        self._jobs: dict[int, Job] = {}  # by number
-        self._heard: dict[str, float] = {}  # when each session was last heard of, on the monotonic clock
+    def __init__(self, reconnect: float) -> None:
+        self._reconnect = reconnect
+        self._tickets: dict[int, Ticket] = {}  # by number
+        self._left: dict[str, float] = {}  # when the connection of each ended, on the monotonic clock
 
-    def hear(self, session: str, when: float) -> None:
-        """The session is there at this time."""
-        self._heard[session] = when
+    def hear(self, session: str) -> None:
+        """The session is there, also if its connection had ended."""
+        self._left.pop(session, None)
 
-    def job(self, number: int) -> Job | None:
-        """The job of this number; None where it was never there, was replaced, or its session has left."""
-        return self._jobs.get(number)
+    def leave(self, session: str, now: float) -> None:
+        """The session's connection ended."""
+        self._left[session] = now
 
-    def jobs_of(self, session: str, slot: Slot | None = None) -> list[Job]:
-        """The session's jobs, or the one in this slot."""
-        return [job for job in self._jobs.values() if job.session == session and slot in (None, job.slot)]
+    def ticket(self, number: int) -> Ticket | None:
+        """The ticket of this number; None where it was never there, was replaced, or its session has left."""
+        return self._tickets.get(number)
 
-    def put(self, job: Job) -> list[Job]:
-        """Save a job; returns the one that it replaces, which is forgotten."""
-        replaced = self.jobs_of(job.session, job.slot)
+    def tickets_of(self, session: str, slot: Slot | None = None) -> list[Ticket]:
+        """The session's tickets, or the one for this slot."""
+        return [t for t in self._tickets.values() if t.session == session and slot in (None, t.slot)]
+
+    def wanted(self, job: Job) -> bool:
+        """Whether some session still wants this job."""
+        return any(ticket.job is job and not ticket.cancelled for ticket in self._tickets.values())
+
+    def shared(self, key: str) -> list[Job]:
+        """The jobs with this key that are not over and that some session wants."""
+        found = {id(t.job): t.job for t in self._tickets.values() if t.job.key == key and not t.cancelled}
+        return [job for job in found.values() if not job.view.finished]
+
+    def put(self, ticket: Ticket) -> list[Ticket]:
+        """Save a ticket; returns the one that it replaces, which is forgotten."""
+        replaced = self.tickets_of(ticket.session, ticket.slot)
         for old in replaced:
-            del self._jobs[old.id]
-        self._jobs[job.id] = job
+            del self._tickets[old.number]
+        self._tickets[ticket.number] = ticket
         return replaced
 
-    def forget(self, session: str) -> list[Job]:
-        """Forget a session that has left; returns the jobs it had."""
-        jobs = self.jobs_of(session)
-        for job in jobs:
-            del self._jobs[job.id]
-        self._heard.pop(session, None)
-        return jobs
+    def forget(self, session: str) -> list[Ticket]:
+        """Forget a session that has left; returns the tickets it had."""
+        tickets = self.tickets_of(session)
+        for ticket in tickets:
+            del self._tickets[ticket.number]
+        self._left.pop(session, None)
+        return tickets
 
-    def forget_absent(self, now: float) -> list[Job]:
-        """Forget every session that has left by now; returns the jobs they had."""
-        gone = [session for session, heard in self._heard.items() if now - heard >= self._absence]
-        return [job for session in gone for job in self.forget(session)]
+    def forget_gone(self, now: float) -> list[Ticket]:
+        """Forget every session that did not come back in time; returns the tickets they had."""
+        gone = [session for session, left in self._left.items() if now - left >= self._reconnect]
+        return [ticket for session in gone for ticket in self.forget(session)]
 
-    def next_absence(self) -> float | None:
-        """When the next session counts as absent if it is not heard of; None without sessions."""
-        return min(self._heard.values()) + self._absence if self._heard else None
+    def next_to_forget(self) -> float | None:
+        """When the next session that left is forgotten; None without any."""
+        return min(self._left.values()) + self._reconnect if self._left else None

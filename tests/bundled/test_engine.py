@@ -284,14 +284,14 @@ def test_bad_input_comes_back_as_its_sentence(service: EngineService, request_: 
 def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
     settings = DecodeSettings(max_new_tokens=450, draft_length=1, stop_at_eos=False)
     job = submit(service, RunRequest(STORY, settings=settings))
-    assert service.wait(job, rounds=1, timeout=PATIENCE).rounds
-    engine = service.engine_pid
+    assert service.wait(job, lambda view: view.rounds > 0, PATIENCE).rounds
+    engine = service.engine_pids
     service.cancel("ada", "run")
     view = service.view(job)
     assert view.state == "cancelled"
     assert len(traced(view).trace.output.token_ids) < 450
     assert run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=4))).state == "done"
-    assert service.engine_pid == engine
+    assert service.engine_pids == engine
 
 
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:

@@ -64,7 +64,11 @@ def _start(app: Path, log: Path) -> tuple[AppServer, "subprocess.Popen[bytes]"]:
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.headless", "true"]
     options = ["--server.fileWatcherType", "none", "--server.address", "127.0.0.1", "--server.port", str(port)]
     with log.open("ab") as out:
-        process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+        # a run store of its own: what other tests measured is not there
+        environment = {**os.environ, "SPECVIZ_RUNS": str(log.parent / "runs")}
+        process = subprocess.Popen(
+            [*command, *options], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=environment
+        )
     return AppServer(f"http://127.0.0.1:{port}", process.pid, log), process
 
 

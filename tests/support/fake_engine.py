@@ -1,9 +1,9 @@
 """An engine without models for the service's tests: speaks the protocol, and does what the prompt says.
 
 Prompts: `rounds N` decodes N rounds · `hold` decodes one, then waits for a Stop · `deaf` decodes one, then hears
-nothing · `die` ends the process · `fail` is refused · `noise` prints what is no event, then decodes one. A calibration
-obeys `hold` too. A sweep finds one cell each time it has the engine, then waits for a Stop; its third cell is the last.
-The argument `stillborn` ends it before it is ready.
+nothing · `slow` decodes one, then does nothing for a second · `die` ends the process · `fail` is refused · `noise`
+prints what is no event, then decodes one. A calibration obeys `hold` too. A sweep finds one cell each time it has the
+engine, then waits for a Stop; its third cell is the last. The argument `stillborn` ends it before it is ready.
 """
 
 import os
@@ -78,6 +78,8 @@ def obey(command: Run | Calibrate | Sweep) -> Iterator[Event]:
             yield Rounds(job, [Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))], output(index + 1))
         if order == "die":
             os._exit(3)
+        if order == "slow":
+            Never().wait(1)
         if order == "deaf":
             Never().wait()
         if order == "hold":

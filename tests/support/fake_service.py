@@ -5,9 +5,10 @@ from itertools import count
 from typing import Any
 
 from specviz.service.job import Job, JobView, Slot, advance
-from specviz.service.protocol import JobCommand, JobEvent, Stopped
+from specviz.service.protocol import JobCommand, JobEvent
+from specviz.service.run_store import StoredRun
 from specviz.service.service import EXPIRED
-from specviz.service.sessions import Sessions
+from specviz.service.sessions import Sessions, Ticket
 
 
 class FakeService:
@@ -17,46 +18,44 @@ class FakeService:
         self.commands: list[Any] = []
         self.cancelled: list[Slot] = []
         self.started = False
+        self.stored: dict[str, StoredRun] = {}
         self._numbers = count(1)
-        self._sessions = Sessions(absence=3600)
+        self._sessions = Sessions(reconnect=3600)
 
     def start(self) -> None:
         self.started = True
 
-    def submit(self, session: str, slot: Slot, make: Callable[[int], JobCommand]) -> int:
+    def submit(self, session: str, slot: Slot, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
         command = make(next(self._numbers))
         self.commands.append(command)
-        self._sessions.put(Job(session, slot, JobView(command.job, place=1), command))
+        job = Job(session, slot, JobView(command.job, place=1), command)
+        self._sessions.put(Ticket(command.job, session, slot, job))
         return command.job
 
     def view(self, job: int) -> JobView:
-        found = self._sessions.job(job)
+        found = self._sessions.ticket(job)
         return found.view if found else JobView(job, state="lost", message=EXPIRED)
 
-    def wait(self, job: int, rounds: int, timeout: float) -> JobView:
+    def wait(self, job: int, enough: Callable[[JobView], bool], timeout: float) -> JobView:
         return self.view(job)
 
     def cancel(self, session: str, slot: Slot) -> None:
         self.cancelled.append(slot)
-        for job in self._sessions.jobs_of(session, slot):
-            if not job.view.finished:
-                job.view = advance(job.view, Stopped(job.id))
+        for ticket in self._sessions.tickets_of(session, slot):
+            ticket.cancel()
 
-    def busy(self, session: str) -> bool:
-        return any(not job.view.finished for job in self._sessions.jobs_of(session))
-
-    def heartbeat(self, session: str) -> None:
-        pass
+    def stored_run(self, run_id: str) -> StoredRun | None:
+        return self.stored.get(run_id)
 
     # ---- for tests
 
     def tell(self, *events: JobEvent) -> None:
         """What the engine sends about a job."""
         for event in events:
-            job = self._sessions.job(event.job)
-            assert job, "the service has no such job"
-            job.view = advance(job.view, event)
+            ticket = self._sessions.ticket(event.job)
+            assert ticket, "the service has no such job"
+            ticket.job.view = advance(ticket.job.view, event)
 
     def expire(self, session: str) -> None:
-        """The session was not heard of for too long."""
+        """The session left and did not come back."""
         self._sessions.forget(session)

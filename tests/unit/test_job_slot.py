@@ -121,13 +121,43 @@ def test_a_job_replaced_while_its_page_waits_for_it_is_no_error(
     slot = JobSlot("run", SweepResult)
     slot.start(lambda job: Run(job, RunRequest("old")))
 
-    def while_waiting(job: int, **_: object) -> JobView:
+    def while_waiting(job: int, *_: object) -> JobView:
         slot.start(lambda job: Run(job, RunRequest("new")))
         return FakeService.view(service, job)
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
-    assert not (slot.wait(rounds=1, timeout=0.0) if look == "wait" else slot.refresh())
+    assert not (slot.wait(0.0) if look == "wait" else slot.refresh())
     assert (slot.job, slot.state, slot.message) == (2, "waiting", "")
+
+
+def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    slot = started()
+    assert not slot.wait_for_end(0.01)
+    assert slot.busy
+
+    def end_soon(job: int, *_: object) -> JobView:
+        service.tell(Finished(job))
+        return service.view(job)
+
+    monkeypatch.setattr(service, "wait", end_soon)
+    assert slot.wait_for_end(3600)
+    assert slot.state == "done"
+
+
+def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The visitor has changed something while the page still waits for the run before."""
+
+    class RerunAsked(BaseException):
+        pass
+
+    def end_script() -> None:
+        raise RerunAsked
+
+    slot = started()
+    monkeypatch.setattr(job_slot, "let_script_end", end_script)
+    with pytest.raises(RerunAsked):
+        slot.wait_for_end(3600)
+    assert slot.busy
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.panels import Panel
 from specviz.ui.helps.state import HERE, RECORDED, Sweeps
 from specviz.ui.session import session
-from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.notices import notices
@@ -37,7 +36,6 @@ def lead() -> None:
 
 def show_sweeps(tabs: dict[str, Panel]) -> None:
     """Draw progress and figures; while a sweep is under way the drawing repeats by itself."""
-    engine().heartbeat(visitor().id)
     sweeps = session().sweeps
     sweeps.refresh()
     running = sweeps.slot.busy

@@ -13,7 +13,6 @@ from specviz.ui.race.results import show_results
 from specviz.ui.race.state import Racing, recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
-from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.notices import notices
@@ -35,7 +34,6 @@ def lead() -> None:
 def race() -> Racing:
     """Draw the controls; start a race only when its button is pressed."""
     racing = _racing()
-    engine().heartbeat(visitor().id)
     entry, pressed = race_controls(racing.entry, racing.slot.busy)
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []

@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
+from time import monotonic
 from typing import Generic, Literal, TypeVar
 
 from specviz.service.job import JobView, Slot, State
 from specviz.service.protocol import JobCommand
-from specviz.ui.shared.engine import engine, visitor
+from specviz.ui.shared.engine import engine, let_script_end, visitor
 
 R = TypeVar("R")
+PAUSE_SECONDS = 0.1
 
 
 class JobSlot(Generic[R]):
@@ -60,10 +62,13 @@ class JobSlot(Generic[R]):
         found = self._view.result if self._view else None
         return next((found for kind in self._kinds if isinstance(found, kind)), None)
 
-    def start(self, make: Callable[[int], JobCommand]) -> int:
-        """Ask the engine for what `make` makes of a job number; returns that number."""
+    def start(self, make: Callable[[int], JobCommand], *, fresh: bool = False) -> int:
+        """Ask the engine for what `make` makes of a job number; returns that number.
+
+        What is stored or under way for another visitor is taken, unless it is to be measured `fresh`.
+        """
         engine().start()
-        job = engine().submit(visitor().id, self.slot, make)
+        job = engine().submit(visitor().id, self.slot, make, fresh=fresh)
         with self._lock:
             self._view = JobView(job)
         return job
@@ -83,9 +88,21 @@ class JobSlot(Generic[R]):
         """Ask the service how far the job is; True if it ended since the last look."""
         return self._see(lambda job: engine().view(job))
 
-    def wait(self, rounds: int, timeout: float) -> bool:
-        """As `refresh`, but first wait until a run has this many rounds or `timeout` seconds have passed."""
-        return self._see(lambda job: engine().wait(job, rounds=rounds, timeout=timeout))
+    def wait(self, timeout: float) -> bool:
+        """As `refresh`, but first wait until the job has found something or `timeout` seconds have passed."""
+        return self._see(lambda job: engine().wait(job, _has_begun, timeout))
+
+    def wait_for_end(self, timeout: float) -> bool:
+        """As `refresh`, but first wait until the job is over or `timeout` seconds have passed.
+
+        A script that the visitor has asked to run again ends here, at the next of its short pauses.
+        """
+        deadline = monotonic() + timeout
+        ended = False
+        while self.busy and not ended and monotonic() < deadline:
+            ended = self._see(lambda job: engine().wait(job, _never, min(PAUSE_SECONDS, deadline - monotonic())))
+            let_script_end()
+        return ended
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
         before = self._view
@@ -100,6 +117,14 @@ class JobSlot(Generic[R]):
                 seen = replace(now, state="lost", message=seen.message)
             self._view = seen
         return seen.finished
+
+
+def _has_begun(view: JobView) -> bool:
+    return view.rounds > 0 or view.items > 0
+
+
+def _never(view: JobView) -> bool:
+    return False
 
 
 def waiting_line(view: JobView) -> str | None:

@@ -11,7 +11,6 @@ from specviz.data.permalink import link_of
 from specviz.models.catalogue import changed_weights
 from specviz.ui.session import session
 from specviz.ui.shared.address import write_address
-from specviz.ui.shared.engine import engine, visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import seconds_since_set
@@ -30,7 +29,6 @@ def watch(asked: FormInput) -> Watching:
     watching = session().watch
     if watching.shown is None and (recorded := first_trace()):
         watching.shown = replace(recorded_run(recorded, "first"), draft_guesses=first_draft_guesses())
-    engine().heartbeat(visitor().id)
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset)
         write_address(link_of(asked.request, watching.step, asked.preset))

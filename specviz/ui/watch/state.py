@@ -92,7 +92,7 @@ class Watching:
             self.step = None  # a link's playhead belongs to the link's run
         self.request, self.preset, self.message = request, preset, ""
         self.run.start(lambda job: Run(job, request))
-        self._take(ended=self.run.wait(rounds=1, timeout=FIRST_ROUNDS_SECONDS))
+        self._take(ended=self.run.wait(FIRST_ROUNDS_SECONDS))
 
     def refresh(self) -> str | None:
         """Ask the engine how far it is; returns a line for what is being waited for."""

@@ -1,0 +1,167 @@
+"""Finished runs, so that a class that opens one link sees one run, today and after the engine was started again.
+
+A run is found by what was asked for (`latest`) or by its own id (`get`). A newer run of the same request replaces the
+older one for `latest` only: a link to the older one still opens it, until the store is full and the oldest runs go.
+"""
+
+import hashlib
+import logging
+import os
+import re
+import tempfile
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+
+from pydantic import TypeAdapter, ValidationError
+
+from specviz.core.request import RunRequest
+from specviz.service.results import RunResult
+
+FOLDER_VARIABLE = "SPECVIZ_RUNS"
+IN_MEMORY = 64  # runs; one of 64 tokens takes about half a megabyte
+ON_DISK = 500  # files
+DISK_BYTES = 200_000_000
+LARGEST_FILE = 32_000_000  # bytes; a larger one is not ours
+ID = re.compile(r"[0-9a-f]{16}")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A finished run. `result.id` is its id; `result.trace` says when and where it was measured."""
+
+    key: str  # see `sharing.sharing_key`
+    request: RunRequest
+    result: RunResult
+
+
+_STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
+
+
+def default_folder() -> Path | None:
+    """Where runs are stored: SPECVIZ_RUNS, else a folder in the user's cache; None for SPECVIZ_RUNS=memory."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named == "memory":
+        return None
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(named or f"{cache}/specviz/runs").expanduser()
+
+
+class RunStore:
+    """Bounded, in memory and on disk; a disk that fails is said in the log, and memory goes on. Safe between threads.
+
+    Args:
+        folder: of the files, made when it is first needed; None stores in memory only.
+        on_disk: most files; the ones not written or opened for the longest time go first.
+    """
+
+    def __init__(self, folder: Path | None, *, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
+        self._folder = folder
+        self._in_memory, self._on_disk = in_memory, on_disk
+        self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
+        self._latest: dict[str, str] = {}  # ids in memory by key
+        self._lock = Lock()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="run-store")  # nobody waits for the disk
+
+    def latest(self, key: str) -> StoredRun | None:
+        """The newest run of this key."""
+        with self._lock:
+            known = self._latest.get(key)
+        if known and (run := self.get(known)):
+            return run
+        files = sorted(self._files(f"{_short(key)}-*.json"), key=_modified)
+        runs = (self._read(file) for file in reversed(files))
+        return next((run for run in runs if run and run.key == key), None)
+
+    def get(self, run_id: str) -> StoredRun | None:
+        """The run of this id; any text may be asked for."""
+        if not ID.fullmatch(run_id):
+            return None
+        with self._lock:
+            if run := self._runs.get(run_id):
+                self._runs.move_to_end(run_id)
+                return run
+        files = self._files(f"*-{run_id}.json")
+        return self._read(files[0]) if files else None
+
+    def put(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
+        """Store a finished run; returns it with its id."""
+        named = replace(result, id=_id_of(key, result))
+        run = StoredRun(key, request, named)
+        self._remember(run)
+        if self._folder:
+            self._writer.submit(self._write, self._folder, run)
+        return named
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        self._writer.shutdown()
+
+    def _remember(self, run: StoredRun) -> None:
+        with self._lock:
+            self._runs[run.result.id] = run
+            self._latest[run.key] = run.result.id
+            while len(self._runs) > self._in_memory:
+                old_id, old = self._runs.popitem(last=False)
+                if self._latest.get(old.key) == old_id:
+                    del self._latest[old.key]
+
+    def _files(self, pattern: str) -> list[Path]:
+        try:
+            return list(self._folder.glob(pattern)) if self._folder else []
+        except OSError:
+            return []
+
+    def _read(self, file: Path) -> StoredRun | None:
+        """The run in this file, remembered from now on; None for a file that is damaged or of another version."""
+        try:
+            if file.stat().st_size > LARGEST_FILE:
+                return None
+            run = _STORED.validate_json(file.read_bytes())
+            os.utime(file)  # it was used: others go first
+        except (OSError, ValidationError):
+            return None
+        if run.result.id not in file.name:
+            return None
+        self._remember(run)
+        return run
+
+    def _write(self, folder: Path, run: StoredRun) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # prompts are the visitors' own
+            with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as new:
+                new.write(_STORED.dump_json(run))
+            Path(new.name).replace(folder / f"{_short(run.key)}-{run.result.id}.json")
+            self._remove_oldest(folder)
+        except OSError as error:
+            _log.warning("A run cannot be stored in %s: %s", folder, error)
+
+    def _remove_oldest(self, folder: Path) -> None:
+        total = 0
+        for place, file in enumerate(sorted(folder.glob("*-*.json"), key=_modified, reverse=True), start=1):
+            with suppress(OSError):  # another server may share the folder
+                total += file.stat().st_size
+                if place > self._on_disk or total > DISK_BYTES:
+                    file.unlink()
+
+
+def _id_of(key: str, result: RunResult) -> str:
+    """What differs between two runs of the same request: their times."""
+    seconds = [round.seconds for round in result.trace.rounds]
+    return hashlib.sha256(f"{key} {result.trace.created} {seconds}".encode()).hexdigest()[:16]
+
+
+def _short(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def _modified(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
