@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT))
 from specviz.ui.learn.payload import VocabularyPayload  # noqa: E402
 from specviz.ui.play.payload import Fate, PlayPayload  # noqa: E402
 from specviz.ui.race.payload import LaneStatus, RacePayload, Step  # noqa: E402
+from specviz.ui.shared.chart import ChartPayload  # noqa: E402
+from specviz.ui.shared.figures import Figure  # noqa: E402
 from specviz.ui.stage.payload import (  # noqa: E402
     CandidateRow,
     Chip,
@@ -29,7 +31,14 @@ from specviz.ui.stage.payload import (  # noqa: E402
 
 FILE = ROOT / "assets/shared/payloads.d.ts"
 HEAD = "// Made by scripts/write_payload_types.py from the Python types. Do not edit it.\n"
-SIMPLE: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean", NoneType: "null"}
+SIMPLE: dict[object, str] = {
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+    Figure: "{ data: object[]; layout: Record<string, unknown> }",  # what is in them is plotly.js's business
+}
 NAMED: dict[str, Any] = {  # types that are no class: the name they have in Python
     "CandidateRow": CandidateRow,
     "Chip": Chip,
@@ -42,7 +51,7 @@ NAMED: dict[str, Any] = {  # types that are no class: the name they have in Pyth
     "ShareRow": ShareRow,
     "Step": Step,
 }
-ROOTS = (StagePayload, RacePayload, PlayPayload, VocabularyPayload)
+ROOTS = (StagePayload, RacePayload, PlayPayload, VocabularyPayload, ChartPayload)
 
 
 def payload_types() -> str:
@@ -51,6 +60,8 @@ def payload_types() -> str:
     waiting = [*ROOTS, *NAMED.values()]
     while waiting:
         kind = waiting.pop()
+        if kind in SIMPLE:
+            continue
         if is_typeddict(kind) and kind.__name__ not in found:
             found[kind.__name__] = _interface(kind)
             waiting += get_type_hints(kind).values()

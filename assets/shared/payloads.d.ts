@@ -2,6 +2,14 @@
 
 export type CandidateRow = [string, number, number | null, boolean];
 
+/**
+ * A figure, and what it shows in words.
+ */
+export interface ChartPayload {
+  figure: { data: object[]; layout: Record<string, unknown> };
+  alt: string;
+}
+
 export type Chip = JudgedChip | DiscardedChip | TargetChip;
 
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "correction" | "bonus";

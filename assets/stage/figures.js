@@ -2,10 +2,12 @@
 
 import { find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
-import { PLOT_CONFIG, axis, baseLayout } from "./plotly.js";
+import { PLOT_CONFIG } from "../shared/plotly.js";
+import { axis, baseLayout } from "./plotting.js";
 
 /** @import { FiguresAfter, StagePayload } from "../shared/payloads.js" */
-/** @import { FrameQueue, PlotlyModule } from "./plotly.js" */
+/** @import { PlotlyModule } from "../shared/plotly.js" */
+/** @import { FrameQueue } from "./plotting.js" */
 /** @import { Style } from "./style.js" */
 
 /** @typedef {"acceptance" | "positions" | "speedup"} FigureName */

@@ -3,6 +3,7 @@
 import { isOwn } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
+import { TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Diagram } from "./diagram.js";
@@ -10,7 +11,7 @@ import { Figures } from "./figures.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { Playhead } from "./playhead.js";
-import { FrameQueue, adoptPlotlyStyles, loadPlotly } from "./plotly.js";
+import { FrameQueue } from "./plotting.js";
 import { Replay } from "./replay.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
@@ -19,10 +20,8 @@ import { Transport } from "./transport.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
-/** @import { PlotlyModule } from "./plotly.js" */
+/** @import { PlotlyModule } from "../shared/plotly.js" */
 /** @import { Place } from "./strip.js" */
-
-const TOKENS_FIRST = 700; // ms: loading plotly.js blocks the page for up to a second, and the tokens should move first
 
 class Stage {
   /** @param {ParentNode & Node} root */
@@ -148,9 +147,8 @@ class Stage {
     if (this.Plotly || this.fetching) return;
     this.fetching = true;
     const message = find(this.node, ".no-figures");
-    await new Promise((later) => setTimeout(later, TOKENS_FIRST));
     try {
-      this.Plotly = await loadPlotly();
+      this.Plotly = await loadPlotly(TOKENS_FIRST);
       adoptPlotlyStyles(this.root);
       message.hidden = true;
       this.show();

@@ -3,12 +3,13 @@
 
 import { find } from "../shared/dom.js";
 import { counted, milliseconds } from "../shared/numbers.js";
-import { PLOT_CONFIG } from "./plotly.js";
+import { PLOT_CONFIG } from "../shared/plotly.js";
 import { LEFT_MARGIN, timelineFigure } from "./timeline_figure.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
-/** @import { FrameQueue, PlotlyModule } from "./plotly.js" */
+/** @import { PlotlyModule } from "../shared/plotly.js" */
+/** @import { FrameQueue } from "./plotting.js" */
 /** @import { Style } from "./style.js" */
 /** @import { Margin, Span } from "./timeline_figure.js" */
 

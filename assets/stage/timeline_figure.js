@@ -1,6 +1,6 @@
 // The timeline's blocks, as Plotly draws them.
 
-import { axis, baseLayout } from "./plotly.js";
+import { axis, baseLayout } from "./plotting.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Style } from "./style.js" */

@@ -165,11 +165,12 @@ def test_what_is_looked_for_would_be_found() -> None:
     def unescaped() -> None:
         import streamlit as st
 
+        from specviz.ui.shared.chart import chart
         from tests.support.hostile import NAMES
 
         st.segmented_control("choice", [NAMES[0]])
         st.expander(NAMES[1])
         st.selectbox("shown as text", [NAMES[2]])
-        st.plotly_chart({"data": [{"type": "bar", "x": [NAMES[1]], "y": [1]}]})
+        chart({"data": [{"type": "bar", "x": [NAMES[1]], "y": [1]}], "layout": {"height": 300}}, "bars", "Bars.")
 
     assert len(raw_names_in(AppTest.from_function(unescaped).run())) == 3

@@ -42,7 +42,14 @@ def markdown_of(page: AppTest) -> list[str]:
 
 def figure_texts_of(page: AppTest) -> list[str]:
     """Every text in a Plotly figure: labels, legends, hover texts."""
-    return [text for chart in page.get("plotly_chart") for text in _strings(json.loads(chart.proto.spec))]
+    return [text for figure in figures_of(page).values() for text in _strings(figure)]
+
+
+def figures_of(page: AppTest) -> dict[str, Any]:
+    """Every Plotly figure on the page, by what it shows in words."""
+    mounted = [json.loads(component.proto.json) for component in page.get("bidi_component")]
+    specs = {str(place): json.loads(chart.proto.spec) for place, chart in enumerate(page.get("plotly_chart"))}
+    return specs | {data["alt"]: data["figure"] for data in mounted if "figure" in data}
 
 
 def _texts(message: Any, left_out: set[str]) -> Iterator[str]:

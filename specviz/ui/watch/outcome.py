@@ -8,10 +8,11 @@ from specviz.core.metrics import Costs, count, speedup
 from specviz.core.trace import Trace, dump_trace
 from specviz.core.verdict import compare_texts, verdict_of_run
 from specviz.data.lessons.glossary import explained
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS, Dot, speedup_figure, verification_figure
 from specviz.ui.shared.verdict import headline
 from specviz.ui.stage.data import Source
+from specviz.ui.watch.figures import Dot, speedup_figure, verification_figure
 from specviz.ui.watch.state import Shown, Watching, pair_key
 
 
@@ -70,12 +71,12 @@ def show_speedups(
         st.markdown("**Speedup against draft length**")
         figure = speedup_figure(dots, alpha if source == "live" else None, costs)
         alt = "Measured speedup of each run of this session by draft length, the predicted curve, and break-even."
-        st.plotly_chart(figure, key="speedups", config=NO_TOOLS, alt=alt)
+        chart(figure, key="speedups", alt=alt)
     with right:
         st.markdown("**What checking k tokens at once costs**")
         if costs:
             alt = "Measured time of one target pass over k tokens, in single-token steps, and the free ideal."
-            st.plotly_chart(verification_figure(costs), key="verification", config=NO_TOOLS, alt=alt)
+            chart(verification_figure(costs), key="verification", alt=alt)
         else:
             st.caption("Measured here after a live run of this pair.")
     st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *map(plain, formats)]), unsafe_allow_html=True)

@@ -1,0 +1,96 @@
+// A chart: a Plotly figure from the server, drawn when it can be seen, in the theme's colours and at the page's width.
+
+import { find } from "../shared/dom.js";
+import { mount } from "../shared/mounting.js";
+import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
+import { applyScheme } from "../shared/theme.js";
+import { layoutOf } from "./layout.js";
+
+/** @import { ChartPayload } from "../shared/payloads.js" */
+/** @import { Loaded } from "../shared/mounting.js" */
+/** @import { PlotlyModule } from "../shared/plotly.js" */
+
+const NEARLY_SEEN = "300px"; // drawn this long before it scrolls into sight, where the browser knows scrollMargin
+const STAGE = ".st-key-run"; // where the Watch page has its stage
+
+class Chart {
+  /** @param {ParentNode & Node} root */
+  constructor(root) {
+    this.root = root;
+    this.node = find(root, ".chart");
+    this.plot = find(root, ".plot");
+    this.missing = find(root, ".missing");
+    /** @type {ChartPayload | null} */
+    this.data = null;
+    /** @type {PlotlyModule | null} */
+    this.Plotly = null;
+    this.fetching = false;
+    this.seen = false;
+    this.drawn = "";
+    const options = { rootMargin: NEARLY_SEEN, scrollMargin: NEARLY_SEEN };
+    this.sight = new IntersectionObserver((entries) => {
+      this.seen = entries.at(-1)?.isIntersecting ?? false;
+      this.show();
+    }, options);
+    this.sight.observe(this.node);
+    this.sizes = new ResizeObserver(() => this.show());
+    this.sizes.observe(this.node);
+  }
+
+  /**
+   * Called by Streamlit for every change of data or theme.
+   * @param {Loaded<ChartPayload>} component
+   */
+  load({ data }) {
+    this.data = data;
+    this.plot.setAttribute("aria-label", data.alt);
+    applyScheme(this.node);
+    this.show();
+  }
+
+  show() {
+    const width = this.node.clientWidth;
+    if (!this.data || !this.seen || !width) return;
+    if (!this.Plotly) return void this.#fetchPlotly();
+    const look = this.#look();
+    const wanted = JSON.stringify([this.data.figure, look, width]);
+    if (wanted === this.drawn) return;
+    this.drawn = wanted;
+    const { data, layout } = structuredClone(this.data.figure); // Plotly writes into what it is given
+    this.Plotly.react(this.plot, data, layoutOf(layout, look, width), PLOT_CONFIG);
+  }
+
+  /** The theme's colours and font, as the style sheet has them. */
+  #look() {
+    const style = getComputedStyle(this.node);
+    return {
+      ink: style.color,
+      mute: style.getPropertyValue("--mute").trim(),
+      line: style.getPropertyValue("--line").trim(),
+      background: style.backgroundColor,
+      font: style.fontFamily,
+    };
+  }
+
+  async #fetchPlotly() {
+    if (this.fetching) return;
+    this.fetching = true;
+    try {
+      this.Plotly = await loadPlotly(document.querySelector(STAGE) ? TOKENS_FIRST : 0);
+      adoptPlotlyStyles(this.root);
+    } catch {
+      // said below
+    }
+    this.fetching = false;
+    this.missing.hidden = this.Plotly !== null;
+    if (this.Plotly) this.show();
+  }
+
+  stop() {
+    this.sight.disconnect();
+    this.sizes.disconnect();
+    this.Plotly?.purge(this.plot);
+  }
+}
+
+export default mount(".chart", (root) => new Chart(root));

@@ -1,0 +1,63 @@
+// What every chart looks like, before its own layout is added. Pure: no element, no Plotly.
+
+/** @typedef {{ ink: string, mute: string, line: string, background: string, font: string }} Look */
+/** @typedef {Record<string, unknown>} Part a part of a Plotly layout */
+
+/**
+ * A chart's layout: its own on top of the one that all charts share.
+ * @param {Part} own
+ * @param {Look} look
+ * @param {number} width
+ */
+export function layoutOf(own, look, width) {
+  return merged({ ...shared(look), width }, own);
+}
+
+/**
+ * `more` on top of `base`: objects inside are merged, anything else is replaced.
+ * @param {Part} base
+ * @param {Part} more
+ * @returns {Part}
+ */
+export function merged(base, more) {
+  const both = { ...base };
+  for (const [name, value] of Object.entries(more)) {
+    const below = both[name];
+    both[name] = isPart(below) && isPart(value) ? merged(below, value) : value;
+  }
+  return both;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Part}
+ */
+function isPart(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** @param {Look} look */
+function shared({ ink, mute, line, background, font }) {
+  const axis = {
+    automargin: true,
+    fixedrange: true, // a finger that scrolls the page must not zoom the chart
+    zeroline: false,
+    ticks: "",
+    ticklabelstandoff: 4,
+    title: { font: { size: 14 }, standoff: 12 },
+  };
+  return {
+    autosize: false,
+    margin: { l: 8, r: 8, t: 8, b: 8 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: font, size: 12, color: mute },
+    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { color: ink } },
+    xaxis: { ...axis, showgrid: false },
+    yaxis: { ...axis, gridcolor: line },
+    dragmode: false,
+    hovermode: "closest",
+    hoverlabel: { bgcolor: background, bordercolor: mute, font: { family: font, color: ink, size: 13 } },
+    uirevision: "same", // what the visitor hid in the legend stays hidden when the numbers change
+  };
+}

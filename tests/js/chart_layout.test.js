@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { layoutOf, merged } from "../../assets/chart/layout.js";
+
+const LOOK = { ink: "black", mute: "grey", line: "silver", background: "white", font: "serif" };
+
+test("what is inside objects is merged; lists and values are replaced", () => {
+  const base = { a: { b: 1, c: { d: 2, e: 3 } }, list: [1, 2], kept: 0 };
+  const both = merged(base, { a: { c: { d: 4 } }, list: [5], more: null });
+  assert.deepEqual(both, { a: { b: 1, c: { d: 4, e: 3 } }, list: [5], kept: 0, more: null });
+  assert.deepEqual(base, { a: { b: 1, c: { d: 2, e: 3 } }, list: [1, 2], kept: 0 });
+});
+
+test("a chart keeps the shared look and adds its own", () => {
+  const { width, height, xaxis } = layoutOf({ height: 300, xaxis: { title: { text: "γ" }, dtick: 1 } }, LOOK, 640);
+  assert.deepEqual([width, height], [640, 300]);
+  const { title, dtick, fixedrange } = /** @type {{ title: object, dtick: number, fixedrange: boolean }} */ (xaxis);
+  assert.deepEqual(title, { text: "γ", font: { size: 14 }, standoff: 12 });
+  assert.deepEqual([dtick, fixedrange], [1, true]);
+});
