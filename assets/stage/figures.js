@@ -77,8 +77,8 @@ export class Figures {
     const after = this.rounds[done - 1];
     this.values.acceptance.textContent = percent(after?.acceptance);
     this.values.positions.textContent = percent(after?.judgement);
-    const pending = data.plain === null && data.running;
-    this.values.speedup.textContent = pending && after ? "…" : times(after?.speedup);
+    const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
+    this.values.speedup.textContent = pending ? "…" : times(after?.speedup);
   }
 }
 
@@ -156,8 +156,8 @@ function speedupFigure(rounds, done, style, data) {
   const label = { xref: "paper", x: 1, xanchor: "right", y: 1, yanchor: "top", showarrow: false, font: { color: style.rejected, size: 12 } };
   /** @type {object[]} */
   const annotations = [{ ...label, text: "break-even 1×" }];
-  if (data.plain === null) {
-    const text = data.running ? "once the target alone has run" : "the target alone was not recorded";
+  if (data.plain === null && !data.running) {
+    const text = "the target alone was not recorded";
     annotations.push({ xref: "paper", yref: "paper", x: 0.5, y: 1, yanchor: "top", showarrow: false, text });
   }
   return {

@@ -52,8 +52,7 @@ export class Timeline {
     this.end = Math.max(data.rounds.at(-1)?.ms[3] ?? 0, data.plain?.at(-1) ?? 0, 1);
     this.stepLength = stepLength(data);
     this.drawn = "";
-    const missing = data.running ? "runs after the speculative run" : "not recorded";
-    this.note.textContent = data.plain === null ? missing : "";
+    this.note.textContent = data.plain === null && !data.running ? "not recorded" : "";
   }
 
   /**

@@ -103,7 +103,7 @@ class Running:
 
     counts: Counts
     speculative_seconds: float  # decoding so far, without prefill
-    autoregressive_seconds: float | None  # time of the target alone for the same number of tokens; None before it ran
+    autoregressive_seconds: float | None  # of the target alone for as many tokens; None before it wrote them
 
     @property
     def speedup(self) -> float | None:
@@ -117,12 +117,19 @@ def running(trace: Trace) -> list[Running]:
     """The state after each round."""
     states: list[Running] = []
     counts, seconds = Counts(), 0.0
-    total = sum(len(round.emitted_ids) for round in trace.rounds)
-    clock = autoregressive_clock(trace.autoregressive, total) if trace.autoregressive else None
+    clock = _clock_beside(trace)
     for round in trace.rounds:
         counts, seconds = counts.plus(round), seconds + round.seconds
-        states.append(Running(counts, seconds, clock[counts.emitted] if clock else None))
+        states.append(Running(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
     return states
+
+
+def _clock_beside(trace: Trace) -> list[float]:
+    """The clock of the target alone, for the output; while the run goes on, for what the target alone has written."""
+    plain, total = trace.autoregressive, sum(len(round.emitted_ids) for round in trace.rounds)
+    if plain is None:
+        return []
+    return autoregressive_clock(plain, total if trace.output.stopped_by else min(total, len(plain.token_ids)))
 
 
 def speedup(trace: Trace) -> float | None:

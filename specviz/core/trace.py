@@ -4,6 +4,7 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 `read_trace` checks everything: types, ranges, size, schema version and the bookkeeping.
 """
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -122,6 +123,8 @@ class Autoregressive:
 
     seconds_per_token: Annotated[list[Seconds], Field(max_length=MAX_TOKENS)]
     token_ids: Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
+    # Whether it took turns with the rounds: as many tokens after each round. The file leaves out a False.
+    alternating: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 @dataclass(frozen=True, slots=True)

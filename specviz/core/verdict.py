@@ -92,12 +92,14 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
 
 
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
-    """The verdict on one pair of runs, never certain; None while one of them is missing. For `costs` see `terms_of`.
+    """The verdict on one pair of runs, never certain; None while one of them is missing or goes on.
+
+    For `costs` see `terms_of`.
 
     Neutral from 1 / 1.05 to 1.05: single runs on a busy machine differ by that much.
     """
     speedup = metrics.speedup(trace)
-    if not speedup:
+    if not speedup or trace.output.stopped_by is None:
         return None
     return _verdict(_label(speedup), False, speedup, None, terms_of(trace, costs))
 

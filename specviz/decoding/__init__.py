@@ -1,5 +1,6 @@
 """Decoding: the plain loop, the speculative loop, the acceptance rule and the drafters. No screens, no files."""
 
+from specviz.decoding.alternating import take_turns
 from specviz.decoding.autoregressive import AutoregressiveRun, autoregressive_decode
 from specviz.decoding.drafters import (
     Draft,
@@ -33,4 +34,5 @@ __all__ = [
     "make_constraint",
     "make_drafter",
     "speculative_decode",
+    "take_turns",
 ]

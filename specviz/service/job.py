@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
+from specviz.core.trace import Autoregressive
 from specviz.service.protocol import (
     BatchDrawn,
     Calibrated,
@@ -143,7 +144,7 @@ def advance(view: JobView, event: JobEvent) -> JobView:
             return replace(view, state="loading", loading=event)
         case Started(trace=trace):
             return replace(view, state="running", loading=None, result=RunResult(trace) if trace else result)
-        case Rounds() | Comparing() | Done() if isinstance(result, RunResult):
+        case Rounds() | Done() if isinstance(result, RunResult):
             state: State = "done" if isinstance(event, Done) else "running"
             return replace(view, state=state, result=_run_after(result, event))
         case Comparing():
@@ -163,16 +164,19 @@ def advance(view: JobView, event: JobEvent) -> JobView:
     return replace(view, state="failed", message=UNEXPECTED)
 
 
-def _run_after(run: RunResult, event: Rounds | Comparing | Done) -> RunResult:
-    """The run after one more event; rounds and output accumulate in its trace."""
-    match event:
-        case Rounds(rounds=rounds, output=output):
-            return replace(run, trace=replace(run.trace, rounds=[*run.trace.rounds, *rounds], output=output))
-        case Comparing(tokens=tokens):
-            return replace(run, plain_tokens=tokens)
-        case Done(autoregressive=plain, text=text, draft_guesses=guesses):
-            trace = replace(run.trace, autoregressive=plain)
-            return RunResult(trace, len(plain.token_ids), text, guesses)
+def _run_after(run: RunResult, event: Rounds | Done) -> RunResult:
+    """The run after one more event; rounds, plain steps and output accumulate in its trace."""
+    if isinstance(event, Done):
+        return replace(run, plain_text=event.text, draft_guesses=event.draft_guesses)
+    rounds, plain = [*run.trace.rounds, *event.rounds], _joined(run.trace.autoregressive, event.plain)
+    return replace(run, trace=replace(run.trace, rounds=rounds, output=event.output, autoregressive=plain))
+
+
+def _joined(before: Autoregressive | None, fresh: Autoregressive | None) -> Autoregressive | None:
+    if before is None or fresh is None:
+        return fresh or before
+    seconds = [*before.seconds_per_token, *fresh.seconds_per_token]
+    return replace(fresh, seconds_per_token=seconds, token_ids=[*before.token_ids, *fresh.token_ids])
 
 
 _RESULT_OF: dict[type[Item], type[Items[Any]]] = {

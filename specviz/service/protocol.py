@@ -46,7 +46,7 @@ class OfOnePair:
 
 @dataclass(frozen=True, slots=True)
 class Run(OfOnePair):
-    """Decode speculatively, then with the target alone."""
+    """Decode speculatively and with the target alone, in turns."""
 
     job: int
     request: RunRequest
@@ -200,17 +200,18 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rounds since the last message, and the whole output so far."""
+    """The rounds and the plain steps since the last message, and the whole speculative output so far."""
 
     job: int
     rounds: list[Round]
     output: Output
+    plain: Autoregressive | None = None  # the steps of the target alone; None where there were none
     type: Literal["rounds"] = "rounds"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparing:
-    """The target alone has written this many tokens."""
+    """The target alone has written this many tokens of a text that a task needs."""
 
     job: int
     tokens: int
@@ -219,10 +220,9 @@ class Comparing:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The run is over; this is what the target alone did."""
+    """The run is over."""
 
     job: int
-    autoregressive: Autoregressive
     text: str  # what the target alone wrote
     draft_guesses: DraftGuesses | None = (
         None  # of the run's own draft; None where its guesses depend on more than the text

@@ -18,8 +18,7 @@ T = TypeVar("T")
 class RunResult:
     """A run, as far as it is."""
 
-    trace: Trace  # its rounds grow; `autoregressive` is filled at the end
-    plain_tokens: int = 0  # tokens the target alone has written; above 0 once all rounds are there
+    trace: Trace  # its rounds and `autoregressive` grow; that is None before the first plain step
     plain_text: str = ""  # what the target alone wrote; empty until the end
     draft_guesses: DraftGuesses | None = None  # what the draft would guess along the output; None unless greedy
     id: str = ""  # in the run store; empty until the run is stored

@@ -28,7 +28,6 @@ from specviz.service.protocol import (
     Calibrate,
     Calibrated,
     CellSwept,
-    Comparing,
     Done,
     Event,
     Failed,
@@ -75,7 +74,8 @@ def obey(command: Run | Calibrate | Sweep) -> Iterator[Event]:
         if order == "noise":
             print("Downloading shards: 100%\n{}\n\n[1, 2]", flush=True)
         for index in range(int(number or 1)):
-            yield Rounds(job, [Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))], output(index + 1))
+            made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
+            yield Rounds(job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
         if order == "die":
             os._exit(3)
         if order == "slow":
@@ -85,8 +85,7 @@ def obey(command: Run | Calibrate | Sweep) -> Iterator[Event]:
         if order == "hold":
             yield wait_for_stop(job)
         else:
-            yield Comparing(job, 1)
-            yield Done(job, Autoregressive([0.01], [0]), "plain")
+            yield Done(job, "plain")
 
 
 def sweep(command: Sweep) -> Iterator[Event]:

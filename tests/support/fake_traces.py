@@ -195,8 +195,11 @@ def translated(trace: Trace) -> Trace:
     return replace(trace, rounds=rounds)
 
 
-def cut(trace: Trace, rounds: int) -> Trace:
-    """That run while it is still going, after some rounds and before the plain run."""
-    some = trace.rounds[:rounds]
+def cut(trace: Trace, rounds: int, alone: int | None = None) -> Trace:
+    """That run while it goes on, after some rounds; `alone`: tokens the target alone has written, None: as many."""
+    some, plain = trace.rounds[:rounds], trace.autoregressive
     written = [token for round in some for token in round.emitted_ids]
-    return replace(trace, rounds=some, autoregressive=None, output=Output(written, "", None))
+    steps = len(written) if alone is None else alone
+    if plain:
+        plain = replace(plain, seconds_per_token=plain.seconds_per_token[:steps], token_ids=plain.token_ids[:steps])
+    return replace(trace, rounds=some, autoregressive=plain if steps else None, output=Output(written, "", None))

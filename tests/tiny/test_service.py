@@ -16,7 +16,7 @@ import pytest
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Output
+from specviz.core.trace import Autoregressive, Output
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService, JobView, Limits, driver
@@ -120,7 +120,7 @@ def run_of(view: JobView) -> RunResult:
 # ---- a run
 
 
-def test_a_run_arrives_round_by_round_and_ends_with_the_plain_run(start: Start) -> None:
+def test_a_run_arrives_round_by_round_with_the_plain_steps_beside(start: Start) -> None:
     service = start()
     job = run(service, "ada", "rounds 3")
     view = service.wait(job, lambda view: view.rounds >= 2, PATIENCE)
@@ -129,8 +129,8 @@ def test_a_run_arrives_round_by_round_and_ends_with_the_plain_run(start: Start) 
     found = run_of(view)
     assert [round.index for round in found.trace.rounds] == [0, 1, 2]
     assert found.trace.output.token_ids == [0, 1, 2]
-    assert found.trace.autoregressive
-    assert (found.plain_tokens, found.plain_text, view.message) == (1, "plain", "")
+    assert found.trace.autoregressive == Autoregressive([0.01] * 3, [0, 1, 2], alternating=True)
+    assert (found.plain_text, view.message) == ("plain", "")
 
 
 def test_an_earlier_view_never_changes(start: Start) -> None:

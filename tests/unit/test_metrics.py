@@ -112,6 +112,11 @@ def test_running_after_each_round() -> None:
     assert metrics.speedup(a_trace()) == 76 / 58
 
 
+def test_while_a_run_goes_on_there_is_a_speedup_as_far_as_the_target_alone_has_come() -> None:
+    going = replace(a_trace(plain=Autoregressive(STEPS[:6], WRITTEN[:6])), output=Output(WRITTEN, "", None))
+    assert [state.autoregressive_seconds for state in metrics.running(going)] == [32.0, 48.0, None, None]
+
+
 def test_without_a_plain_run_or_rounds_there_is_no_speedup() -> None:
     alone = a_trace(plain=None)
     assert [state.speedup for state in metrics.running(alone)] == [None] * 4

@@ -10,7 +10,7 @@ import pytest
 
 from specviz.core import metrics
 from specviz.core.assets import ASSETS
-from specviz.core.trace import DraftedToken, EmittedToken, Round, Trace
+from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Trace
 from specviz.ui.shared.plotly_static import publish_plotly
 from specviz.ui.stage.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
 from specviz.ui.stage.narration import narrate
@@ -118,15 +118,30 @@ def test_times_follow_each_other_and_the_target_alone_is_counted_at_each() -> No
             assert alone == sum(end <= moment + 1e-3 for end in data["plain"])
 
 
-def test_while_a_run_goes_on_the_plain_run_is_missing_and_rounds_may_come() -> None:
+def test_while_a_run_goes_on_both_lanes_grow() -> None:
     whole = fake_trace()
     going = data_of(cut(whole, 3), running=True)
-    assert (going["plain"], going["more"], len(going["rounds"])) == (None, True, 3)
-    assert going["rounds"][0] == {**data_of(replace(whole, autoregressive=None))["rounds"][0]}
-    assert going["rounds"][-1]["after"]["speedup"] is None
-    assert going["rounds"][-1]["alone"] is None
-    written = data_of(replace(whole, autoregressive=None), running=True)
-    assert (written["running"], written["more"]) == (True, False)
+    written = going["rounds"][2]["after"]["emitted"]
+    assert (len(going["plain"]), going["more"], len(going["rounds"])) == (written, True, 3)
+    assert going["rounds"] == data_of(whole)["rounds"][:3], "what is shown of a round does not change later"
+    behind = data_of(cut(whole, 3, alone=written - 1), running=True)["rounds"]
+    assert [round["after"]["speedup"] is None for round in behind] == [False, False, True]
+    assert max(behind[2]["alone"]) <= written - 1
+    assert data_of(replace(whole, autoregressive=None), running=True)["more"] is False
+
+
+def test_before_the_first_plain_step_there_is_no_plain_lane() -> None:
+    data = data_of(cut(fake_trace(), 1, alone=0), running=True)
+    assert (data["plain"], data["rounds"][0]["alone"], data["rounds"][0]["after"]["speedup"]) == (None, None, None)
+
+
+def test_a_target_alone_that_ended_earlier_is_not_said_to_have_written_more() -> None:
+    whole = fake_trace()
+    assert whole.autoregressive
+    short = Autoregressive(whole.autoregressive.seconds_per_token[:5], whole.autoregressive.token_ids[:5])
+    last = data_of(replace(whole, autoregressive=short))["rounds"][-1]
+    assert last["alone"][-1] == 5
+    assert last["after"]["speedup"], "its median step stands for the rest"
 
 
 def test_the_badge_and_the_idle_line_say_what_is_going_on() -> None:

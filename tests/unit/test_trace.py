@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,15 @@ def test_a_run_without_such_tokens_says_nothing_of_them() -> None:
     """Its file is what it was before there were any; and a file from then reads."""
     assert "draft_tokens" not in dump_trace(fake_trace(tokens=24))
     assert parse_trace(json.dumps(VALID)).rounds[0].draft_tokens == []
+
+
+def test_a_plain_run_says_that_it_took_turns_only_where_it_did() -> None:
+    trace = fake_trace(tokens=24)
+    assert trace.autoregressive
+    assert "alternating" not in dump_trace(trace), "its file is what it was before any run took turns"
+    taken = replace(trace, autoregressive=replace(trace.autoregressive, alternating=True))
+    assert parse_trace(dump_trace(taken)) == taken
+    assert "autoregressive.alternating" in refusal(changed("autoregressive.alternating", 1))
 
 
 @pytest.mark.parametrize("tokens", [[1], ["a"] * 65, "abc", None, ["a" * 2_001]])

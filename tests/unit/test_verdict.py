@@ -138,7 +138,14 @@ def test_a_run_that_drafted_nothing() -> None:
     assert verdict.reason == "Nothing was drafted, so every round was one plain target step plus the time of the loop."
 
 
-@pytest.mark.parametrize("trace", [replace(GOOD, autoregressive=None), replace(GOOD, rounds=[])])
+@pytest.mark.parametrize(
+    "trace",
+    [
+        replace(GOOD, autoregressive=None),
+        replace(GOOD, rounds=[]),
+        replace(GOOD, output=replace(GOOD.output, stopped_by=None)),
+    ],
+)
 def test_no_verdict_before_both_runs_are_there(trace: Trace) -> None:
     assert verdict_of_run(trace) is None
 

@@ -1,11 +1,13 @@
 """What the Watch page makes of its jobs. No engine: a service that says what the test tells it."""
 
+from dataclasses import replace
+
 import pytest
 
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, EmittedToken, Round
-from specviz.service.protocol import Calibrated, Comparing, Done, Failed, Rounds, Run, Started
+from specviz.service.protocol import Calibrated, Done, Failed, Rounds, Run, Started
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
 from specviz.ui.watch.state import MAX_RUNS, Watching, pair_key, recorded_run, run_notice
@@ -41,13 +43,15 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     service.tell(Started(1, header(Run(1, REQUEST))))
     assert page.refresh() is None
     assert page.shown is None, "nothing to show before its first round"
-    service.tell(Rounds(1, [a_round()], output(1)))
+    service.tell(Rounds(1, [a_round()], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
     assert page.shown
     assert page.shown.run_id == "live-1"
-    service.tell(Comparing(1, 12))
-    assert page.refresh() == "now the target alone: 12 tokens"
-    service.tell(Done(1, Autoregressive([0.01], [0]), "plain"))
+    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
+    ended = replace(output(1), stopped_by="eos")
+    service.tell(Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
+    assert page.refresh() == "now only the target alone: 3 tokens", "a sampled text may be longer"
+    service.tell(Done(1, "plain"))
     page.refresh()
     assert [run.plain_text for run in page.finished] == ["plain"]
     assert run_notice(page.run) is None

@@ -1,15 +1,19 @@
-"""The engine's work for a run: decode speculatively, round by round, then with the target alone."""
+"""The engine's work for a run: speculative decoding and the target alone, in turns."""
 
+from collections.abc import Sequence
 from time import monotonic
 
-from specviz.decoding import SpeculativeRun, make_drafter
+from specviz.core.trace import Autoregressive, Round
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, make_drafter, take_turns
 from specviz.service.handlers.guess_along import draft_guesses_of_run
 from specviz.service.protocol import Done, Rounds, Run, Started
 from specviz.service.workshop import MESSAGE_SECONDS, IsStopped, Steps, Workshop
 
 
 def run_steps(command: Run, workshop: Workshop, stopped: IsStopped) -> Steps:
-    """`Rounds` as they are decoded, then `Done` with what the target alone did.
+    """`Rounds` as both decoders write, then `Done`.
+
+    The target alone always runs again: the two times of a speedup are taken at the same moments.
 
     Raises:
         InputError: the pair or the prompt cannot be run.
@@ -17,23 +21,32 @@ def run_steps(command: Run, workshop: Workshop, stopped: IsStopped) -> Steps:
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     drafter = make_drafter(target, draft, request.settings)
-    run = SpeculativeRun(target, drafter, request.prompt, request.settings)
-    yield Started(job, run.trace())
-    yield from _decode(job, run)
-    plain = yield from workshop.plain_run(job, target, run.setup.prompt.token_ids, request.settings)
-    assert plain.autoregressive
-    draft_guesses = draft_guesses_of_run(request, target, drafter, run.trace())
-    yield Done(job, plain.autoregressive, plain.output.text, draft_guesses)
+    speculative = SpeculativeRun(target, drafter, request.prompt, request.settings)
+    plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, request.settings)
+    yield Started(job, speculative.trace())
+    yield from _decode(job, speculative, plain)
+    draft_guesses = draft_guesses_of_run(request, target, drafter, speculative.trace())
+    yield Done(job, plain.trace().output.text, draft_guesses)
 
 
-def _decode(job: int, run: SpeculativeRun) -> Steps:
-    fresh = []
+def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> Steps:
+    rounds: list[Round] = []
+    steps: list[tuple[int, float]] = []
     sent_at = 0.0
-    for round in run.rounds():
-        fresh.append(round)
+    for made in take_turns(speculative, plain):
+        if isinstance(made, Round):
+            rounds.append(made)
+        else:
+            steps.append(made)
         if monotonic() - sent_at >= MESSAGE_SECONDS:
-            yield Rounds(job, fresh, run.trace().output)
-            fresh, sent_at = [], monotonic()
+            yield Rounds(job, rounds, speculative.trace().output, _plain(steps))
+            rounds, steps, sent_at = [], [], monotonic()
         else:
             yield None
-    yield Rounds(job, fresh, run.trace().output)
+    yield Rounds(job, rounds, speculative.trace().output, _plain(steps))
+
+
+def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
+    if not steps:
+        return None
+    return Autoregressive([seconds for _, seconds in steps], [token_id for token_id, _ in steps], alternating=True)

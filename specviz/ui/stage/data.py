@@ -49,10 +49,10 @@ def stage_data(
     """Everything the stage shows of a run, finished or not.
 
     Args:
-        trace: the run; while it goes on `output.stopped_by` is None, and `autoregressive` is None until the plain run.
+        trace: the run; while it goes on `output.stopped_by` is None, and rounds and plain steps grow together.
         run_id: a new one makes the stage start again; the same one with more rounds keeps its playhead.
         source: whether the figures were measured here and now, or recorded before.
-        running: whether more rounds, or the plain run, may still come.
+        running: whether more rounds, or more of the plain run, may still come.
         notice: one short line beside the badge, e.g. the place in the queue.
         link: the query parameters that reproduce the run; the stage adds `step`.
         playhead: the sub-step to show when the stage is first mounted; None plays from the start.
@@ -63,7 +63,7 @@ def stage_data(
     return {
         "run_id": run_id,
         "running": running,
-        "more": running and trace.output.stopped_by is None,  # rounds: the plain run comes after them
+        "more": running and trace.output.stopped_by is None,  # rounds
         "phases": list(PHASES),
         "longest_draft": MAX_DRAFT_LENGTH,
         "notice": notice,
@@ -115,9 +115,9 @@ def _plain(trace: Trace) -> list[float] | None:
 
 
 def _rounds(trace: Trace) -> list[RoundPayload]:
-    states = running(trace)
+    states, plain = running(trace), trace.autoregressive
     total = states[-1].counts.emitted if states else 0
-    clock = autoregressive_clock(trace.autoregressive, total) if trace.autoregressive else None
+    clock = autoregressive_clock(plain, min(total, len(plain.token_ids))) if plain else None
     longest = longest_draft(trace)
     judged, accepted = [0] * longest, [0] * longest
     rounds: list[RoundPayload] = []

@@ -20,18 +20,18 @@ def show_outcome(watching: Watching, shown: Shown, *, running: bool, stale: bool
     """Everything below the stage that a run's figures say; `stale`: the run on screen is not the one asked for."""
     costs, request = watching.shown_costs, watching.request
     show_verdict(shown.trace, shown.source, costs, waiting=running, stale=stale)
-    show_outputs(shown.trace, shown.plain_text)
+    show_outputs(shown.trace, shown.plain_text, waiting=running)
     formats = watching.formats.get(pair_key(request), ()) if request else ()
     show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs, formats)
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
     """Helps, neutral or hurts, and the cost or rate that decides it; or why there is no verdict."""
-    verdict = verdict_of_run(trace, costs)
+    verdict = None if waiting else verdict_of_run(trace, costs)
     if not waiting and not count(trace.rounds).drafted:
         st.markdown(":gray[No verdict: nothing was drafted, so there is nothing to compare.]")
     elif verdict is None and waiting:
-        st.markdown(":gray[The verdict comes when the target alone has written the same text.]")
+        st.markdown(":gray[The verdict comes when both have written the whole text.]")
     elif verdict is None:
         st.markdown(":gray[No verdict: this run has no run of the target alone beside it.]")
     else:
@@ -41,17 +41,20 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
         st.markdown(f"{before}{headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
 
 
-def show_outputs(trace: Trace, plain_text: str | None) -> None:
+def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
     """Both decoders' texts, and whether they are the same."""
-    st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if trace.autoregressive else "**The text**")
+    compared = trace.autoregressive and trace.output.stopped_by and not waiting
+    st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if compared else "**The text**")
     ours, theirs = st.columns(2, gap="medium")
     with ours:
         st.caption("Speculative decoding wrote")
         st.code(trace.output.text or " ", language=None, wrap_lines=True)
     with theirs:
         st.caption("The target alone wrote")
-        if trace.autoregressive is None:
-            st.code("(not known)" if trace.output.stopped_by else "…", language=None)
+        if plain_text is None and (waiting or not trace.output.stopped_by):
+            st.code("…", language=None)
+        elif trace.autoregressive is None:
+            st.code("(not known)", language=None)
         elif plain_text is None:
             st.code("(The file has only its token ids.)", language=None, wrap_lines=True)
         else:

@@ -163,8 +163,16 @@ def run_notice(slot: JobSlot[RunResult]) -> str | None:
     """What the run waits for or does; None while its rounds come, and when it is over."""
     if slot.view is None or not slot.busy:
         return None
-    run = slot.result
-    return f"now the target alone: {run.plain_tokens} tokens" if run and run.plain_tokens else waiting_line(slot.view)
+    return _rest_of_plain_run(slot.result) or waiting_line(slot.view)
+
+
+def _rest_of_plain_run(run: RunResult | None) -> str | None:
+    """Where the target alone writes a longer text: how far it is, once the other decoder has ended."""
+    plain = run and run.trace.autoregressive
+    if not run or not plain or run.trace.output.stopped_by is None:
+        return None
+    alone, written = len(plain.token_ids), len(run.trace.output.token_ids)
+    return f"now only the target alone: {alone} tokens" if alone > written else None
 
 
 def pair_key(request: RunRequest) -> PairKey:

@@ -1,0 +1,23 @@
+"""Both decoders in turns: after each speculative round the target alone writes as many tokens.
+
+Whatever slows the machine for a moment then slows both, so their ratio hardly changes. Each has its own cache.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from specviz.core.trace import Round
+from specviz.decoding.autoregressive import AutoregressiveRun
+from specviz.decoding.speculative import SpeculativeRun
+
+
+def take_turns(speculative: SpeculativeRun, plain: AutoregressiveRun) -> Iterator[Round | tuple[int, float]]:
+    """Yields each round and each plain step (token id, seconds) as it ends; both have read the prompt already.
+
+    Two sampled texts may differ in length. At the end the longer one goes on alone.
+    """
+    steps = plain.steps()
+    for round in speculative.rounds():
+        yield round
+        yield from islice(steps, len(round.emitted_ids))
+    yield from steps
