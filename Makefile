@@ -1,4 +1,5 @@
 # make run    the app on http://localhost:8501 (PORT= changes it), installing what it needs first
+# make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every check and every test, in parallel: about 17 minutes on two cores
 # make clean  forget the environment and the caches
@@ -11,11 +12,15 @@ PY := $(VENV)/bin/python
 # One worker a core; more than four need too much memory. A file stays with one worker, and the slowest folders come first.
 PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: run style js check test clean
+.PHONY: run dev style js check test clean
 
 run: $(VENV)/installed
 	@mkdir -p static
 	$(PY) -m streamlit run app.py --server.port $(PORT)
+
+dev: $(VENV)/installed
+	@mkdir -p static
+	$(PY) -m streamlit run app.py --server.port $(PORT) --server.fileWatcherType auto
 
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .

@@ -7,24 +7,17 @@ Needs the development requirements and a Chromium (CHROMIUM= names one).
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 
-import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.serving import ROOT, served
 from benchmarks.timing import report
 from specviz.models.machine import describe_machine
 
-ROOT = Path(__file__).resolve().parent.parent
 FRAMES = """seconds => new Promise(done => {
     const times = []; let last = performance.now(); const end = last + 1000 * seconds;
     const tick = now => { times.push(now - last); last = now; now < end ? requestAnimationFrame(tick) : done(times); };
@@ -40,12 +33,12 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         first = [first_content(browser) for _ in range(options.repeats)]
-        with served() as (url, pid):
-            page = open_app(browser, url)
+        with served() as server:
+            page = open_app(browser, server.url)
             wait_for_engine(page)
             reaction = [change_draft_length(page, up=turn % 2 == 0) for turn in range(2 * options.repeats)]
-            memory = {"server_mb": resident_mb(pid), "engine_mb": sum(map(resident_mb, children(pid)))}
-            frames = play_many_tokens(browser, url)
+            memory = server.memory()
+            frames = play_many_tokens(browser, server.url)
         browser.close()
     report(
         {
@@ -55,7 +48,7 @@ def main() -> None:
             "first_round_after_change_seconds": summary([one["first_round"] for one in reaction]),
             "whole_64_token_run_after_change_seconds": summary([one["done"] for one in reaction]),
             "frame_ms_playing_256_tokens_at_4x": frames,
-            "memory": memory | {"together_mb": memory["server_mb"] + memory["engine_mb"]},
+            "memory": memory,
         },
         options.out,
     )
@@ -71,29 +64,6 @@ def chromium() -> str:
     return os.environ.get("CHROMIUM") or subprocess.check_output(command, cwd=ROOT, text=True).strip()
 
 
-@contextmanager
-def served() -> Iterator[tuple[str, int]]:
-    """A fresh server, ready to be opened."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    options = ["--server.fileWatcherType", "none", "--server.address", "127.0.0.1", "--server.port", str(port)]
-    server = subprocess.Popen([*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        while True:
-            try:
-                urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-                break
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-        yield url, server.pid
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def open_app(browser: Browser, url: str, query: str = "") -> Page:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.goto(f"{url}/{query}", wait_until="commit")
@@ -103,10 +73,10 @@ def open_app(browser: Browser, url: str, query: str = "") -> Page:
 
 def first_content(browser: Browser) -> dict[str, float]:
     """Seconds from opening a fresh server to the first sentence and the first tokens on screen."""
-    with served() as (url, _):
+    with served() as server:
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         began = time.perf_counter()
-        page.goto(url, wait_until="commit")
+        page.goto(server.url, wait_until="commit")
         page.wait_for_selector("[data-testid=stMarkdown]")
         text = time.perf_counter() - began
         page.wait_for_selector(".stage .round .chip")
@@ -148,15 +118,6 @@ def play_many_tokens(browser: Browser, url: str) -> dict[str, float]:
     page.close()
     over = sum(frame > 100 for frame in frames)
     return summary(frames) | {"frames": len(frames), "over_100_ms": over}
-
-
-def resident_mb(pid: int) -> float:
-    """Resident memory of one process."""
-    return round(psutil.Process(pid).memory_info().rss / 2**20, 1)
-
-
-def children(pid: int) -> list[int]:
-    return [child.pid for child in psutil.Process(pid).children()]
 
 
 if __name__ == "__main__":

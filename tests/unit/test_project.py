@@ -78,6 +78,13 @@ def test_a_visitor_never_sees_a_traceback() -> None:
     assert config["client"]["showErrorDetails"] == "none"
 
 
+def test_only_make_dev_watches_the_files() -> None:
+    config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
+    assert config["server"]["fileWatcherType"] == "none"
+    recipes = re.findall(r"^(\w+):.*((?:\n\t.*)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert [name for name, recipe in recipes if "--server.fileWatcherType auto" in recipe] == ["dev"]
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_card_agrees_with_its_files(name: str) -> None:
     folder = ROOT / "assets/models" / name

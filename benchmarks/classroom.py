@@ -1,0 +1,330 @@
+"""A class on one server: how long each visitor waits, what the server uses, and whether anything is lost.
+
+    python -m benchmarks.classroom [PART ...] [--visitors 30] [--out benchmarks/results/classroom.json]
+
+    same     all open one link in the same second
+    own      all open a link of their own in the same second
+    lesson   each changes a setting every 20 seconds, out of step with the others
+    idle     many look at the first screen and do nothing
+    waiting  some wait on each page for an engine that does not answer: what their waiting costs the server
+    visits   one visitor after another: what a visit costs, and what stays in memory
+    crash    the engine is killed while all wait
+
+Without a part, all are played, in this order, on one fresh server. Next to what was measured stands what it is held to.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks.crowds import Part, crowd, observed, opens, rounded, spread, waits
+from benchmarks.serving import ROOT, HealthCheck, Server, served
+from benchmarks.timing import report
+from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
+from specviz.models.machine import describe_machine
+
+LESSON_TURNS = 6
+WAITING_VISITORS = 10  # on each page
+WAITING = {  # page → the button that begins something there; Watch needs a link only
+    "": None,
+    "race": "race_start",
+    "helps": "sweep_start",
+    "proof": "proof_draw",
+    "play": "play_skip",
+}
+QUIET = 0.1  # of a core: what server and engine use when nothing is under way
+
+
+@dataclass(frozen=True)
+class School:
+    """The server, how large the class is, and how fast the server is for one visitor alone."""
+
+    server: Server
+    visitors: int
+    idle: int
+    visits: int
+    seconds: float  # of looking or waiting
+    turn_seconds: float
+    alone: float  # to the first round
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--visitors", type=int, default=30)
+    parser.add_argument("--idle", type=int, default=100, help="visitors who do nothing")
+    parser.add_argument("--visits", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long visitors look at a page or wait")
+    parser.add_argument("--turn-seconds", type=float, default=20.0, help="between two changes of a visitor in a lesson")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    load = os.getloadavg()
+    with served() as server:
+        played = asyncio.run(play(server, options))
+    commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
+    about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
+    report(about | played, options.out)
+
+
+async def play(server: Server, options: argparse.Namespace) -> dict[str, Part]:
+    """One visitor alone, then the chosen parts; what each has measured, by its name."""
+    first = await crowd(server, 1, opens(1))  # the engine has started and loaded its models
+    assert first.runs[0].whole is not None, first.errors
+    alone = await one_alone(server)
+    school = School(
+        server,
+        options.visitors,
+        options.idle,
+        options.visits,
+        options.seconds,
+        options.turn_seconds,
+        alone["first_round_seconds"]["median"],
+    )
+    played = {"alone": alone}
+    for name in options.parts or PARTS:
+        await settle(server)
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        played[name] = await PARTS[name](school) | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
+    most = max(part["memory"]["together_mb"] for name, part in played.items() if name not in ("alone", "crash"))
+    played["memory"] = {"held_to": [held_to("memory of server and engine after any part, MB", most, 690)]}
+    return played
+
+
+# ---- the parts
+
+
+async def one_alone(server: Server) -> Part:
+    """One visitor, five times."""
+    runs = []
+    for number in range(5):
+        await settle(server)
+        runs += (await crowd(server, 1, opens(100 + number))).runs
+    return waits(runs)
+
+
+async def same(school: School) -> Part:
+    """All open one link."""
+    measured = await observed(school.server, crowd(school.server, school.visitors, opens(7, all_the_same=True)))
+    return measured | {"held_to": in_time(measured, school.alone + 2)}
+
+
+async def own(school: School) -> Part:
+    """All open a link each."""
+    come = crowd(school.server, school.visitors, opens(1000))
+    measured = await observed(school.server, come)
+    return measured | {"held_to": in_time(measured, 10)}
+
+
+async def lesson(school: School) -> Part:
+    """Each opens a link, then changes the temperature again and again."""
+
+    async def learn(visitor: Visitor, number: int) -> list[RunTimes]:
+        runs = []
+        await asyncio.sleep(school.turn_seconds * number / school.visitors)
+        for turn in range(LESSON_TURNS):
+            began = time.monotonic()
+            change = visitor.slide("temperature", 0.1 * turn) if turn else visitor.open(run_link(2000 + number))
+            runs.append(await visitor.run(change))
+            await visitor.stay(began + school.turn_seconds - time.monotonic())
+        return runs
+
+    measured = await observed(school.server, crowd(school.server, school.visitors, learn))
+    return measured | {"held_to": in_time(measured, 3)}
+
+
+async def idle(school: School) -> Part:
+    """All come, then look at the first screen; only looking is held to something."""
+    server, here = school.server, asyncio.Barrier(school.idle + 1)
+
+    async def look(visitor: Visitor, _: int) -> list[RunTimes]:
+        await visitor.open()
+        await visitor.first_script()
+        await here.wait()
+        await visitor.stay(school.seconds)
+        return []
+
+    looking = asyncio.create_task(crowd(server, school.idle, look))
+    with HealthCheck(server) as opening:
+        await all_at(here)
+    measured = await observed(server, looking)
+    return {
+        "visitors": school.idle,
+        "health_seconds_while_opening": spread(opening.seconds),
+        **{name: measured[name] for name in ("health_seconds", "server_share_of_a_core", "errors")},
+        "held_to": [
+            held_to("longest health check, seconds", measured["health_seconds"]["max"], 0.5),
+            held_to("server's share of a core", measured["server_share_of_a_core"], 0.15),
+        ],
+    }
+
+
+async def waiting(school: School) -> Part:
+    """What a poll of a waiting visitor costs, page by page: the engine is stopped, so nothing else happens."""
+    costs = {page or "watch": await cost_of_waiting(school, page, button) for page, button in WAITING.items()}
+    most = max(cost["milliseconds_a_poll"] for cost in costs.values())
+    return {"pages": costs, "held_to": [held_to("server's processor time for a poll, ms", most, 3)]}
+
+
+async def cost_of_waiting(school: School, page: str, button: str | None) -> Part:
+    """Some visitors ask for something on this page while the engine stands still."""
+    server, count = school.server, min(WAITING_VISITORS, school.visitors)
+    here = asyncio.Barrier(count + 1)
+
+    async def wait(visitor: Visitor, number: int) -> list[RunTimes]:
+        await visitor.open("" if button else run_link(3000 + number), page)
+        await visitor.first_script()
+        if button:
+            await visitor.press(button)
+        await visitor.stay(3)
+        await here.wait()
+        visitor.polls = 0
+        await visitor.stay(school.seconds)
+        return []
+
+    with standing_still(server):
+        come = asyncio.create_task(crowd(server, count, wait))
+        await all_at(here)
+        before = server.processor_seconds()
+        done = await come
+        used, polls = server.processor_seconds() - before, sum(visitor.polls for visitor in done.visitors)
+    return {"polls": polls, "milliseconds_a_poll": round(1000 * used / polls, 2), "errors": done.errors[:5]}
+
+
+async def visits(school: School) -> Part:
+    """One visitor after another, each with a run; memory and the page's start must stay as they were."""
+    server = school.server
+    starts = [await page_start(server)]
+    memory, used, runs = [server.memory()], 0.0, []
+    for half in range(2):
+        for number in range(school.visits // 2):
+            before = server.processor_seconds()
+            runs += (await crowd(server, 1, opens(5000 + half * school.visits + number))).runs
+            used += server.processor_seconds() - before
+        await settle(server)
+        memory.append(server.memory())
+        starts.append(await page_start(server))
+    cost, grown = 1000 * used / len(runs), memory[2]["together_mb"] - memory[1]["together_mb"]
+    return {
+        **waits(runs),
+        "memory_before_halfway_after": memory,
+        "page_start_seconds_before_halfway_after": rounded(starts),
+        "held_to": [
+            held_to("lost", sum(run.whole is None for run in runs), 0),
+            held_to("server's processor time for a visit, ms", cost, 60),
+            held_to("memory that the second half adds, MB", grown, 10),
+            held_to("start of the page after, seconds", starts[2], starts[0] + 0.2),
+        ],
+    }
+
+
+async def crash(school: School) -> Part:
+    """The engine is killed one second after all have come; who lost a run is told, and presses Run again."""
+
+    async def insist(visitor: Visitor, number: int) -> list[RunTimes]:
+        came = time.monotonic()
+        run = await visitor.run(visitor.open(run_link(9000 + number)))
+        while run.whole is None and visitor.problem and time.monotonic() < came + 120:
+            run = await visitor.run(visitor.press("again"))
+        return [run]
+
+    present: list[Visitor] = []
+    come = asyncio.create_task(crowd(school.server, school.visitors, insist, present))
+    await asyncio.sleep(1)
+    hit = [(visitor, len(visitor.messages)) for visitor in present if not visitor.finished]
+    for engine in school.server.engines():
+        engine.kill()
+    measured = await observed(school.server, come)
+    told = sum(any("engine" in message for message in visitor.messages[heard:]) for visitor, heard in hit)
+    return measured | {
+        "waiting_when_it_was_killed": len(hit),
+        "held_to": [held_to("lost", measured["lost"], 0), held_to("not told", len(hit) - told, 0)],
+    }
+
+
+PARTS: dict[str, Callable[[School], Awaitable[Part]]] = {
+    "same": same,
+    "own": own,
+    "lesson": lesson,
+    "idle": idle,
+    "waiting": waiting,
+    "visits": visits,
+    "crash": crash,
+}
+
+
+# ---- how they are measured
+
+
+async def all_at(place: asyncio.Barrier) -> None:
+    """Wait until all have come; a visitor who never does ends the benchmark."""
+    async with asyncio.timeout(180):
+        await place.wait()
+
+
+@contextmanager
+def standing_still(server: Server) -> Iterator[None]:
+    """The engine does nothing meanwhile."""
+    engines = server.engines()
+    for engine in engines:
+        engine.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for engine in engines:
+            engine.send_signal(signal.SIGCONT)
+
+
+async def settle(server: Server) -> None:
+    """Wait until what visitors have left behind is done, for a minute at most."""
+    for _ in range(60):
+        processes = [server.process, *server.engines()]
+        before = sum(sum(process.cpu_times()[:2]) for process in processes)
+        await asyncio.sleep(1)
+        if sum(sum(process.cpu_times()[:2]) for process in processes) - before < QUIET:
+            return
+
+
+async def page_start(server: Server) -> float:
+    """Seconds from opening the app to the end of its first script; the middle one of five."""
+    times = []
+    for _ in range(5):
+        began = time.monotonic()
+        async with visiting(server.port) as visitor:
+            await visitor.open()
+            await visitor.first_script()
+            times.append(time.monotonic() - began)
+    return median(times)
+
+
+# ---- limits
+
+
+def held_to(what: str, measured: float | None, at_most: float) -> Part:
+    """A figure beside its limit; one that could not be measured does not hold."""
+    holds = measured is not None and measured <= at_most
+    return {
+        "what": what,
+        "measured": None if measured is None else round(measured, 3),
+        "at_most": at_most,
+        "holds": holds,
+    }
+
+
+def in_time(measured: Part, at_most: float) -> list[Part]:
+    """The limits of a class at work."""
+    slowest = measured["first_round_seconds"]["p95"]
+    return [held_to("lost", measured["lost"], 0), held_to("first round, p95, seconds", slowest, round(at_most, 2))]
+
+
+if __name__ == "__main__":
+    main()

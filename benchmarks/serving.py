@@ -1,0 +1,115 @@
+"""A fresh server of the app for a benchmark: its address, its processes, what they use."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Self
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that answers."""
+
+    port: int
+    process: psutil.Process
+
+    @property
+    def url(self) -> str:
+        """Its address, without a slash at the end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def engines(self) -> list[psutil.Process]:
+        """The engine's process; none while it is started again."""
+        return [child for child in self.process.children() if child.status() != psutil.STATUS_ZOMBIE]
+
+    def processor_seconds(self) -> float:
+        """What the server's process has used so far, without the engine."""
+        used = self.process.cpu_times()
+        return float(used.user + used.system)
+
+    def memory(self) -> dict[str, float]:
+        """Resident memory in MB."""
+        server, engine = resident_mb(self.process), sum(map(resident_mb, self.engines()))
+        return {"server_mb": server, "engine_mb": engine, "together_mb": round(server + engine, 1)}
+
+    def healthy(self, patience: float = 1.0) -> bool:
+        """Whether its health check answers within this many seconds."""
+        try:
+            urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=patience).close()
+        except (urllib.error.URLError, OSError):
+            return False
+        return True
+
+
+class HealthCheck(Thread):
+    """Asks the server again and again whether it is well, as what hosts it would, and notes how long each answer took.
+
+    Use it with `with`; an answer that does not come counts as `PATIENCE` seconds.
+    """
+
+    PAUSE, PATIENCE = 0.25, 10.0
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(daemon=True)
+        self.seconds: list[float] = []
+        self._server, self._over = server, Event()
+
+    def run(self) -> None:
+        """Until the block ends."""
+        while not self._over.wait(self.PAUSE):
+            began = time.perf_counter()
+            well = self._server.healthy(self.PATIENCE)
+            self.seconds.append(time.perf_counter() - began if well else self.PATIENCE)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+
+@contextmanager
+def served() -> Iterator[Server]:
+    """A fresh server, ready to be opened, with no run of an earlier one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    with TemporaryDirectory() as runs:
+        started = subprocess.Popen(
+            [*command, *options],
+            cwd=ROOT,
+            env=os.environ | {"SPECVIZ_RUNS": runs},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            server = Server(port, psutil.Process(started.pid))
+            while not server.healthy():
+                time.sleep(0.05)
+            yield server
+        finally:
+            started.terminate()
+            started.wait()
+
+
+def resident_mb(process: psutil.Process) -> float:
+    """Resident memory of one process."""
+    return round(process.memory_info().rss / 2**20, 1)

@@ -1,0 +1,216 @@
+"""A visitor without a browser: opens the app over Streamlit's own websocket and behaves as the browser does.
+
+It sends the timer of each fragment, remembers buttons and sliders so that it can use them, and reads what the stage is
+given. It draws nothing, so one small computer can play a whole class. Streamlit's messages are not documented: these
+fit the pinned version.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+from urllib.parse import urlencode
+
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+GIVE_UP_SECONDS = 120.0  # for one run
+RECORDED = "first"  # the run on the first screen, which no engine made
+
+
+def run_link(seed: int, draft_length: int = 4) -> str:
+    """A link to a run of 64 tokens by the bundled pair."""
+    return urlencode(
+        {
+            "preset": "story-3",
+            "target": "wren-base",
+            "draft": "wren-nano",
+            "gamma": draft_length,
+            "temperature": 0.7,
+            "tokens": 64,
+            "seed": seed,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimes:
+    """Seconds from asking for a run to its first round on the page, and to its end; None where it never came."""
+
+    first_round: float | None
+    whole: float | None
+
+
+@dataclass(slots=True)
+class Timer:
+    """A fragment that the browser asks for again and again."""
+
+    interval: float
+    due: float
+
+
+@dataclass(slots=True)
+class Visitor:
+    """One visitor, with what is on the page that matters here."""
+
+    socket: ClientConnection
+    query: str = ""
+    page: str = ""  # the path of the page to open; empty: the first one
+    page_hash: str = ""  # the page that is open, as the server names it
+    timers: dict[str, Timer] = field(default_factory=dict)  # by the fragment's id
+    widgets: dict[str, tuple[str, str]] = field(default_factory=dict)  # key → the widget's and the fragment's id
+    stage: dict[str, Any] = field(default_factory=dict)  # what the stage was last given
+    finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
+    messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
+    problem: str = ""  # why the run asked for last has failed
+    errors: list[str] = field(default_factory=list)  # exceptions on the page
+    scripts: int = 0  # runs of the script or a fragment that have ended
+    polls: int = 0  # timers sent
+    received: int = 0  # bytes
+
+    # ---- what a visitor does
+
+    async def open(self, query: str = "", page: str = "") -> None:
+        """Open a link. On an open page it is as if the address had changed."""
+        self.query, self.page, self.page_hash = query, page, ""
+        await self._ask()
+
+    async def press(self, key: str) -> None:
+        """Press the button that has this key."""
+        widget, fragment = self.widgets[key]
+        message = self._request(fragment)
+        message.rerun_script.widget_states.widgets.add(id=widget, trigger_value=True)
+        await self.socket.send(message.SerializeToString())
+
+    async def slide(self, key: str, value: float) -> None:
+        """Set the slider that has this key."""
+        widget, fragment = self.widgets[key]
+        message = self._request(fragment)
+        message.rerun_script.widget_states.widgets.add(id=widget).double_array_value.data.append(value)
+        await self.socket.send(message.SerializeToString())
+
+    async def run(self, ask: Awaitable[None]) -> RunTimes:
+        """Ask for a run in some way, and stay until it is over or has failed."""
+        began, self.problem = monotonic(), ""
+        await ask
+        await self.stay_until(lambda: self._live is not None or bool(self.problem), GIVE_UP_SECONDS)
+        if (run := self._live) is None:
+            return RunTimes(None, None)
+        first, left = monotonic() - began, began + GIVE_UP_SECONDS - monotonic()
+        ended = await self.stay_until(lambda: self._live != run or not self.running, left)
+        self.finished.add(run)
+        return RunTimes(first, None if ended is None or self.problem else monotonic() - began)
+
+    async def first_script(self) -> None:
+        """Wait until the page is there."""
+        await self.stay_until(lambda: self.scripts > 0, GIVE_UP_SECONDS)
+
+    async def stay(self, seconds: float) -> None:
+        """Look at the page."""
+        await self.stay_until(lambda: False, seconds)
+
+    async def stay_until(self, done: Callable[[], bool], seconds: float) -> float | None:
+        """Look at the page until something is so; how long that took, None where the time was up."""
+        began = monotonic()
+        while not done():
+            left = began + seconds - monotonic()
+            if left <= 0:
+                return None
+            await self._step(left)
+        return monotonic() - began
+
+    @property
+    def running(self) -> bool:
+        """Whether the stage says that its run still grows."""
+        return bool(self.stage.get("running"))
+
+    @property
+    def _live(self) -> str | None:
+        """The run on the stage, if it has a round and is new."""
+        run = self.stage.get("run_id")
+        new = run not in (None, RECORDED) and run not in self.finished
+        return str(run) if new and self.stage.get("rounds") else None
+
+    # ---- as the browser does
+
+    async def _step(self, patience: float) -> None:
+        """Take the next message, or send the timers that are due."""
+        now = monotonic()
+        due = min((timer.due for timer in self.timers.values()), default=now + patience)
+        try:
+            raw = await asyncio.wait_for(self.socket.recv(), max(0.0, min(due - now, patience)))
+        except TimeoutError:
+            pass
+        else:
+            assert isinstance(raw, bytes)
+            self._take(raw)
+        for fragment, timer in list(self.timers.items()):
+            if monotonic() >= timer.due:
+                timer.due = monotonic() + timer.interval
+                self.polls += 1
+                await self._ask(fragment)
+
+    async def _ask(self, fragment: str = "") -> None:
+        await self.socket.send(self._request(fragment, timer=bool(fragment)).SerializeToString())
+
+    def _request(self, fragment: str = "", timer: bool = False) -> BackMsg:
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.fragment_id, asked.is_auto_rerun = self.query, fragment, timer
+        asked.page_script_hash, asked.page_name = self.page_hash, "" if self.page_hash else self.page
+        return message
+
+    def _take(self, raw: bytes) -> None:
+        self.received += len(raw)
+        message = ForwardMsg()
+        message.ParseFromString(raw)
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not message.metadata.run.fragment_ids:
+            self.timers.clear()  # a run of the whole script begins
+        elif kind == "navigation":
+            self.page_hash = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            interval = message.auto_rerun.interval
+            self.timers[message.auto_rerun.fragment_id] = Timer(interval, monotonic() + interval)
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                self.timers.pop(fragment, None)
+        elif kind == "script_finished":
+            self.scripts += message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._see(message.delta)
+
+    def _see(self, delta: Delta) -> None:
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.errors.append(element.exception.message)
+        elif kind == "alert":
+            self.messages.append(element.alert.body)
+            if element.alert.format == Alert.ERROR:
+                self.problem = element.alert.body
+        elif kind in ("button", "slider"):
+            widget = getattr(element, kind).id
+            self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
+        elif kind == "bidi_component" and '"run_id"' in element.bidi_component.json:
+            self._look_at_stage(json.loads(element.bidi_component.json))
+
+    def _look_at_stage(self, data: dict[str, Any]) -> None:
+        self.stage = data
+        if data.get("notice"):
+            self.messages.append(data["notice"])
+
+
+@asynccontextmanager
+async def visiting(port: int) -> AsyncIterator[Visitor]:
+    """A visitor of a server on this machine, connected and on no page yet."""
+    address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", [Subprotocol("streamlit")]
+    async with connect(address, subprotocols=spoken, max_size=None, open_timeout=60, close_timeout=1) as socket:
+        yield Visitor(socket)
