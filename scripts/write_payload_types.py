@@ -23,6 +23,7 @@ from specviz.ui.stage.payload import (  # noqa: E402
     CandidateRow,
     Chip,
     ChipStatus,
+    FeedPayload,
     Phase,
     ReplayedRound,
     ShareRow,
@@ -51,7 +52,7 @@ NAMED: dict[str, Any] = {  # types that are no class: the name they have in Pyth
     "ShareRow": ShareRow,
     "Step": Step,
 }
-ROOTS = (StagePayload, RacePayload, PlayPayload, VocabularyPayload, ChartPayload)
+ROOTS = (StagePayload, FeedPayload, RacePayload, PlayPayload, VocabularyPayload, ChartPayload)
 
 
 def payload_types() -> str:

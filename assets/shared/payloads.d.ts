@@ -57,6 +57,16 @@ export interface EntryPayload {
 export type Fate = "accepted" | "part" | "rejected" | "discarded";
 
 /**
+ * What the feed sends to the stage of its page: a whole run, or only what is new of it.
+ */
+export interface FeedPayload {
+  stream: string;
+  version: number;
+  whole: StagePayload | null;
+  growth: StageGrowth | null;
+}
+
+/**
  * The figures after a round; `positions` are (accepted, judged) so far at each position of the draft.
  */
 export interface FiguresAfter {
@@ -200,9 +210,29 @@ export interface RoundPicture {
 export type ShareRow = [string, number, boolean];
 
 /**
+ * What is new of a run: its rounds from `start` on, and the plain steps from `plain_start` on.
+ */
+export interface StageGrowth {
+  run_id: string;
+  running: boolean;
+  more: boolean;
+  notice: string | null;
+  badge: string;
+  idle: string;
+  start: number;
+  rounds: Array<RoundPayload>;
+  plain_start: number;
+  plain: Array<number>;
+}
+
+/**
  * Everything the stage shows of one run.
+ *
+ * `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
  */
 export interface StagePayload {
+  stream: string;
+  version: number;
   run_id: string;
   running: boolean;
   more: boolean;

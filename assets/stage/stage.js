@@ -1,5 +1,6 @@
 // The component: one Stage a mount. It stays when the data changes, and hands the playhead's place to every part.
 
+import { latest, listen } from "../shared/channel.js";
 import { isOwn } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
@@ -8,6 +9,7 @@ import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
+import { grown, newer } from "./growth.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { Playhead } from "./playhead.js";
@@ -39,6 +41,11 @@ class Stage {
     this.fetching = false;
     /** @type {(length: number) => void} */
     this.askDraftLength = () => {};
+    /** @type {(version: number) => void} */
+    this.askWhole = () => {};
+    /** @type {number | undefined} */
+    this.missed = undefined; // the version whose beginning was missing
+    this.stopListening = listen(() => this.#take());
     this.queue = new FrameQueue();
     this.reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
     this.playhead = new Playhead(() => this.show(), () => this.reporter.report());
@@ -66,6 +73,23 @@ class Stage {
   load({ data, setStateValue, setTriggerValue }) {
     this.reporter.send = (step) => setStateValue("step", step);
     this.askDraftLength = (length) => setTriggerValue("gamma", length);
+    this.askWhole = (version) => setTriggerValue("gap", version);
+    this.#load(newer(this.data, data));
+    this.#take();
+  }
+
+  /** What the feed of this page has sent, where that is newer. */
+  #take() {
+    const news = latest();
+    const next = this.data && grown(this.data, news);
+    if (next && next !== "gap") return this.#load(next);
+    if (next !== "gap" || this.missed === news?.version) return;
+    this.missed = news?.version;
+    this.askWhole(news?.version ?? 0);
+  }
+
+  /** @param {StagePayload} data */
+  #load(data) {
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
     this.node.classList.toggle("person", data.person);
@@ -160,6 +184,7 @@ class Stage {
   }
 
   stop() {
+    this.stopListening();
     this.reporter.stop();
     this.playhead.stop();
     this.transport.stop();

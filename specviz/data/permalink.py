@@ -87,13 +87,16 @@ class SettingsLink(PageLink):
 class RunLink(SettingsLink):
     """The address of one run."""
 
-    INSTEAD: ClassVar[dict[str, str]] = {"step": "starting at the first"}
+    INSTEAD: ClassVar[dict[str, str]] = {"step": "starting at the first", "run": "running the settings of the link"}
 
     prompt: SkipValidation[str | None] = None  # any text, half a character too: `chosen_prompt` says what is wrong
     preset: SkipValidation[str | None] = None
     step: Annotated[int | None, DIGITS, Field(ge=0, le=MAX_STEP, description=f"a step from 0 to {MAX_STEP}")] = (
         None  # the playhead
     )
+    run: Annotated[
+        str | None, Field(pattern=r"^([0-9a-f]{16}|[a-z][a-z-]{0,30})$", description="the id of a stored run")
+    ] = None
 
     def chosen_prompt(self) -> tuple[str, str | None, list[str]]:
         """The prompt, its preset's name where it has one, and what was wrong; a prompt's own text goes first."""
@@ -121,12 +124,16 @@ class LinkedRun(NamedTuple):
     step: int | None  # the playhead; None where the link names none
     preset: str | None  # the preset the prompt came from
     problems: list[str]  # one line for each part that fell back; names and values in it are plain characters
+    run: str | None = None  # the id of a stored run, or the name of a recorded one
 
 
-def link_of(request: RunRequest, step: int | None = None, preset: str | None = None) -> dict[str, str]:
+def link_of(
+    request: RunRequest, step: int | None = None, preset: str | None = None, run: str | None = None
+) -> dict[str, str]:
     """The link's parameters, every setting among them.
 
-    `preset` stands for the prompt only while it still holds that text. "Keep all" is top_k=0 and top_p=1.
+    `preset` stands for the prompt only while it still holds that text. "Keep all" is top_k=0 and top_p=1. `run` names
+    the one run that the link opens while the server has it; the settings are for when it is gone.
     """
     settings = request.settings
     chosen = find_preset(preset) if preset else None
@@ -146,6 +153,8 @@ def link_of(request: RunRequest, step: int | None = None, preset: str | None = N
     }
     if step is not None:
         link["step"] = step
+    if run is not None:
+        link["run"] = run
     return {name: written(value) for name, value in link.items()}
 
 
@@ -158,4 +167,4 @@ def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRu
     """
     link, problems = RunLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
-    return LinkedRun(link.request(prompt), link.step, preset, [*problems, *more])
+    return LinkedRun(link.request(prompt), link.step, preset, [*problems, *more], link.run)

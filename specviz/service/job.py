@@ -68,6 +68,7 @@ class JobView:
     progress: Progress | None = None  # of a task
     result: Result | None = None  # what there is so far; it stays when the job fails or is cancelled
     message: str = ""  # one sentence for the visitor: why the job failed, or why it waits for the engine
+    stored: bool = False  # found earlier, and not for this job
     beside: int = 0  # the most other engines that were busy at the same moment while this job ran
 
     @property

@@ -69,7 +69,7 @@ class EngineService:
         found = None if fresh or key is None else self._found(key)  # without the lock: it may read a file
         job = Job(session, slot, JobView(command.job), command, key=key)
         if found:
-            job.view = replace(job.view, state="done", result=found)
+            job.view = replace(job.view, state="done", result=found, stored=True)
         try:
             admit(command)
         except InputError as error:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.first_run import first_trace
 from specviz.ui.shared.engine import engine
 from specviz.ui.watch import page as watching
+from specviz.ui.watch import state
 
 SECONDS = 60  # for a loaded machine; the engine needs five to start
 
@@ -44,7 +45,7 @@ def until_done(page: AppTest) -> dict[str, Any]:
         page.run()
         data = stage_of(page)
         busy = page.session_state["session"].watch.run.busy  # until its first round the previous run is on screen
-        if data["run_id"].startswith("live") and not busy:
+        if data["run_id"].startswith("live") and not busy and not data["running"]:
             return data
         time.sleep(0.1)
     raise AssertionError("the run did not end")
@@ -84,7 +85,9 @@ def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(pa
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
     foreseen = stage_of(page)["replay"]["lengths"]["6"]
     release_slider(page, 6)
-    data = until_done(page)
+    until_done(page)
+    page.run()  # once the run is over the browser is sent it whole; AppTest sees that in the next drawing
+    data = stage_of(page)
     assert (data["draft_length"], data["gamma"], data["replay"]["why_not"]) == (6, 6, None)
     assert [len(round["chips"]) for round in data["rounds"]] == chips_of(foreseen), "the run is what the replay showed"
     assert "live" in data["badge"]
@@ -133,13 +136,78 @@ def test_a_script_that_sets_widgets_does_not_rerun_at_once(page: AppTest, monkey
     assert reruns
 
 
-def test_a_drawing_without_polling_reruns_at_once_to_start_it(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No later drawing would ask for it."""
-    paces, reruns = cycle([None, 1.5]), []
-    monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
-    monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
+def feed_of(page: AppTest) -> dict[str, Any] | None:
+    data: dict[str, Any] | None = json.loads(page.get_by_key("feed").proto.json)
+    return data
+
+
+def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    until_done_again(page)
+    monkeypatch.setattr(state, "WHOLE_RUN_SECONDS", SECONDS)
+    page.button(key="again").click().run()
+    news = feed_of(page)
+    assert news
+    assert news["growth"] is None, "the script waited for the end"
+    assert (news["whole"]["running"], news["whole"]["link"]["run"]) == (False, stored_id(page))
+    assert "Identical: both wrote the same 64 tokens." in texts(page), "the outcome is in the same drawing"
+
+
+def test_a_poll_sends_only_the_rounds_that_are_new(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    until_done_again(page)
+    monkeypatch.setattr(state, "WHOLE_RUN_SECONDS", 0)
+    page.slider(key="temperature").set_value(0.7).run()
+    sent = len(stage_of(page)["rounds"]) if stage_of(page)["run_id"] != "first" else 0
+    news = feed_of(page)
+    assert news
+    whole, growth = news["whole"], news["growth"]
+    assert (growth["start"] if growth else len(whole["rounds"])) >= sent
+    assert until_done(page)["rounds"]
+
+
+def until_done_again(page: AppTest) -> None:
+    """The engine is there, and has nothing to do."""
+    page.button(key="again").click().run()
+    until_done(page)
+
+
+def stored_id(page: AppTest) -> str:
+    shown = page.session_state["session"].watch.shown
+    return str(shown.stored_id)
+
+
+def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
+    page.slider(key="temperature").set_value(0.9).run()
+    link, figures = until_done(page)["link"], stage_of(page)["rounds"]
+    page.button(key="again").click().run()
+    until_done(page)
+    other = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    for name, value in link.items():
+        other.query_params[name] = value
+    other.run()
+    data = stage_of(other)
+    assert (data["rounds"], data["link"]) == (figures, link)
+    assert data["badge"].startswith("measured here on")
+    assert other.slider(key="temperature").value == 0.9
+
+
+def test_a_link_to_a_run_that_is_gone_runs_its_settings_and_says_so() -> None:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    for name, value in {"run": "0123456789abcdef", "gamma": "3", "tokens": "20"}.items():
+        page.query_params[name] = value
     page.run()
-    assert reruns
+    assert "no longer has the run of this link" in "\n".join(element.value for element in page.warning)
+    assert until_done(page)["draft_length"] == 3
+
+
+def test_the_recorded_run_has_a_link_that_shows_it_and_nothing_else(page: AppTest) -> None:
+    link = stage_of(page)["link"]
+    assert link["run"] == "first"
+    other = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    for name, value in {**link, "step": "5"}.items():
+        other.query_params[name] = value
+    other.run()
+    data = stage_of(other)
+    assert (data["run_id"], data["playhead"], data["rounds"]) == ("first", 5, stage_of(page)["rounds"])
 
 
 def test_a_link_reproduces_a_run() -> None:
@@ -223,4 +291,4 @@ def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sent
     assert "openai-community/gpt2" in page.error[0].value
     assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"
     page.button(key="undo").click().run()
-    assert until_done(page)["badge"].startswith("live")
+    assert until_done(page)["rounds"]

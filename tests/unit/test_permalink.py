@@ -52,6 +52,20 @@ def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: in
     assert linked.problems == []
 
 
+@pytest.mark.parametrize("run", [None, "first", "0123456789abcdef"])
+def test_a_link_names_a_stored_run(run: str | None) -> None:
+    assert request_from_link(link_of(DEFAULT, run=run), MODELS).run == run
+
+
+@pytest.mark.parametrize("run", ["", "../../etc/passwd", "0123456789ABCDEF", "<b>", "first\n", "0" * 17])
+def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
+    linked = read(run=run)
+    assert linked.run is None
+    assert [
+        line.endswith("is not the id of a stored run: running the settings of the link.") for line in linked.problems
+    ]
+
+
 def test_every_setting_is_written_though_it_is_the_default() -> None:
     assert link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name) == {
         "preset": DEFAULT_PRESET.name,
@@ -85,8 +99,8 @@ def test_a_preset_stands_for_the_prompt_only_while_the_prompt_is_its_own() -> No
 
 
 def test_an_empty_link_is_the_default_run_without_a_message() -> None:
-    assert read() == (DEFAULT, None, DEFAULT_PRESET.name, [])
-    assert read(embed="true", utm_source="<script>") == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    assert read()[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    assert read(embed="true", utm_source="<script>")[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
 
 
 @pytest.mark.parametrize(
@@ -123,7 +137,7 @@ def test_an_empty_link_is_the_default_run_without_a_message() -> None:
     ],
 )
 def test_what_cannot_be_used_falls_back_with_one_line(params: dict[str, str], line: str) -> None:
-    assert read(**params) == (DEFAULT, None, DEFAULT_PRESET.name, [line])
+    assert read(**params)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [line])
 
 
 def test_one_bad_part_leaves_the_others_as_they_are() -> None:
@@ -144,7 +158,7 @@ def test_a_prompt_goes_before_a_preset() -> None:
     linked = read(prompt="Hello there", preset="code-1")
     assert (linked.request.prompt, linked.preset) == ("Hello there", None)
     assert linked.problems == ["The link holds a prompt and a preset: using the prompt."]
-    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name) == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
 
 
 def test_of_a_repeated_parameter_the_last_is_used() -> None:

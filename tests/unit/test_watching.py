@@ -41,7 +41,8 @@ def a_round() -> Round:
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
     page = watching()
     service.tell(Started(1, header(Run(1, REQUEST))))
-    assert page.refresh() is None
+    page.refresh()
+    assert page.notice is None
     assert page.shown is None, "nothing to show before its first round"
     service.tell(Rounds(1, [a_round()], output(1), Autoregressive([0.01], [0], alternating=True)))
     page.refresh()
@@ -50,7 +51,8 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
     ended = replace(output(1), stopped_by="eos")
     service.tell(Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
-    assert page.refresh() == "now only the target alone: 3 tokens", "a sampled text may be longer"
+    page.refresh()
+    assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
     service.tell(Done(1, "plain"))
     page.refresh()
     assert [run.plain_text for run in page.finished] == ["plain"]

@@ -6,8 +6,10 @@ from threading import Timer
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from specviz.core.request import RunRequest
 from specviz.service import EngineService
 from specviz.service.fleet import engines_wanted
+from specviz.service.protocol import Calibrate
 from specviz.service.run_store import RunStore, default_folder
 
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small machines have two
@@ -33,9 +35,15 @@ def start_engine_soon() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _starting() -> None:
-    timer = Timer(HEAD_START_SECONDS, engine().start)
+    timer = Timer(HEAD_START_SECONDS, _start_engine)
     timer.daemon = True
     timer.start()
+
+
+def _start_engine() -> None:
+    """And have the first pair's costs measured before the first visitor asks: then nobody waits and polls for them."""
+    engine().start()
+    engine().submit("the server itself", "costs", lambda job: Calibrate(job, RunRequest("")))
 
 
 def let_script_end() -> None:

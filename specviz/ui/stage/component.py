@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.ui.shared.components import component, html_of, ignore_change
-from specviz.ui.stage.payload import StagePayload
+from specviz.ui.stage.payload import FeedPayload, StagePayload
 
 MAX_STEP = 3 * 65_536
 
@@ -32,9 +32,20 @@ def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int
         if on_draft_length and type(asked) is int and 1 <= asked <= MAX_DRAFT_LENGTH:
             on_draft_length(asked)
 
-    result = _component()(key=key, data=data, on_step_change=ignore_change, on_gamma_change=released)
+    changes = {"on_step_change": ignore_change, "on_gamma_change": released, "on_gap_change": ignore_change}
+    result = _component()(key=key, data=data, **changes)
     step = result.get("step")
     return step if type(step) is int and 0 <= step < MAX_STEP else None
+
+
+def feed(data: FeedPayload | None) -> None:
+    """Hand the stage of this page what is new. Nothing is to be seen of it; a stage that missed something asks."""
+    _feed()(key="feed", data=data)
+
+
+@cache
+def _feed() -> Any:
+    return component("specviz_feed", '<div class="feed" hidden></div>', (), "stage/feed.js")
 
 
 @cache

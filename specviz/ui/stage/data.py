@@ -31,7 +31,8 @@ SHOWN_CANDIDATES = 3
 SHOWN_PROMPT_TOKENS = 60
 SHOWN_CHARACTERS = 80  # of one token's text
 
-Source = Literal["live", "recorded"]
+# live: decoded for this visitor; stored: measured on this server before; recorded: in a file, on some machine
+Source = Literal["live", "stored", "recorded"]
 
 
 def stage_data(
@@ -59,16 +60,17 @@ def stage_data(
         gamma: the draft length the visitor asked for; None is the run's own.
         replay: what `replay_data` made of it; None where the draft's guesses are not known.
     """
-    recorded_on = trace.recorded_on.machine
     return {
+        "stream": "",  # a page with a feed names it
+        "version": 0,
         "run_id": run_id,
         "running": running,
         "more": running and trace.output.stopped_by is None,  # rounds
         "phases": list(PHASES),
         "longest_draft": MAX_DRAFT_LENGTH,
         "notice": notice,
-        "badge": _badge(source, running, recorded_on, bool(trace.rounds)),
-        "measured": "measured on this machine" if source == "live" else f"measured on {recorded_on}",
+        "badge": _badge(trace, source, running),
+        "measured": f"measured on {trace.recorded_on.machine}" if source == "recorded" else "measured on this machine",
         "idle": notice or ("Waiting for the first round…" if running else "No draft model took part in this run."),
         "link": link or {},
         "playhead": playhead,
@@ -85,10 +87,12 @@ def stage_data(
     }
 
 
-def _badge(source: Source, running: bool, machine: str, started: bool) -> str:
+def _badge(trace: Trace, source: Source, running: bool) -> str:
     if source == "recorded":
-        return f"recorded on {machine}"
-    return "waiting…" if running and not started else "live · this machine"
+        return f"recorded on {trace.recorded_on.machine}"
+    if source == "stored":
+        return f"measured here on {trace.created[:10]} at {trace.created[11:16]} UTC"
+    return "waiting…" if running and not trace.rounds else "live · this machine"
 
 
 def _lookup(trace: Trace) -> bool:

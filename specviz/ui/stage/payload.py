@@ -120,8 +120,13 @@ class DiagramPayload(TypedDict):
 
 
 class StagePayload(TypedDict):
-    """Everything the stage shows of one run."""
+    """Everything the stage shows of one run.
 
+    `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
+    """
+
+    stream: str
+    version: int
     run_id: str
     running: bool
     more: bool
@@ -144,3 +149,27 @@ class StagePayload(TypedDict):
     rounds: list[RoundPayload]
     plain: list[float] | None
     diagram: NotRequired[DiagramPayload]
+
+
+class StageGrowth(TypedDict):
+    """What is new of a run: its rounds from `start` on, and the plain steps from `plain_start` on."""
+
+    run_id: str
+    running: bool
+    more: bool
+    notice: str | None
+    badge: str
+    idle: str
+    start: int
+    rounds: list[RoundPayload]
+    plain_start: int
+    plain: list[float]
+
+
+class FeedPayload(TypedDict):
+    """What the feed sends to the stage of its page: a whole run, or only what is new of it."""
+
+    stream: str
+    version: int
+    whole: StagePayload | None
+    growth: StageGrowth | None

@@ -12,12 +12,14 @@ from specviz.data.workloads import WORKLOADS
 from specviz.models.pairs import known_names
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
+from specviz.ui.shared.engine import engine
 from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
-from specviz.ui.watch.state import Asked
+from specviz.ui.watch.state import RECORDED, Asked
 
 CONTROLS = RunControls()
+GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,22 @@ def _take_link_once() -> None:
         given = address()
         linked = request_from_link(given, models_in(given))
         form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
-        form.acted = bool(given.keys() & link_of(linked.request, preset=linked.preset).keys()) or "prompt" in given
+        asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}
+        form.acted = bool(asked) and linked.run != RECORDED
         form.link_read = True
+        if linked.run not in (None, RECORDED):
+            _open_stored(linked.run)
     restore_widgets(_values(*form.current))
+
+
+def _open_stored(run_id: str) -> None:
+    """Show the one run that the link names, with its settings; where it is gone, the link's settings run again."""
+    watching = session().watch
+    if stored := engine().stored_run(run_id):
+        watching.form.current = (stored.request, _preset_of(stored.request))
+        watching.open_stored(stored, watching.form.current[1])
+    else:
+        watching.form.notes.append(GONE)
 
 
 def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
@@ -108,10 +123,15 @@ def fill_in_trace(trace: Trace) -> Asked | None:
     linked = request_from_link(link_of(request), known_names())
     if linked.problems or linked.request != request:
         return None
-    named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
-    asked = session().watch.form.current = (request, next(named, None))
+    asked = session().watch.form.current = (request, _preset_of(request))
     set_widgets(_values(*asked))
     return asked
+
+
+def _preset_of(request: RunRequest) -> str | None:
+    """The name of the preset that the prompt is; None for the visitor's own text."""
+    named = (preset.name for workload in WORKLOADS for preset in workload.prompts if preset.text == request.prompt)
+    return next(named, None)
 
 
 def _undo() -> None:

@@ -35,7 +35,7 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
     elif verdict is None:
         st.markdown(":gray[No verdict: this run has no run of the target alone beside it.]")
     else:
-        where = "one pair of runs, measured here" if source == "live" else "one pair of runs, recorded"
+        where = "one pair of runs, measured here" if source != "recorded" else "one pair of runs, recorded"
         before = ":gray[Previous run:] " if stale else ""
         reason = explained(verdict.reason, "verdict")
         st.markdown(f"{before}{headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
@@ -72,7 +72,7 @@ def show_speedups(
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Speedup against draft length**")
-        figure = speedup_figure(dots, alpha if source == "live" else None, costs)
+        figure = speedup_figure(dots, alpha if source != "recorded" else None, costs)
         alt = "Measured speedup of each run of this session by draft length, the predicted curve, and break-even."
         chart(figure, key="speedups", alt=alt)
     with right:

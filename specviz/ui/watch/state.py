@@ -3,6 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TypeAlias
+from uuid import uuid4
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses
@@ -11,14 +12,18 @@ from specviz.core.trace import Trace
 from specviz.data.workloads import DEFAULT_PRESET
 from specviz.service.protocol import Calibrate, Run
 from specviz.service.results import CostsResult, RunResult
+from specviz.service.run_store import StoredRun
 from specviz.ui.shared.job_slot import JobSlot, waiting_line
 from specviz.ui.stage.data import Source
-from specviz.ui.stage.payload import NoReplay, Replays
+from specviz.ui.stage.growth import Sent
+from specviz.ui.stage.payload import NoReplay, Replays, StagePayload
 from specviz.ui.stage.replay import replay_data
 
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 UNDO_STEPS = 50
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
+WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
+RECORDED = "first"  # the recorded run, in links and as the id of what is on screen
 
 Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
 PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
@@ -57,6 +62,20 @@ class Shown:
     source: Source
     plain_text: str | None  # what the target alone wrote; None where it is not known
     draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
+    stored_id: str = ""  # in the server's run store; empty where it is not there
+
+    def same_as(self, other: "Shown | None") -> bool:
+        """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
+        return (
+            other is not None
+            and self.trace is other.trace
+            and (self.run_id, self.plain_text, self.stored_id) == (other.run_id, other.plain_text, other.stored_id)
+        )
+
+    @property
+    def measured_here(self) -> bool:
+        """Whether its times are this machine's."""
+        return self.source != "recorded"
 
 
 def recorded_run(trace: Trace, run_id: str) -> Shown:
@@ -65,10 +84,29 @@ def recorded_run(trace: Trace, run_id: str) -> Shown:
     return Shown(trace, run_id, "recorded", trace.output.text if same else None)
 
 
+def measured_run(run: RunResult, run_id: str, source: Source) -> Shown:
+    """A run of this server, as far as it is."""
+    return Shown(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The stage's payload, and what it was made of."""
+
+    shown: Shown
+    running: bool
+    replay: NoReplay | Replays | None
+    payload: StagePayload
+
+
 @dataclass(slots=True)
 class Watching:
     """One visitor's Watch page."""
 
+    stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
+    version: int = 0  # how many times the stage was drawn or fed
+    sent: Sent | None = None  # what of the run the browser has
+    drawn: Drawn | None = None  # the payload made last
     form: Form = field(default_factory=Form)
     step: int | None = None  # the playhead; None starts at the first
     shown: Shown | None = None
@@ -86,29 +124,46 @@ class Watching:
     costs: dict[PairKey, Costs] = field(default_factory=dict)
     formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
 
-    def submit(self, request: RunRequest, preset: str | None) -> None:
-        """Start a run, and wait a moment: most first rounds are there at once."""
+    def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
+        """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
         if self.request is not None:
             self.step = None  # a link's playhead belongs to the link's run
         self.request, self.preset, self.message = request, preset, ""
-        self.run.start(lambda job: Run(job, request))
+        self.run.start(lambda job: Run(job, request), fresh=fresh)
+
+    def wait_for_first_round(self) -> None:
+        """Wait a moment: most first rounds are there at once."""
         self._take(ended=self.run.wait(FIRST_ROUNDS_SECONDS))
 
-    def refresh(self) -> str | None:
-        """Ask the engine how far it is; returns a line for what is being waited for."""
-        notice = None
+    def wait_for_end(self) -> None:
+        """Wait until the run is over, but not for long."""
+        self._take(ended=self.run.wait_for_end(WHOLE_RUN_SECONDS))
+
+    def refresh(self) -> None:
+        """Ask how far the run is, and once it is over have the pair's costs measured."""
         if self.run.busy:
             self._take(ended=self.run.refresh())
-            notice = run_notice(self.run)
         if not self.run.busy and self.request is not None:
             self.measure_costs(self.request)
-        return notice
+
+    @property
+    def notice(self) -> str | None:
+        """What is being waited for."""
+        return run_notice(self.run)
+
+    def open_stored(self, run: StoredRun, preset: str | None) -> None:
+        """Show a run that this server has, and take its settings as those asked for."""
+        self.request, self.preset = run.request, preset
+        self.shown = measured_run(run.result, f"live-{run.result.id}", "stored")
+        self.finish(self.shown)
 
     def _take(self, ended: bool) -> None:
         """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
         slot, run = self.run, self.run.result
         if run and run.rounds:
-            self.shown = Shown(run.trace, f"live-{slot.job}", "live", run.plain_text or None, run.draft_guesses)
+            source: Source = "stored" if slot.view and slot.view.stored else "live"
+            shown = measured_run(run, f"live-{slot.job}", source)
+            self.shown = self.shown if shown.same_as(self.shown) else shown
         if ended and slot.state == "failed":
             self.message = slot.message
         if ended and slot.state == "done" and self.shown:
@@ -133,7 +188,7 @@ class Watching:
     @property
     def shown_costs(self) -> Costs | None:
         """The costs of the pair on screen, where they were measured here."""
-        live = self.request is not None and self.shown is not None and self.shown.source == "live"
+        live = self.request is not None and self.shown is not None and self.shown.measured_here
         return self.costs.get(pair_key(self.request)) if live and self.request else None
 
     @property

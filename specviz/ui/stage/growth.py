@@ -1,0 +1,52 @@
+"""What the feed of a page sends to its stage while a run grows: only what the stage does not have."""
+
+from dataclasses import dataclass
+
+from specviz.ui.stage.payload import FeedPayload, StageGrowth, StagePayload
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What of a run the browser was sent."""
+
+    run_id: str
+    rounds: int
+    plain: int  # steps of the target alone
+    running: bool
+
+
+def sent_with(payload: StagePayload) -> Sent:
+    """What a browser has that received this."""
+    return Sent(payload["run_id"], len(payload["rounds"]), len(payload["plain"] or []), payload["running"])
+
+
+def news(payload: StagePayload, sent: Sent | None) -> FeedPayload:
+    """The payload for a browser that was `sent` something before.
+
+    A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then.
+    """
+    known = sent is not None and sent.run_id == payload["run_id"]
+    ended = known and sent is not None and sent.running and not payload["running"]
+    if sent is None or not known or ended:
+        return {"stream": payload["stream"], "version": payload["version"], "whole": payload, "growth": None}
+    return {
+        "stream": payload["stream"],
+        "version": payload["version"],
+        "whole": None,
+        "growth": _growth(payload, sent),
+    }
+
+
+def _growth(payload: StagePayload, sent: Sent) -> StageGrowth:
+    return {
+        "run_id": payload["run_id"],
+        "running": payload["running"],
+        "more": payload["more"],
+        "notice": payload["notice"],
+        "badge": payload["badge"],
+        "idle": payload["idle"],
+        "start": sent.rounds,
+        "rounds": payload["rounds"][sent.rounds :],
+        "plain_start": sent.plain,
+        "plain": (payload["plain"] or [])[sent.plain :],
+    }
