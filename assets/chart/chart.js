@@ -44,6 +44,7 @@ class Chart {
   load({ data }) {
     this.data = data;
     this.plot.setAttribute("aria-label", data.alt);
+    this.node.style.height = `${data.figure.layout.height}px`;
     applyScheme(this.node);
     this.show();
   }
@@ -67,6 +68,7 @@ class Chart {
       ink: style.color,
       mute: style.getPropertyValue("--mute").trim(),
       line: style.getPropertyValue("--line").trim(),
+      veil: style.getPropertyValue("--veil").trim(),
       background: style.backgroundColor,
       font: style.fontFamily,
     };

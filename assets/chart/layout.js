@@ -1,6 +1,6 @@
 // What every chart looks like, before its own layout is added. Pure: no element, no Plotly.
 
-/** @typedef {{ ink: string, mute: string, line: string, background: string, font: string }} Look */
+/** @typedef {{ ink: string, mute: string, line: string, veil: string, background: string, font: string }} Look */
 /** @typedef {Record<string, unknown>} Part a part of a Plotly layout */
 
 /**
@@ -37,13 +37,14 @@ function isPart(value) {
 }
 
 /** @param {Look} look */
-function shared({ ink, mute, line, background, font }) {
+function shared({ ink, mute, line, veil, background, font }) {
   const axis = {
     automargin: true,
     fixedrange: true, // a finger that scrolls the page must not zoom the chart
     zeroline: false,
     ticks: "",
     ticklabelstandoff: 4,
+    autotickangles: [0, -40, -90], // where names do not fit
     title: { font: { size: 14 }, standoff: 12 },
   };
   return {
@@ -58,6 +59,7 @@ function shared({ ink, mute, line, background, font }) {
     dragmode: false,
     hovermode: "closest",
     hoverlabel: { bgcolor: background, bordercolor: mute, font: { family: font, color: ink, size: 13 } },
+    template: { layout: { annotationdefaults: { bgcolor: veil } } }, // a label over a line stays readable
     uirevision: "same", // what the visitor hid in the legend stays hidden when the numbers change
   };
 }

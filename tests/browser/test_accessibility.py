@@ -23,7 +23,7 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/learn?part=quiz": "[data-testid=stMain] button",
     "/learn?part=words": ".words .entry",
     "/learn?part=why": ".explained",
-    "/proof": "[data-testid=stPlotlyChart]",
+    "/proof": ".chart .main-svg",
     "/play": ".stage",
 }
 

@@ -37,7 +37,7 @@ def open_page(context: BrowserContext, server: AppServer, path: str = "helps") -
     page.goto(f"{server.url}/")  # the first address of a server makes Streamlit see app.py's pages
     wait_until_drawn(page)
     page.goto(f"{server.url}/{path}")
-    page.wait_for_selector(".js-plotly-plot", timeout=LONG)
+    page.wait_for_selector(".chart .main-svg", timeout=LONG)
     return page
 
 
@@ -58,7 +58,7 @@ def test_the_recorded_sweep_has_a_reading_and_a_figure_in_every_tab(
         page.get_by_role("tab", name=tab).click()
         panel = page.get_by_role("tabpanel").filter(visible=True)
         expect(panel.get_by_text(re.compile(reading)).first).to_be_visible()
-        expect(panel.locator(".js-plotly-plot").first).to_be_visible()
+        expect(panel.locator(".chart .main-svg").first).to_be_visible()
     expect_no_sideways_scroll(page)
 
 

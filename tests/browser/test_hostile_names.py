@@ -35,7 +35,7 @@ def visited(page: Page, app_server: AppServer) -> Iterator[Page]:
 
 def test_a_csv_with_harmful_names_is_shown_as_text(visited: Page) -> None:
     visited.get_by_role("link", name="When it helps").click()
-    visited.wait_for_selector(".js-plotly-plot")
+    visited.wait_for_selector(".chart .main-svg")
     before = visited.locator(MARKUP).count()
     rows = [
         replace(row_at("story", 4, 0.5 + number / 4, machine=NAME, target=NAME, draft=NAME), workload=name, preset=name)

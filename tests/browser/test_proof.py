@@ -116,7 +116,8 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
     )
     page = open_proof(context, app_server)
-    page.wait_for_selector(".js-plotly-plot .bars", timeout=LONG)
+    page.locator(".chart").nth(1).scroll_into_view_if_needed()
+    page.wait_for_selector(".chart .bars", timeout=LONG)
     expect_no_sideways_scroll(page)
     whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": width, "height": min(whole + 60, 6000)})

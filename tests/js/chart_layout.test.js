@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { layoutOf, merged } from "../../assets/chart/layout.js";
 
-const LOOK = { ink: "black", mute: "grey", line: "silver", background: "white", font: "serif" };
+const LOOK = { ink: "black", mute: "grey", line: "silver", veil: "clear", background: "white", font: "serif" };
 
 test("what is inside objects is merged; lists and values are replaced", () => {
   const base = { a: { b: 1, c: { d: 2, e: 3 } }, list: [1, 2], kept: 0 };

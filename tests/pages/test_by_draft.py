@@ -13,6 +13,7 @@ from specviz.service.protocol import DraftGuessed, dump_event, parse_event
 from specviz.ui.helps.by_draft import drafts_to_compare, reading
 from specviz.ui.helps.by_draft_figures import best_of, points_of, prospects_figure, tokens_figure
 from specviz.ui.shared.engine import engine
+from tests.support.figures import parts_of
 
 SECONDS = 120  # for a loaded machine; every bundled draft is loaded and calibrated
 
@@ -50,12 +51,20 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
 
 def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
     drafts = [points_of(prospect("a", True, 0.05)), points_of(prospect("b", False, 0.1))]
-    assert [list(line.y) for line in tokens_figure(drafts).data] == [[p.per_call for p in points] for points in drafts]
-    traces = prospects_figure(drafts).data
-    stars = [trace for trace in traces if trace.mode == "markers"]
-    assert [(star.x[0], star.y[0]) for star in stars] == [(best_of(p).draft_length, best_of(p).speedup) for p in drafts]
-    lines = [trace for trace in traces if trace.mode != "markers"]
-    assert len({(line.line.dash, line.marker.symbol) for line in lines}) == 2, "colour is not alone"
+    calls = [[point.per_call for point in points] for points in drafts]
+    assert [line["y"] for line in parts_of(tokens_figure(drafts))] == calls
+    parts = parts_of(prospects_figure(drafts))
+    stars = [(*part["x"], *part["y"]) for part in parts if part["mode"] == "markers"]
+    assert stars == [(best_of(points).draft_length, best_of(points).speedup) for points in drafts]
+    lines = [part for part in parts if part["mode"] != "markers"]
+    assert len({(line["line"]["dash"], line["marker"]["symbol"]) for line in lines}) == 2, "colour is not alone"
+
+
+def test_a_name_from_a_file_is_text_in_both_figures() -> None:
+    drafts = [points_of(prospect("<b>x</b>%{x}", True, 0.05))]
+    for figure in (tokens_figure(drafts), prospects_figure(drafts)):
+        assert "&lt;b&gt;" in str(figure)
+        assert "<b>" not in str(figure)
 
 
 def test_a_prospect_is_read_as_the_engine_wrote_it() -> None:

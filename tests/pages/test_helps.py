@@ -14,6 +14,7 @@ from specviz.ui.helps.state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps,
 from specviz.ui.session import Session
 from specviz.ui.shared.engine import engine
 from tests.support.fake_rows import row_at
+from tests.support.hostile import figures_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
 PAGE = "../../pages/helps.py"
@@ -64,7 +65,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
     assert [tab.label for tab in page.tabs][:5] == [
         "By workload", "Draft length", "Map", "Constrained output", "Adaptive",
     ]  # fmt: skip
-    assert len(page.get("plotly_chart")) >= 7
+    assert len(figures_of(page)) >= 7
     assert "**72 runs**, and 36 of the target alone" in texts(page)
     assert page.query_params == {}
 

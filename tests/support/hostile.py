@@ -19,7 +19,7 @@ NAMES = (
 )
 NAME = " ".join(NAMES)  # all of them in one
 
-AS_TEXT = {"text", "code", "text_area", "text_input", "dataframe", "bidi_component", "plotly_chart"}  # not as Markdown
+AS_TEXT = {"text", "code", "text_area", "text_input", "dataframe", "bidi_component"}  # not as Markdown
 AS_TEXT_IN = {"selectbox": {"options"}, "multiselect": {"options"}}
 NOT_SHOWN = {"id", "raw_value", "raw_values", "url", "alt", "type", "format"}
 
@@ -48,8 +48,7 @@ def figure_texts_of(page: AppTest) -> list[str]:
 def figures_of(page: AppTest) -> dict[str, Any]:
     """Every Plotly figure on the page, by what it shows in words."""
     mounted = [json.loads(component.proto.json) for component in page.get("bidi_component")]
-    specs = {str(place): json.loads(chart.proto.spec) for place, chart in enumerate(page.get("plotly_chart"))}
-    return specs | {data["alt"]: data["figure"] for data in mounted if "figure" in data}
+    return {data["alt"]: data["figure"] for data in mounted if "figure" in data}
 
 
 def _texts(message: Any, left_out: set[str]) -> Iterator[str]:

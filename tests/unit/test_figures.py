@@ -1,12 +1,10 @@
 """The figures that change with a run: what they plot, by hand-worked numbers. No model, no Streamlit."""
 
-import json
-
 import pytest
 
 from specviz.core.metrics import Costs
-from specviz.ui.shared.figures import Figure, Part
 from specviz.ui.watch.figures import Dot, speedup_figure, verification_figure
+from tests.support.figures import by_name, parts_of
 
 COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={1: 1.0, 2: 1.1, 5: 1.3, 17: 1.9}, overhead=0.05)
 
@@ -23,12 +21,6 @@ def dot(**changes: object) -> Dot:
     return Dot(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def by_name(figure: Figure) -> dict[str, Part]:
-    """The parts that have a name in the legend; a figure that is not JSON would reach the browser as a text."""
-    json.dumps(figure, allow_nan=False)
-    return {part["name"]: part for part in figure["data"]}
-
-
 def test_each_run_is_a_dot_of_its_kind_and_nothing_is_drawn_for_kinds_that_are_missing() -> None:
     dots = [dot(current=True), dot(draft_length=7, speedup=0.9), dot(same_pair=False), dot(recorded=True)]
     found = by_name(speedup_figure(dots, None, None))
@@ -39,7 +31,7 @@ def test_each_run_is_a_dot_of_its_kind_and_nothing_is_drawn_for_kinds_that_are_m
 
 
 def test_the_curve_is_the_formula_with_the_measured_costs() -> None:
-    curve = speedup_figure([], 0.8, COSTS)["data"][0]
+    (curve,) = parts_of(speedup_figure([], 0.8, COSTS))
     # gamma = 4: (1 - .8^5) / (1 - .8) / (4 * .1 + 1.3 + .05)
     assert curve["y"][3] == pytest.approx(3.3616 / 1.75)
     assert len(curve["x"]) == 16

@@ -43,7 +43,9 @@ from specviz.ui.helps.figures import (
     length_figure,
     workload_figure,
 )
+from specviz.ui.shared.figures import Figure
 from tests.support.fake_rows import a_row, row_at
+from tests.support.figures import layout_of, parts_of
 
 NAMES = ["wren-base", "wren-nano"]
 SPEEDUPS = {"story": (1.2, 1.9), "code": (1.5, 1.3), "random": (0.8, 0.5)}
@@ -296,48 +298,43 @@ def test_what_is_drawn_is_set_too() -> None:
 # ---- figures
 
 
-def data(figure: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = figure.to_dict()["data"]
-    return found
-
-
-def workload_bars(rows: list[SweepRow]) -> Any:
+def workload_bars(rows: list[SweepRow]) -> Figure:
     chosen = fair_rows(frame_of(rows))
     return workload_figure(fair_points(chosen), chosen)
 
 
 def test_bars_below_1_differ_by_more_than_colour_and_every_prompt_is_a_dot() -> None:
     rows = [*ROWS, row_at("story", 6, 1.7, number=2), row_at("copy", 6, 1.01)]
-    faster, even, slower, dots = data(workload_bars(rows))
-    assert list(even["x"]) == ["Copy"]
+    faster, even, slower, dots = parts_of(workload_bars(rows))
+    assert even["x"] == ["Copy"]
     assert even["marker"]["color"] != faster["marker"]["color"]
     assert faster["text"][0].endswith("γ = 6")
-    assert (list(faster["x"]), list(slower["x"])) == (["Story", "Code"], ["Random words"])
+    assert (faster["x"], slower["x"]) == (["Story", "Code"], ["Random words"])
     assert slower["marker"]["pattern"]["shape"]
     assert not faster["marker"].get("pattern")
     assert sorted(dots["y"]) == [0.8, 1.01, 1.5, 1.7, 1.9]
-    one, other = data(acceptance_figure(fair_of(rows)))
+    one, other = parts_of(acceptance_figure(fair_of(rows)))
     assert one["name"] != other["name"]
     assert other["marker"]["pattern"]["shape"] == "/"
 
 
 def test_lines_have_a_symbol_each_and_their_best_point_ringed() -> None:
-    *lines, best = data(length_figure(points(frame_of(ROWS))))
+    *lines, best = parts_of(length_figure(points(frame_of(ROWS))))
     assert len({line["marker"]["symbol"] for line in lines}) == len(lines) == 3
     assert sorted(zip(best["x"], best["y"], strict=True)) == [(2, 0.8), (2, 1.5), (6, 1.9)]
 
 
 def test_the_map_writes_each_figure_and_the_break_even_line() -> None:
     figure = grid_figure(points(frame_of([*ROWS, row_at("copy", 2, 1.04)])))
-    faster, even, slower = data(figure)
+    faster, even, slower = parts_of(figure)
     assert (len(faster["x"]), len(even["x"]), len(slower["x"])) == (4, 1, 2)
     assert len({kind["marker"]["symbol"] for kind in (faster, even, slower)}) == 3
-    assert list(slower["text"]) == ["0.8×", "0.5×"]
-    assert list(figure.layout.yaxis.categoryarray) == ["Random words", "Copy", "Code", "Story"]
-    assert list(figure.layout.xaxis.categoryarray) == ["2", "6"]
+    assert slower["text"] == ["0.8×", "0.5×"]
+    assert layout_of(figure)["yaxis"]["categoryarray"] == ["Random words", "Copy", "Code", "Story"]
+    assert layout_of(figure)["xaxis"]["categoryarray"] == ["2", "6"]
     costs = costs_of(frame_of(ROWS))
     assert costs is not None
-    line, above, below = data(break_even_figure(points(frame_of(ROWS)), costs))
+    line, above, below = parts_of(break_even_figure(points(frame_of(ROWS)), costs))
     assert "modelled" in line["name"]
     assert (len(above["x"]), len(below["x"])) == (4, 2)
 
@@ -345,8 +342,8 @@ def test_the_map_writes_each_figure_and_the_break_even_line() -> None:
 def test_a_name_from_a_file_is_text_in_a_figure() -> None:
     hostile = [row_at("<b>x</b>%{x}", 2, 1.5), row_at("<b>x</b>%{x}", 4, 1.2)]
     for figure in (workload_bars(hostile), length_figure(points(frame_of(hostile)))):
-        assert "&lt;b&gt;" in str(figure.to_dict())
-        assert "<b>" not in str(figure.to_dict())
+        assert "&lt;b&gt;" in str(figure)
+        assert "<b>" not in str(figure)
 
 
 @pytest.mark.parametrize("rows", [ROWS[:1], [a_row(drafted=0, accepted=0, rejected=0, discarded=0, acceptance_rate=None,
@@ -354,8 +351,8 @@ def test_a_name_from_a_file_is_text_in_a_figure() -> None:
 def test_figures_of_few_and_of_many_rows_are_drawn(rows: list[SweepRow]) -> None:
     every = points(frame_of(rows))
     for figure in (workload_bars(rows), acceptance_figure(fair_of(rows)), length_figure(every), grid_figure(every)):
-        assert figure.to_dict()["data"]
+        assert parts_of(figure)
     adaptive = [replace(row, draft_schedule="heuristic") for row in rows]
     constrained = [replace(row, constrained=True) for row in rows]
-    assert data(adaptive_figure(adaptive_points(frame_of([*rows, *adaptive]))))
-    assert data(grammar_figure(grammar_pairs(frame_of([*rows, *constrained]))))
+    assert parts_of(adaptive_figure(adaptive_points(frame_of([*rows, *adaptive]))))
+    assert parts_of(grammar_figure(grammar_pairs(frame_of([*rows, *constrained]))))

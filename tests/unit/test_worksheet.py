@@ -28,6 +28,7 @@ from specviz.ui.race.state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace
+from tests.support.figures import by_name, parts_of
 
 MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={k: 1 + 0.1 * (k - 1) for k in range(1, 18)}, overhead=0)
@@ -248,24 +249,20 @@ def test_a_calibrated_machine_takes_the_newest_runs_acceptance_and_its_own_table
 # ---- figures
 
 
-def by_name(figure: object) -> dict[str, object]:
-    return {trace.name: trace for trace in figure.data}  # type: ignore[attr-defined]
-
-
 def test_the_map_holds_the_formula_the_break_even_and_the_runs() -> None:
     point = Measured("Watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
     other = replace(point, where="Race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
     figure = speedup_map(MODEL, [point, other])
-    ground = figure.data[0]
-    row, column = list(ground.y).index(0.8), list(ground.x).index(4)
-    assert ground.customdata[row][column] == pytest.approx(MODEL.realistic)
-    traces = by_name(figure)
-    assert traces["break-even, 1×"].y[3] == pytest.approx(MODEL.break_even)  # type: ignore[attr-defined]
-    assert list(traces["Watch, yours"].y) == [0.7]  # type: ignore[attr-defined]
-    assert list(traces["Race, recorded"].y) == [0.9]  # type: ignore[attr-defined]
-    assert list(traces["the sliders"].x) == [4]  # type: ignore[attr-defined]
-    assert traces["Race, recorded"].customdata[0][2] == "&lt;b&gt;own&lt;/b&gt;"  # type: ignore[attr-defined]
-    symbols = {traces[name].marker.symbol for name in ("Watch, yours", "Race, recorded")}  # type: ignore[attr-defined]
+    ground = parts_of(figure)[0]
+    row, column = ground["y"].index(0.8), ground["x"].index(4)
+    assert ground["customdata"][row][column] == pytest.approx(MODEL.realistic)
+    found = by_name(figure)
+    assert found["break-even, 1×"]["y"][3] == pytest.approx(MODEL.break_even)
+    assert found["Watch, yours"]["y"] == [0.7]
+    assert found["Race, recorded"]["y"] == [0.9]
+    assert found["the sliders"]["x"] == [4]
+    assert found["Race, recorded"]["customdata"][0][2] == "&lt;b&gt;own&lt;/b&gt;"
+    symbols = {found[name]["marker"]["symbol"] for name in ("Watch, yours", "Race, recorded")}
     assert len(symbols) == 2, "told apart by shape, not by colour alone"
     assert "Watch, yours" not in by_name(speedup_map(MODEL, []))
 
@@ -273,12 +270,12 @@ def test_the_map_holds_the_formula_the_break_even_and_the_runs() -> None:
 def test_the_other_figures_plot_what_they_are_given() -> None:
     gap = gap_of(fake_trace())
     assert gap is not None
-    bars = gap_figure(gap).data[0]
-    assert bars.y[0] == gap.ideal
-    assert bars.y[-1] == gap.measured
-    modelled, published = machines_figure(PUBLISHED).data
-    assert len(modelled.x) == sum(run.alpha is not None for run in PUBLISHED)
-    assert list(published.x) == [run.speedup for run in PUBLISHED]
-    rates, survival = positions_figure((0.9, 0.5), (0.9, 0.45)).data
-    assert list(rates.y) == [0.9, 0.5]
-    assert list(survival.y) == [0.9, 0.45]
+    (bars,) = parts_of(gap_figure(gap))
+    assert bars["y"][0] == gap.ideal
+    assert bars["y"][-1] == gap.measured
+    modelled, published = parts_of(machines_figure(PUBLISHED))
+    assert len(modelled["x"]) == sum(run.alpha is not None for run in PUBLISHED)
+    assert published["x"] == [run.speedup for run in PUBLISHED]
+    rates, survival = parts_of(positions_figure((0.9, 0.5), (0.9, 0.45)))
+    assert rates["y"] == [0.9, 0.5]
+    assert survival["y"] == [0.9, 0.45]

@@ -18,8 +18,8 @@ from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
 from specviz.ui.helps.state import ByDraft
 from specviz.ui.session import session
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
@@ -117,11 +117,11 @@ def _draw(state: ByDraft) -> None:
     with left:
         st.caption("Tokens per target call: exact, counted")
         alt = "Tokens per target call against draft length, a line for each draft; exact."
-        st.plotly_chart(tokens_figure(drafts), key="fs_tokens", config=NO_TOOLS, alt=alt)
+        chart(tokens_figure(drafts), key="fs_tokens", alt=alt)
     with right:
         st.caption("Speedup: modelled with this machine’s costs")
         alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
-        st.plotly_chart(prospects_figure(drafts), key="fs_speedups", config=NO_TOOLS, alt=alt)
+        chart(prospects_figure(drafts), key="fs_speedups", alt=alt)
     st.dataframe(
         _table(state.prospects, drafts),
         hide_index=True,

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from specviz.core.replay import Prospect, counts_of, modelled_speedup
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.ui.shared.escaping import figure_text
+from specviz.ui.shared.figures import Figure, Part, axis, figure, level
 
 LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
+HEIGHT = 320
+X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
 # Okabe-Ito colours, each with a dash and a symbol, so that colour never stands alone.
 LOOKS = (
     ("#0072B2", "solid", "circle"),
@@ -61,50 +63,49 @@ def best_of(points: Sequence[Point]) -> Point:
     return max(points, key=lambda point: point.speedup)
 
 
-def tokens_figure(drafts: Sequence[Sequence[Point]]) -> go.Figure:
+def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     """Tokens per target call against draft length: counted, not modelled."""
-    figure = go.Figure()
-    for points, look in zip(drafts, LOOKS, strict=False):
-        figure.add_trace(_line(points, [point.per_call for point in points], look, "%{y:.2f} tokens per target call"))
-    figure.update_yaxes(title="tokens per target call", rangemode="tozero")
-    return _laid_out(figure)
+    lines = [
+        _line(points, [point.per_call for point in points], look, "%{y:.2f} tokens per target call")
+        for points, look in zip(drafts, LOOKS, strict=False)
+    ]
+    return figure(lines, HEIGHT, x=X, y=axis("tokens per target call", rangemode="tozero"), showlegend=True)
 
 
-def prospects_figure(drafts: Sequence[Sequence[Point]]) -> go.Figure:
+def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
     """Modelled speedup against draft length, each draft's best point marked."""
-    figure = go.Figure()
+    lines: list[Part] = []
     for points, look in zip(drafts, LOOKS, strict=False):
-        figure.add_trace(_line(points, [point.speedup for point in points], look, "%{y:.2f}× modelled"))
-        best = best_of(points)
-        marker = {"symbol": "star", "size": 15, "color": look[0], "line": {"width": 1, "color": "#ffffff"}}
-        text = f"{draft_name(best.draft)}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
-        star = go.Scatter(x=[best.draft_length], y=[best.speedup], mode="markers", marker=marker, hovertemplate=text)
-        figure.add_trace(star.update(showlegend=False, name=f"{best.draft}, best"))
-    figure.add_hline(
-        y=1,
-        line={"dash": "dot", "color": "#D55E00"},
-        annotation_text="break-even 1×",
-        annotation_position="top right",
-    )
-    figure.update_yaxes(title="speedup, modelled", rangemode="tozero", ticksuffix="×")
-    return _laid_out(figure)
+        lines.append(_line(points, [point.speedup for point in points], look, "%{y:.2f}× modelled"))
+        lines.append(_star(best_of(points), look[0]))
+    y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
+    return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "break-even 1×"))
 
 
-def _line(points: Sequence[Point], values: list[float], look: tuple[str, str, str], hover: str) -> go.Scatter:
+def _line(points: Sequence[Point], values: list[float], look: tuple[str, str, str], hover: str) -> Part:
     color, dash, symbol = look
-    return go.Scatter(
-        x=[point.draft_length for point in points],
-        y=values,
-        mode="lines+markers",
-        name=draft_name(points[0].draft),
-        line={"color": color, "dash": dash, "width": 2},
-        marker={"symbol": symbol, "size": 7, "color": color},
-        hovertemplate=f"γ = %{{x}}: {hover}<extra>{draft_name(points[0].draft)}</extra>",
-    )
+    name = figure_text(draft_name(points[0].draft))
+    return {
+        "type": "scatter",
+        "x": [point.draft_length for point in points],
+        "y": values,
+        "mode": "lines+markers",
+        "name": name,
+        "line": {"color": color, "dash": dash, "width": 2},
+        "marker": {"symbol": symbol, "size": 7, "color": color},
+        "hovertemplate": f"γ = %{{x}}: {hover}<extra>{name}</extra>",
+    }
 
 
-def _laid_out(figure: go.Figure) -> go.Figure:
-    figure.update_xaxes(title="draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    figure.update_layout(height=320, showlegend=True, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
-    return figure
+def _star(best: Point, color: str) -> Part:
+    name = figure_text(draft_name(best.draft))
+    return {
+        "type": "scatter",
+        "x": [best.draft_length],
+        "y": [best.speedup],
+        "mode": "markers",
+        "marker": {"symbol": "star", "size": 15, "color": color, "line": {"width": 1, "color": "#ffffff"}},
+        "name": f"{name}, best",
+        "hovertemplate": f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>",
+        "showlegend": False,
+    }

@@ -33,8 +33,8 @@ from specviz.ui.helps.figures import (
     length_figure,
     workload_figure,
 )
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
 Panel = Callable[[pd.DataFrame, str], None]  # rows of one series, and where they are from
@@ -47,8 +47,8 @@ def by_workload(rows: pd.DataFrame, source: str) -> None:
     _reading(workload_sentence(fair))
     if fair.empty:
         return
-    _plot(workload_figure(fair, chosen), "workload", f"Speedup by workload, {source}.")
-    _plot(acceptance_figure(fair), "acceptance", f"Both acceptance rates by workload, {source}.")
+    chart(workload_figure(fair, chosen), "sweep-workload", f"Speedup by workload, {source}.")
+    chart(acceptance_figure(fair), "sweep-acceptance", f"Both acceptance rates by workload, {source}.")
     _caption(WORKLOAD_CAPTION, "sweep-workload")
 
 
@@ -67,7 +67,7 @@ def by_length(rows: pd.DataFrame, source: str) -> None:
     _reading(length_sentence(every))
     if every.empty:
         return
-    _plot(length_figure(every), "length", f"Speedup against draft length by workload, {source}.")
+    chart(length_figure(every), "sweep-length", f"Speedup against draft length by workload, {source}.")
     _caption(
         f"Each point is the geometric mean of {_prompts_each(every)}; the ring marks the highest point of a line. "
         "With so few prompts, neighbouring draft lengths cannot be told apart by their times: the By drafter tab "
@@ -88,9 +88,13 @@ def by_map(rows: pd.DataFrame, source: str) -> None:
     _reading(map_sentence(every, costs))
     if every.empty:
         return
-    _plot(grid_figure(every), "grid", f"Speedup by workload and draft length, {source}.")
+    chart(grid_figure(every), "sweep-grid", f"Speedup by workload and draft length, {source}.")
     if costs:
-        _plot(break_even_figure(every, costs), "break-even", f"Acceptance and draft length, {source}, and break-even.")
+        chart(
+            break_even_figure(every, costs),
+            "sweep-break-even",
+            f"Acceptance and draft length, {source}, and break-even.",
+        )
         _caption(MAP_CAPTION, "sweep-map")
 
 
@@ -110,7 +114,7 @@ def by_constraint(rows: pd.DataFrame, source: str) -> None:
     if pairs.empty:
         st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
         return
-    _plot(grammar_figure(pairs), "held", f"Acceptance without and with the grammar, by prompt, {source}.")
+    chart(grammar_figure(pairs), "sweep-held", f"Acceptance without and with the grammar, by prompt, {source}.")
     table = pd.DataFrame({"prompt": pairs["prompt"]})
     for name, column, scale in (
         ("accepted", "acceptance_rate", 100),
@@ -141,7 +145,11 @@ def by_schedule(rows: pd.DataFrame, source: str) -> None:
     if found.empty:
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
         return
-    _plot(adaptive_figure(found), "adaptive", f"Best fixed draft length and adaptive schedules by workload, {source}.")
+    chart(
+        adaptive_figure(found),
+        "sweep-adaptive",
+        f"Best fixed draft length and adaptive schedules by workload, {source}.",
+    )
     table = pd.DataFrame(
         {
             "workload": found["workload"].map(workload_title),
@@ -187,7 +195,3 @@ def _reading(sentence: str) -> None:
 
 def _caption(text: str, key: str) -> None:
     st.caption(explained(text, key), unsafe_allow_html=True)
-
-
-def _plot(figure: object, key: str, alt: str) -> None:
-    st.plotly_chart(figure, key=f"sweep_plot_{key}", config=NO_TOOLS, alt=alt)

@@ -13,8 +13,8 @@ from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import badge
 from specviz.ui.proof.state import Proving, Source, one_of_each
 from specviz.ui.proof.status import show_status
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
@@ -90,7 +90,7 @@ def _tie(row: GreedyRow, tie: NearTie, source: Source) -> None:
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
     alt = "Scores of both tokens in the one-token pass, the batched pass, and recomputed in float32."
-    st.plotly_chart(tie_figure(tie), key="proof_tie_figure", config=NO_TOOLS, alt=alt)
+    chart(tie_figure(tie), key="proof_tie_figure", alt=alt)
     st.caption(_tie_sentence(tie))
 
 

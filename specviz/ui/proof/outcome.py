@@ -7,8 +7,8 @@ from specviz.measure.proof.rule_names import POSITIONS
 from specviz.measure.proof.statistics import FALSE_ALARM, Finding
 from specviz.ui.proof.figures import distance_figure, distribution_figure
 from specviz.ui.proof.state import Outcome, Proving, Source
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 
 
 def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
@@ -30,8 +30,10 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
         ]:
             st.markdown(f"**{value}**  \n:small[{label}]", width="content", help=meaning)
     bars, distance = (st.container(), st.container()) if narrow else st.columns([3, 2], gap="medium")
-    bars.plotly_chart(distribution_figure(outcome.batches), key=f"{key}_bars", config=NO_TOOLS, alt=BARS_ALT)
-    distance.plotly_chart(distance_figure(ways, alone), key=f"{key}_distance", config=NO_TOOLS, alt=DISTANCE_ALT)
+    with bars:
+        chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=BARS_ALT)
+    with distance:
+        chart(distance_figure(ways, alone), key=f"{key}_distance", alt=DISTANCE_ALT)
 
 
 def _what(outcome: Outcome) -> str:

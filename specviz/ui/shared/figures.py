@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
-NO_TOOLS = {"displayModeBar": False}  # Plotly's own buttons above a figure
 
 Part = dict[str, Any]  # of a figure: JSON only, so None for a number that is not known
+
+DOTTED: Part = {"dash": "dot", "color": ORANGE}
+# Bars that are told apart without their colour.
+HATCH: Part = {"shape": "/", "size": 6, "solidity": 0.35}
+HATCHED: Part = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}, "pattern": {**HATCH, "fgcolor": GREY}}
 
 
 class Figure(TypedDict):
@@ -28,8 +32,7 @@ def axis(title: str = "", **more: Any) -> Part:
 
 def level(value: float, label: str = "", *, beside: bool = False) -> Part:
     """A dotted line across the figure, as parts of a layout; its label is above the right end, or beside it."""
-    line = {"dash": "dot", "color": ORANGE}
-    shape = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": line}
+    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": DOTTED}
     place = {"xanchor": "left", "yanchor": "middle"} if beside else {"xanchor": "right", "yanchor": "bottom"}
     text = {"text": label, "xref": "x domain", "x": 1, "y": value, "showarrow": False, **place}
-    return {"shapes": [shape], "annotations": [text] if label else []}
+    return {"shapes": [line], "annotations": [text] if label else []}

@@ -11,7 +11,7 @@ from specviz.core.trace import Trace
 from specviz.data.published import PUBLISHED, PublishedRun
 from specviz.measure.worksheet.gap import gap_of
 from specviz.measure.worksheet.starts import Start, calibrated
-from specviz.ui.shared.figures import NO_TOOLS
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.worksheet.figures import machines_figure
 
@@ -32,7 +32,7 @@ def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished:
     st.caption(MACHINES_CAPTION)
     st.markdown("**Published speedups beside the formula’s**")
     alt = "Published speedups of each configuration, and what the formula gives for their acceptance and cost."
-    st.plotly_chart(machines_figure(PUBLISHED), key="worksheet_published", config=NO_TOOLS, alt=alt)
+    chart(machines_figure(PUBLISHED), key="worksheet_published", alt=alt)
 
 
 def _columns() -> dict[str, Any]:

@@ -25,8 +25,8 @@ from specviz.measure.worksheet.starts import Start, pair_name, starts
 from specviz.ui.helps.state import HERE, recorded_sweep
 from specviz.ui.race.state import recorded_race
 from specviz.ui.session import session
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.worksheet.controls import controls
 from specviz.ui.worksheet.figures import gap_figure, speedup_map
@@ -94,7 +94,7 @@ def calculator(known: Known) -> None:
         st.markdown(explained(break_even_sentence(model), "worksheet-break-even"), unsafe_allow_html=True)
         _figures(model)
         alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
-        st.plotly_chart(speedup_map(model, known.measured), key="worksheet_map", config=NO_TOOLS, alt=alt)
+        chart(speedup_map(model, known.measured), key="worksheet_map", alt=alt)
         st.caption(
             f"{half_sentence(model)} The map takes c, v, o and the batch from the sliders; its points are measured, "
             "each at its own costs."
@@ -145,7 +145,7 @@ def _show_gap(split: Sequence[Measured]) -> None:
     assert chosen.gap
     st.markdown(chosen.gap.sentence)
     alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
-    st.plotly_chart(gap_figure(chosen.gap), key="worksheet_gap", config=NO_TOOLS, alt=alt)
+    chart(gap_figure(chosen.gap), key="worksheet_gap", alt=alt)
     st.caption(GAP_CAPTION)
 
 

@@ -7,8 +7,8 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet.model import Model, serving_verdict
+from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import NO_TOOLS
 from specviz.ui.shared.persistent_widgets import with_value
 from specviz.ui.worksheet.controls import fill_acceptance, read_model
 from specviz.ui.worksheet.figures import positions_figure
@@ -44,7 +44,7 @@ def _show_counters(counters: ServingCounters) -> None:
     if counters.survival:
         figure = positions_figure(counters.position_rates, counters.survival)
         alt = "Acceptance by position: per judgement, and of all drafts."
-        st.plotly_chart(figure, key="worksheet_positions", config=NO_TOOLS, alt=alt)
+        chart(figure, key="worksheet_positions", alt=alt)
     measured = replace(in_production, batch=round(counters.running or model.batch))
     st.button("Put these on the map", on_click=fill_acceptance, args=(measured,), key="worksheet_use")
 

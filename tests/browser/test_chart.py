@@ -1,0 +1,55 @@
+"""The chart component in a real Chromium, on the pages that use it."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import wait_until_drawn
+
+MAP = "Modelled speedup by acceptance per judgement and draft length"
+
+
+def test_a_chart_says_what_it_shows_and_follows_the_theme_and_the_width(page: Page, app_server: AppServer) -> None:
+    page.goto(f"{app_server.url}/worksheet")
+    chart = page.get_by_role("img", name=MAP)
+    drawn = chart.locator(".main-svg").first
+    expect(drawn).to_be_visible(timeout=PATIENCE)
+    waterfall = page.get_by_role("img", name="Speedup by the paper's formula")
+    waterfall.scroll_into_view_if_needed()
+    expect(waterfall.locator(".main-svg").first).to_be_visible()
+    light = fill_of(chart)
+    page.emulate_media(color_scheme="dark")
+    expect(chart.locator(".xtitle")).not_to_have_css("fill", light)
+    wide = chart.bounding_box()
+    assert wide is not None
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(drawn).not_to_have_attribute("width", f"{wide['width']:g}")
+    narrow = drawn.bounding_box()
+    assert narrow is not None
+    assert narrow["width"] < 390
+
+
+def fill_of(chart: Locator) -> str:
+    """The colour of the words on the horizontal axis."""
+    return str(chart.locator(".xtitle").evaluate("one => getComputedStyle(one).fill"))
+
+
+def test_a_place_is_reserved_and_a_sentence_stands_in_it_where_plotly_cannot_be_loaded(
+    page: Page, app_server: AppServer
+) -> None:
+    page.context.route("**/plotly.min.js", lambda route: route.abort())
+    page.goto(f"{app_server.url}/worksheet")
+    expect(page.get_by_text("This figure could not be loaded.").first).to_be_visible(timeout=PATIENCE)
+    box = page.locator(".chart").first.bounding_box()
+    assert box is not None
+    assert box["height"] == 450
+    expect(page.get_by_role("img", name=MAP)).to_have_count(1)
+
+
+def test_the_stage_and_the_charts_load_plotly_once(page: Page, app_server: AppServer) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.set_viewport_size({"width": 1280, "height": 2000})  # everything can be seen at once
+    page.goto(app_server.url)
+    wait_until_drawn(page, ".chart .main-svg")
+    page.wait_for_selector(".stage .main-svg")
+    assert len([url for url in asked if url.endswith("plotly.min.js")]) == 1
