@@ -26,10 +26,9 @@ def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) 
     racing = Racing(Entry(), started=Entry())
     racing.slot.start(lambda job: Race(job, Entry().request, Entry().prompts))
     service.tell(Progress(1, "timing", 4), LapRaced(1, "a lap"))  # type: ignore[arg-type]
-    racing.slot.refresh()
+    assert not racing.refresh()
     service.expire("ada")
-    assert racing.slot.refresh()
-    racing.take()
+    assert racing.refresh()
     assert racing.laps == ["a lap"]
     assert racing.message == "", "it is not an error"
     assert racing.finished.startswith("The race has expired")

@@ -21,30 +21,27 @@ from specviz.ui.session import session
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
+from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
-POLL_SECONDS = 0.6
+PART = "by_draft"  # the part of the page that grows with a comparison
 NEW_TOKENS = 64
-LOST = "This comparison has expired: the drafts so far stay."
 MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
 def show_by_draft() -> None:
     """Choose a prompt and press the button: the target writes once, and every drafter is compared with its text."""
     state = session().by_draft
-    st.markdown(explained(INTRODUCTION, "by-draft"), unsafe_allow_html=True)
-    _choice(state)
-    _take(state)
-    every = POLL_SECONDS if state.slot.busy else None
 
-    @st.fragment(run_every=every)
-    def drawing() -> None:
-        _take(state)
+    @st.fragment(key=PART)
+    def part() -> None:
+        state.refresh(SHORT_SECONDS)
+        st.markdown(explained(INTRODUCTION, "by-draft"), unsafe_allow_html=True)
+        _choice(state)
+        while_busy(lambda: state.slot.busy, lambda: _progress(state), state.refresh, part=PART)
         _draw(state)
-        if every and not state.slot.busy:
-            st.rerun()
 
-    drawing()
+    part()
 
 
 INTRODUCTION = (
@@ -89,21 +86,14 @@ def _start() -> None:
     state.shown, state.prospects, state.message = preset.name, [], ""
 
 
-def _take(state: ByDraft) -> None:
-    ended = state.slot.refresh()
-    if state.slot.result:
-        state.prospects = list(state.slot.result.items)
-    if ended:
-        stays = {"cancelled": "Cancelled: the drafts so far stay.", "lost": LOST}
-        state.message = stays.get(state.slot.state, state.slot.message)
+def _progress(state: ByDraft) -> None:
+    if view := state.slot.view:
+        share = view.progress.done / view.progress.total if view.progress else 0.0
+        st.progress(share, text=plain(_progress_line(view)))
 
 
 def _draw(state: ByDraft) -> None:
-    view = state.slot.view
-    if view and state.slot.busy:
-        share = view.progress.done / view.progress.total if view.progress else 0.0
-        st.progress(share, text=plain(_progress_line(view)))
-    elif state.message:
+    if state.message and not state.slot.busy:
         st.info(plain(state.message), icon=":material/info:")
     if not state.prospects:
         if not state.slot.busy and not state.message:

@@ -1,5 +1,6 @@
 """The "When it helps" page: the sweep under way, and the tabs with what its rows say."""
 
+from collections.abc import Callable
 from time import monotonic
 
 import pandas as pd
@@ -21,8 +22,10 @@ from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.polling import while_busy
 
-POLL_SECONDS = 1.5  # a figure that grows need not be redrawn more often; the engine is not asked more often either
+POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
+FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 
 
 def lead() -> None:
@@ -35,30 +38,35 @@ def lead() -> None:
 
 
 def show_sweeps(tabs: dict[str, Panel]) -> None:
-    """Draw progress and figures; while a sweep is under way the drawing repeats by itself."""
+    """Start or Cancel, how far a sweep is, and the figures, which are drawn again when the sweep has found more."""
     sweeps = session().sweeps
     sweeps.refresh()
-    running = sweeps.slot.busy
+    start_bar()
+    while_busy(
+        lambda: sweeps.slot.busy,
+        lambda: _progress(sweeps),
+        sweeps.refresh,
+        part=FIGURES,
+        every=POLL_SECONDS,
+    )
 
-    @st.fragment(run_every=POLL_SECONDS if running else None)
-    def drawing() -> None:
-        sweeps.refresh()
-        if running != sweeps.slot.busy:  # Start and Cancel are in here too: the polling begins or ends
-            st.rerun()
-        start_bar()
+    @st.fragment(key=FIGURES)
+    def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
-            _progress(sweeps)
+            _outcome(sweeps)
         _figures(tabs)
 
-    drawing()
+    found()
 
 
 def _progress(sweeps: Sweeps) -> None:
-    view = sweeps.slot.view
-    if view and sweeps.slot.busy:
+    if view := sweeps.slot.view:
         share = view.progress.done / view.progress.total if view.progress else 0.0
         st.progress(share, text=plain(_progress_line(sweeps, view)))
-    elif sweeps.outcome:
+
+
+def _outcome(sweeps: Sweeps) -> None:
+    if sweeps.outcome and not sweeps.slot.busy:
         st.info(plain(sweeps.outcome), icon=":material/info:")
     for line in sweeps.problems[:5]:
         st.warning(plain(line), icon=":material/info:")
@@ -154,13 +162,26 @@ def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
             on_click="ignore",
         )
         if sweeps.rows:
-            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=sweeps.clear)
+            st.button(
+                "Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=_and_all_else(sweeps.clear)
+            )
         elif sweeps.cleared:
-            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=sweeps.undo_clear)
+            undo = _and_all_else(sweeps.undo_clear)
+            st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo)
     with st.expander("Open a sweep’s CSV"):
         st.file_uploader("A CSV made here or by the command line", type="csv", key="sweep_csv", on_change=_open_csv)
         if sweeps.csv_problem:
             st.error(plain(sweeps.csv_problem), icon=":material/error:")
+
+
+def _and_all_else(change: Callable[[], None]) -> Callable[[], None]:
+    """The rows decide also what stands outside the figures: how long a sweep is expected to take."""
+
+    def changed() -> None:
+        change()
+        st.rerun()
+
+    return changed
 
 
 def _open_csv() -> None:

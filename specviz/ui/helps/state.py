@@ -23,6 +23,7 @@ from specviz.ui.shared.job_slot import JobSlot
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
 LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
+LOST_DRAFTS = "This comparison has expired: the drafts so far stay."
 MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory; the oldest go first
 FILE = ASSETS / "traces" / "sweep.csv"
 
@@ -47,8 +48,8 @@ class Sweeps:
     outcome: str = ""  # how the last sweep ended, where not by being done
     began: float = 0.0  # when the sweep was asked for, by the monotonic clock
 
-    def refresh(self) -> None:
-        """Ask how far the sweep is, and take in what it has found since."""
+    def refresh(self) -> bool:
+        """Ask how far the sweep is, and take in what it has found since; whether that is something."""
         ended = self.slot.refresh()
         items = self.slot.result.items if self.slot.result else ()
         new, self.taken = items[self.taken :], len(items)
@@ -57,6 +58,7 @@ class Sweeps:
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
             self.outcome = {"cancelled": CANCELLED, "lost": LOST}.get(self.slot.state, self.slot.message)
+        return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
         """Start a sweep in the background; what was measured before stays."""
@@ -110,6 +112,20 @@ class ByDraft:
     shown: str = ""  # the preset the prospects are of
     prospects: list[Prospect] = field(default_factory=list)
     message: str = ""
+
+    def refresh(self, patience: float = 0.0) -> bool:
+        """Ask how far it is, and take in what was found since, whether that is something.
+
+        Args:
+            patience: how long to wait for the end of a comparison that was just begun, in seconds.
+        """
+        ended, before = self.slot.first_look(patience), len(self.prospects)
+        if self.slot.result:
+            self.prospects = list(self.slot.result.items)
+        if ended:
+            stays = {"cancelled": "Cancelled: the drafts so far stay.", "lost": LOST_DRAFTS}
+            self.message = stays.get(self.slot.state, self.slot.message)
+        return len(self.prospects) > before
 
 
 def joined(first: dict[str, pd.DataFrame], then: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -12,12 +12,11 @@ from specviz.ui.proof.greedy import show_greedy
 from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import show_outcome
 from specviz.ui.proof.state import Outcome, Proving
-from specviz.ui.proof.status import show_status
+from specviz.ui.proof.status import section, show_status
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import with_index
 
-POLL_SECONDS = 0.6
 SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
 
 
@@ -32,21 +31,13 @@ def lead() -> None:
 
 
 def show_proof(wanted: Wanted) -> None:
-    """All three sections. While a task runs, the fragment runs again by itself."""
+    """All three sections. What is under way is drawn again where it has grown, and the page once at its end."""
     state = session().proof
-    running = state.slot.busy
-
-    @st.fragment(run_every=POLL_SECONDS if running else None)
-    def drawing() -> None:
-        state.refresh()
-        show_greedy(state, wanted)
-        _sampling(state, wanted)
-        _switches(state, wanted)
-        _provenance()
-        if state.slot.busy != running:
-            st.rerun()
-
-    drawing()
+    state.refresh()
+    section("greedy", lambda: show_greedy(state, wanted))
+    section("sampling", lambda: _sampling(state, wanted))
+    section("switch", lambda: _switches(state, wanted))
+    _provenance()
 
 
 # ---- sampling

@@ -104,15 +104,19 @@ class Proving:
         self.task = Task("near-tie", request)
         self.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
 
-    def refresh(self) -> None:
-        """Take in what the engine has sent."""
+    def refresh(self) -> bool:
+        """Take in what the engine has sent; whether that is new."""
+        before = self.slot.result
         self.slot.refresh()
         result, task = self.slot.result, self.task
+        if result is before:
+            return False
         if isinstance(result, ProofResult) and task:
             items = list(result.items)
             self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
         elif isinstance(result, GreedyResult) and task:
             self._take_rows(task, result.items)
+        return True
 
     def _take_rows(self, task: Task, rows: Sequence[GreedyRow]) -> None:
         if task.what == "greedy":

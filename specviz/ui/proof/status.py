@@ -1,5 +1,6 @@
 """The task under way on the Same quality page, shown beside its button, since the page is longer than a screen."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import streamlit as st
@@ -8,8 +9,10 @@ from specviz.measure.proof.rule_names import rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
 from specviz.ui.proof.state import Proving, Task
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
+from specviz.ui.shared.polling import while_busy
 
 Place = Literal["greedy", "near-tie", "sampling", "switch"]
 STOPPED = {
@@ -25,13 +28,33 @@ def show_status(state: Proving, place: Place) -> None:
         return
     if slot.busy:
         with st.container(key="proof_status", border=True):
-            done = view.progress.done / view.progress.total if view.progress else 0.0
-            st.progress(done, plain(_progress_text(state.task, view)))
-            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=slot.cancel)
+            while_busy(lambda: slot.busy, lambda: _progress(state), state.refresh, part=_part(place))
+            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=_cancel)
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
     elif slot.state in STOPPED:
         st.info(STOPPED[slot.state], icon=":material/info:")
+
+
+def section(place: Literal["greedy", "sampling", "switch"], draw: Callable[[], None]) -> None:
+    """Draw a section as a part of its own: it is drawn again alone when what it shows has grown."""
+    st.fragment(draw, key=_part(place))()
+
+
+def _part(place: Place) -> str:
+    return f"proof_part_{'greedy' if place == 'near-tie' else place}"
+
+
+def _cancel() -> None:
+    session().proof.slot.cancel()
+    st.rerun()  # the buttons of every section are free again
+
+
+def _progress(state: Proving) -> None:
+    task, view = state.task, state.slot.view
+    if task and view:
+        done = view.progress.done / view.progress.total if view.progress else 0.0
+        st.progress(done, plain(_progress_text(task, view)))
 
 
 def place_of(task: Task) -> Place:

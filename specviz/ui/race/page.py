@@ -16,9 +16,8 @@ from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.polling import while_busy
 from specviz.ui.shared.run_controls import SCHEDULE_LABELS
-
-POLL_SECONDS = 1.0  # the page shares the machine with the clock
 
 
 def lead() -> None:
@@ -34,6 +33,7 @@ def lead() -> None:
 def race() -> Racing:
     """Draw the controls; start a race only when its button is pressed."""
     racing = _racing()
+    racing.refresh()
     entry, pressed = race_controls(racing.entry, racing.slot.busy)
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []
@@ -78,22 +78,14 @@ def show_race(racing: Racing) -> None:
 
 
 def _show_progress(racing: Racing) -> None:
-    @st.fragment(run_every=POLL_SECONDS)
-    def progress() -> None:
-        slot = racing.slot
-        ended = slot.refresh()
-        if slot.busy and slot.view:
-            with st.container(border=True, key="race_progress"):
-                doing = f"{plain(_step(slot.view))}. Nothing is drawn while the clock runs."
-                st.progress(race_share(slot.view.progress), doing)
-                if st.button("Cancel", key="race_cancel", icon=":material/close:"):
-                    slot.cancel()
-                    ended = slot.refresh()
-        if ended:
-            racing.take()
-            st.rerun()
+    with st.container(border=True, key="race_progress"):
+        while_busy(lambda: racing.slot.busy, lambda: _draw_progress(racing.slot.view), racing.refresh)
+        st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
 
-    progress()
+
+def _draw_progress(view: JobView | None) -> None:
+    if view:
+        st.progress(race_share(view.progress), f"{plain(_step(view))}. Nothing is drawn while the clock runs.")
 
 
 def race_share(progress: Progress | None) -> float:

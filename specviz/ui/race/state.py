@@ -38,8 +38,15 @@ class Racing:
         self.message, self.finished, self.notes = "", "", []
         self.slot.start(lambda job: Race(job, entry.request, entry.prompts, entry.repeats))
 
-    def take(self) -> None:
-        """The race is over: show the prompts that were finished, whatever ended it."""
+    def refresh(self) -> bool:
+        """Ask how far the race is; True once it is over, and its results are shown."""
+        ended = self.slot.refresh()
+        if ended:
+            self._take()
+        return ended
+
+    def _take(self) -> None:
+        """Show the prompts that were finished, whatever ended the race."""
         slot, asked = self.slot, self.started
         assert asked is not None
         laps = list(slot.result.items) if slot.result else []

@@ -29,6 +29,7 @@ class JobSlot(Generic[R]):
         self.slot: Slot = slot
         self._kinds = kinds
         self._view: JobView | None = None
+        self._new = False  # no script has looked since `start`
         self._lock = Lock()
 
     @property
@@ -71,6 +72,7 @@ class JobSlot(Generic[R]):
         job = engine().submit(visitor().id, self.slot, make, fresh=fresh)
         with self._lock:
             self._view = JobView(job)
+        self._new = True
         return job
 
     def cancel(self) -> None:
@@ -103,6 +105,11 @@ class JobSlot(Generic[R]):
             ended = self._see(lambda job: engine().wait(job, _never, min(PAUSE_SECONDS, deadline - monotonic())))
             let_script_end()
         return ended
+
+    def first_look(self, patience: float) -> bool:
+        """As `wait_for_end` the first time after `start`, later as `refresh`: a short job needs no polling."""
+        new, self._new = self._new, False
+        return self.wait_for_end(patience) if new and patience else self.refresh()
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
         before = self._view
