@@ -28,11 +28,12 @@ from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import restore_widgets
+from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import SUBSTEPS, stage_data
 
 STYLE = ASSETS / "play" / "page.css"
-POLL_SECONDS = 0.4
+POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 RULES: dict[Mode, str] = {
     "type": "**You are the draft.** Type the next few words: the big model accepts what it would have written itself.",
     "pick": "**You are the draft.** Pick the next words: the big model accepts what it would have written itself.",
@@ -70,21 +71,21 @@ def _take_link_once(state: Playing) -> None:
 
 
 def show_game() -> None:
-    """The game or its end. While the target reads, the fragment runs again by itself."""
+    """The game or its end, as a part of its own. A turn is mostly checked before it is drawn."""
     game = session().play
-    running = game.slot.busy
 
-    @st.fragment(run_every=POLL_SECONDS if running else None)
+    @st.fragment
     def drawing() -> None:
-        refresh()
         state = session().play
+        refresh(SHORT_SECONDS)
         look_for_offers(state)
+        refresh(SHORT_SECONDS)
         if state.over:
             show_final(state)
         else:
             _show_board(state)
-        if state.slot.busy != running or state is not game:
-            st.rerun()
+        if state is not game:
+            st.rerun()  # the lead names the game
 
     drawing()
 
@@ -166,12 +167,16 @@ def _show_way_on(state: Playing) -> None:
 
 def _show_status(state: Playing) -> None:
     """What the visitor waits for, or why nothing was played."""
-    if state.slot.busy and state.slot.view:
-        st.info(plain(_waiting(state, state.slot.view)), icon=":material/hourglass_top:")
-    elif state.message:
+    while_busy(lambda: state.slot.busy, lambda: _show_waiting(state), refresh, every=POLL_SECONDS)
+    if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
             st.button("Try again", key="play_retry", on_click=_retry)
+
+
+def _show_waiting(state: Playing) -> None:
+    if view := state.slot.view:
+        st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
 
 
 def _retry() -> None:

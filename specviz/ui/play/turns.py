@@ -109,16 +109,21 @@ def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
     state.slot.start(lambda job: Play(job, request, ask))
 
 
-def refresh() -> None:
-    """Take in what the engine has sent."""
+def refresh(patience: float = 0.0) -> bool:
+    """Take in what the engine has sent; True once it has answered.
+
+    Args:
+        patience: how long to wait for the answer to what was just sent, in seconds.
+    """
     state = session().play
-    if not state.slot.refresh():
-        return
+    if not state.slot.first_look(patience):
+        return False
     if state.slot.state == "done" and state.slot.result:
         _take(state, state.slot.result.items[-1])
     else:
         state.message = state.slot.message if state.slot.state == "failed" else LOST
         state.tries += 1
+    return True
 
 
 def _take(state: Playing, turn: Turn) -> None:

@@ -53,7 +53,12 @@ def position_and_draws() -> None:
     chosen = with_index("proof_position", POSITIONS)
     position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
     draws.select_slider(
-        "How often", DRAWS, format_func=lambda n: f"{n:,}", help=DRAWS_HELP, **with_value("proof_draws")
+        "How often",
+        DRAWS,
+        format_func=lambda n: f"{n:,}",
+        help=DRAWS_HELP,
+        on_change=st.rerun,  # the other section's button says it too
+        **with_value("proof_draws"),
     )
 
 
