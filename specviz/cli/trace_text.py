@@ -39,7 +39,7 @@ def print_trace(trace: Trace) -> None:
     say(compare_texts(trace))
     verdict = verdict_of_run(trace)
     if verdict and speedup(trace):
-        say(f"{verdict.headline} (one pair of runs). {verdict.reason}")
+        say(f"{verdict.headline} (one run of one text). {verdict.reason}")
 
 
 def round_line(round: Round) -> "Text":

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 
+from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, Round, Trace
 
 
@@ -147,6 +148,10 @@ class Costs:
     verification: dict[int, float]  # v(k): target time for k tokens at once
     overhead: float  # o: round time that is neither draft nor verify
 
+    def round_steps(self, drafted: int) -> float:
+        """The time of a round with this many drafted tokens, nc + v(n+1) + o."""
+        return drafted * self.cost_ratio + verification_steps(self.verification, drafted + 1) + self.overhead
+
 
 def costs(trace: Trace) -> Costs | None:
     """The costs measured by one trace (medians); None without a plain run or a drafted token."""
@@ -165,6 +170,12 @@ def costs(trace: Trace) -> Costs | None:
         verification={k: median(seconds) / step for k, seconds in sorted(verify_seconds.items())},
         overhead=median(round.overhead_seconds for round in trace.rounds) / step,
     )
+
+
+def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
+    """What these very rounds gain at these costs: tokens / their time in target steps. None without a round."""
+    steps = sum(costs.round_steps(len(round.drafted)) for round in rounds)
+    return count(rounds).emitted / steps if steps else None
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:

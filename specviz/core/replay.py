@@ -13,7 +13,6 @@ from pydantic import Field, TypeAdapter
 
 from specviz.core.metrics import Costs, Counts
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.theory import verification_steps
 from specviz.core.trace import MAX_TOKENS, DrafterInfo, EmittedKind, Piece, Seconds, Status, TokenId, Trace
 
 Ids = Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
@@ -161,12 +160,7 @@ def modelled_steps(rounds: Sequence[ReplayedRound], costs: Costs) -> float:
 
     This is the denominator of `theory.realistic_speedup`, summed over rounds of their real lengths.
     """
-    return sum(
-        len(round.guesses) * costs.cost_ratio
-        + verification_steps(costs.verification, len(round.guesses) + 1)
-        + costs.overhead
-        for round in rounds
-    )
+    return sum(costs.round_steps(len(round.guesses)) for round in rounds)
 
 
 def modelled_speedup(rounds: Sequence[ReplayedRound], costs: Costs) -> float | None:

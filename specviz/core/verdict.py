@@ -6,11 +6,12 @@ The speedup of a verdict is always measured. The formula only explains it: which
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median_high, stdev
+from statistics import fmean, median, median_high
 from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.errors import InputError
+from specviz.core.intervals import interval_of_ratios, speedup_interval
 from specviz.core.theory import break_even_acceptance, realistic_speedup, verification_steps
 from specviz.core.trace import Trace
 
@@ -18,6 +19,8 @@ Label = Literal["helps", "neutral", "hurts"]
 Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
+WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
+FAR = 1.5  # of a target step from the calibrated one, on either side
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +60,24 @@ class Verdict:
     """The conclusion from one or more measured pairs of runs."""
 
     label: Label
-    certain: bool  # False: from one pair only, or from repeats that disagree
+    certain: bool  # False: from one pair timed one after the other, or from times that disagree
     reason: str  # one sentence
     binding: Term | None  # None when nothing was drafted
     break_even: float | None  # per judgement; None if no rate would pay, or nothing was drafted
     speedup: float  # measured
-    interval: tuple[float, float] | None = None  # 95 % of the speedup; None for a single pair
+    interval: tuple[float, float] | None = None  # 95 % of the speedup; None for a pair without one
+    trusted: bool = True  # False: the machine was busy, so neither the speedup nor the label says anything
 
     @property
     def headline(self) -> str:
         """ "Helps, 1.90×", or "Looks like it helps, 1.90×" if that is not certain.
 
-        Repeats with an interval far wider than the neutral band do not show that the two are equally fast.
+        An interval far wider than the neutral band does not show that the two are equally fast.
         """
-        even = "Too close to call" if self.interval else "Looks neutral"
-        sure = {"helps": "Helps", "neutral": "Neutral", "hurts": "Hurts"}
+        if not self.trusted:
+            return f"Not trusted, {self.speedup:.2f}×"
+        even = "Too close to call" if self.interval else "Looks about even"
+        sure = {"helps": "Helps", "neutral": "About even", "hurts": "Hurts"}
         unsure = {"helps": "Looks like it helps", "neutral": even, "hurts": "Looks like it hurts"}
         return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
 
@@ -92,16 +98,52 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
 
 
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
-    """The verdict on one pair of runs, never certain; None while one of them is missing or goes on.
+    """The verdict on one run of one text; None while one of the two decoders is missing or goes on.
 
-    For `costs` see `terms_of`.
-
-    Neutral from 1 / 1.05 to 1.05: single runs on a busy machine differ by that much.
+    Helps or hurts if the 95 % interval of the timing (see `speedup_interval`) does not contain 1, else neutral. A run
+    whose decoders did not take turns has no interval: it is judged by size alone, neutral from 1 / 1.05 to 1.05, and
+    never certain. A reason is given only where the costs explain the label. For `costs` see `terms_of`.
     """
     speedup = metrics.speedup(trace)
     if not speedup or trace.output.stopped_by is None:
         return None
-    return _verdict(_label(speedup), False, speedup, None, terms_of(trace, costs))
+    interval = speedup_interval(trace)
+    if _is_busy(trace, speedup, interval, costs):
+        return Verdict("neutral", False, _busy(trace, costs), None, None, speedup, interval, trusted=False)
+    label, certain = _judged(interval) if interval else (_label(speedup), False)
+    terms = terms_of(trace, costs)
+    verdict = _verdict(label, certain, speedup, interval, terms)
+    if terms is None or _side(terms.speedup, label) == label:
+        return verdict
+    return replace(
+        verdict, reason=f"{_accepted(terms)}. The costs of a typical round do not explain the measured speed."
+    )
+
+
+def _is_busy(trace: Trace, speedup: float, interval: tuple[float, float] | None, costs: metrics.Costs | None) -> bool:
+    """Whether the times of this run say more about the machine than about the two decoders."""
+    if interval and interval[1] / interval[0] > WIDE:
+        return True
+    modelled, plain = costs and metrics.speedup_at(trace.rounds, costs), trace.autoregressive
+    if not modelled or not costs or not plain:
+        return False
+    away = median(plain.seconds_per_token) / costs.step_seconds
+    opposite = (speedup - 1) * (modelled - 1) < 0
+    contradiction = opposite and max(speedup / modelled, modelled / speedup) > NEUTRAL**2
+    return contradiction or not 1 / FAR <= away <= FAR
+
+
+def _busy(trace: Trace, costs: metrics.Costs | None) -> str:
+    modelled = costs and metrics.speedup_at(trace.rounds, costs)
+    known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
+    return f"This machine is busy: the measured speed cannot be trusted.{known}"
+
+
+def _side(speedup: float, label: Label) -> Label:
+    """The label that a modelled speedup supports: its side of 1; where neutral is asked for, also neutral."""
+    if label == "neutral":
+        return _label(speedup)
+    return "helps" if speedup > 1 else "hurts"
 
 
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
@@ -122,37 +164,15 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
     speedup = math.exp(fmean(map(math.log, ratios)))
     if len(ratios) == 1:
         return _verdict(_label(speedup), False, speedup, None, terms)
-    low, high = interval_of_ratios(ratios)
+    interval = interval_of_ratios(ratios)
+    return _verdict(*_judged(interval), speedup, interval, terms)
+
+
+def _judged(interval: tuple[float, float]) -> tuple[Label, bool]:
+    """The label of an interval, and whether that is certain."""
+    low, high = interval
     label: Label = "helps" if low > 1 else "hurts" if high < 1 else "neutral"
-    certain = label != "neutral" or _label(low) == _label(high) == "neutral"
-    return _verdict(label, certain, speedup, (low, high), terms)
-
-
-def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:
-    """The 95 % t-interval of the geometric mean of two or more ratios.
-
-    Ratios are averaged through their logarithms, so that 2× and ½× cancel (Fleming and Wallace, "How not to lie
-    with statistics", CACM 29(3), 1986); Student's t because there are few repeats (Georges, Buytaert and Eeckhout,
-    "Statistically rigorous Java performance evaluation", OOPSLA 2007).
-    """
-    logs = [math.log(ratio) for ratio in ratios]
-    middle, half = fmean(logs), student_t(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
-    return math.exp(middle - half), math.exp(middle + half)
-
-
-def student_t(freedom: int) -> float:
-    """The 97.5 % point of Student's t: from the table up to 9 degrees of freedom, then its expansion.
-
-    Abramowitz and Stegun, 26.7.5, to the third term: within 0.001 from 10 degrees of freedom on.
-    """
-    table = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-    if freedom <= len(table):
-        return table[freedom - 1]
-    z = 1.959964
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3
+    return label, label != "neutral" or _label(low) == _label(high) == "neutral"
 
 
 def compare_texts(trace: Trace) -> str:
@@ -190,7 +210,7 @@ def _label(speedup: float) -> Label:
 
 def _reason(terms: Terms, speedup: float) -> str:
     """The term that limits most, how many drafts are accepted, and how many would have to be."""
-    accepted = f"{_percent(terms.alpha)} of the judged drafts are accepted"
+    accepted = _accepted(terms)
     limits = {
         "acceptance": f"The main limit is acceptance: {accepted}",
         "draft cost": f"The main limit is the draft's cost, {terms.cost_ratio:.2f} target steps a token: {accepted}",
@@ -199,6 +219,10 @@ def _reason(terms: Terms, speedup: float) -> str:
         "overhead": f"The main limit is overhead, {terms.overhead:.2f} target steps a round: {accepted}",
     }
     return f"{limits[terms.binding]}, {_break_even(terms)}{_unexplained(terms, speedup)}."
+
+
+def _accepted(terms: Terms) -> str:
+    return f"{_percent(terms.alpha)} of the judged drafts are accepted"
 
 
 def _break_even(terms: Terms) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 
 from specviz.core.errors import InputError
+from specviz.core.intervals import student_t
 from specviz.core.metrics import first_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Terms, student_t
+from specviz.core.verdict import Terms
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate

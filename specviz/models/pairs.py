@@ -6,6 +6,7 @@ from typing import Literal
 from specviz.models.catalogue import bundled_models
 
 NOT_MEASURED = "not measured here"
+CARDS_MACHINE = "an AMD EPYC, 2 cores"  # where the bundled models' cards were measured, see benchmarks/family.py
 
 Lesson = Literal["pays", "no better", "does not pay", "open"]
 Place = Literal["anywhere", "4 GB", "8 GB", "GPU"]
@@ -50,6 +51,14 @@ class Pair:
     lesson: Lesson  # open: it depends on the machine, and visitors can find out
     place: Place  # the smallest machine that can run it
     statements: tuple[Statement, ...]
+
+    @property
+    def basis(self) -> str:
+        """Where the lesson is from."""
+        sources = " ".join(statement.source for statement in self.statements)
+        if "assets/models/" in sources:
+            return f"measured on {CARDS_MACHINE}"
+        return "modelled" if LEVIATHAN in sources else "expected, not measured"
 
     @property
     def models(self) -> tuple[KnownModel, KnownModel]:

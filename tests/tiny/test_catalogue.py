@@ -69,6 +69,14 @@ def test_every_pair_is_of_known_models_and_every_statement_has_a_source() -> Non
             assert statement.source == NOT_MEASURED or len(statement.source) > 10
 
 
+def test_what_a_pair_shows_says_where_it_was_measured() -> None:
+    """A card's "pays" is of the card's machine; here another figure may be measured."""
+    basis = {(pair.target, pair.draft): pair.basis for pair in PAIRS}
+    assert basis["wren-base", "wren-nano"] == "measured on an AMD EPYC, 2 cores"
+    assert basis["wren-mini", "wren-small"] == "modelled"
+    assert basis["HuggingFaceTB/SmolLM2-360M", "HuggingFaceTB/SmolLM2-135M"] == "expected, not measured"
+
+
 def test_there_is_something_to_learn_on_every_machine() -> None:
     bundled = [pair.lesson for pair in PAIRS if {pair.target, pair.draft} <= set(bundled_names())]
     assert set(bundled) == {"pays", "no better", "does not pay"}

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from specviz.core.errors import InputError
+from specviz.core.intervals import interval_of_ratios, student_t
+from specviz.core.metrics import Costs
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import (
     Autoregressive,
@@ -23,8 +25,6 @@ from specviz.core.trace import (
 from specviz.core.verdict import (
     Terms,
     compare_texts,
-    interval_of_ratios,
-    student_t,
     terms_of,
     verdict_of_ratios,
     verdict_of_run,
@@ -261,4 +261,82 @@ def test_a_very_wide_interval_is_not_called_even() -> None:
     assert wide is not None
     assert even is not None
     assert wide.headline == "Too close to call, 0.65×"
-    assert even.headline == "Neutral, 1.00×"
+    assert even.headline == "About even, 1.00×"
+
+
+IN_TURNS = a_trace([a_round(i, accepted) for i, accepted in enumerate((4, 3, 4, 2, 4, 4, 1, 4))])
+CALIBRATED = Costs(STEP, 0.1, {1: 1.0, 5: 1.25}, 0.1)  # what `a_round` takes
+
+
+def in_turns(trace: Trace = IN_TURNS, plain_step: float = STEP, slow: tuple[float, ...] = ()) -> Trace:
+    """That run in turns; `slow` are factors on the times of its first rounds."""
+    ids = trace.output.token_ids
+    factors = [*slow, *[1.0] * (len(trace.rounds) - len(slow))]
+    rounds = [
+        replace(round, draft_seconds=round.draft_seconds * factor, verify_seconds=round.verify_seconds * factor)
+        for round, factor in zip(trace.rounds, factors, strict=True)
+    ]
+    plain = Autoregressive([plain_step] * len(ids), ids, alternating=True)
+    return replace(trace, rounds=rounds, autoregressive=plain)
+
+
+@pytest.mark.parametrize(("plain_step", "label"), [(STEP, "helps"), (0.6 * STEP, "helps"), (0.4 * STEP, "hurts")])
+def test_a_run_in_turns_is_judged_by_its_interval(plain_step: float, label: str) -> None:
+    verdict = verdict_of_run(in_turns(plain_step=plain_step, slow=(1.1,)))
+    assert verdict is not None
+    assert verdict.interval is not None
+    low, high = verdict.interval
+    assert 1 < high / low < 1.1
+    assert (verdict.label, verdict.certain, verdict.trusted) == (label, True, True)
+
+
+def test_a_run_in_turns_whose_interval_contains_1_is_about_even() -> None:
+    even = in_turns(plain_step=STEP * sum(round.seconds for round in IN_TURNS.rounds) / STEP / 34)
+    verdict = verdict_of_run(replace(even, rounds=in_turns(slow=(1.02, 0.98)).rounds))
+    assert verdict is not None
+    assert (verdict.label, verdict.headline) == ("neutral", "About even, 1.00×")
+
+
+BUSY = "This machine is busy: the measured speed cannot be trusted."
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        in_turns(slow=(1.0, 9.0, 1.0, 1.0, 6.0)),  # the interval is wide
+        in_turns(plain_step=2.0 * STEP, slow=(2.0,) * 8),  # steps far from the calibrated one
+        in_turns(plain_step=0.5 * STEP, slow=(0.5,) * 8),
+        in_turns(slow=(2.8,) * 8),  # measured 0.87×, at calibrated costs 2.4×
+    ],
+    ids=["wide", "slow", "fast", "contradiction"],
+)
+def test_on_a_busy_machine_there_is_no_label_and_no_cause(trace: Trace) -> None:
+    verdict = verdict_of_run(trace, CALIBRATED)
+    assert verdict is not None
+    assert not verdict.trusted
+    assert (verdict.certain, verdict.binding, verdict.break_even) == (False, None, None)
+    assert verdict.reason == f"{BUSY} At calibrated costs this run would be 2.4×."  # 34 tokens in 8 · 1.75 steps
+    assert verdict.headline.startswith("Not trusted, ")
+
+
+def test_a_busy_machine_that_is_not_calibrated_says_no_more() -> None:
+    verdict = verdict_of_run(in_turns(slow=(1.0, 9.0, 1.0, 1.0, 6.0)))
+    assert verdict is not None
+    assert verdict.reason == BUSY
+
+
+def test_a_quiet_run_near_its_calibration_is_trusted_and_has_its_cause() -> None:
+    verdict = verdict_of_run(in_turns(plain_step=1.2 * STEP, slow=(1.2,) * 8), CALIBRATED)
+    assert verdict is not None
+    assert verdict.trusted
+    assert verdict.reason.startswith("The main limit is the draft's cost, ")
+
+
+def test_a_cause_is_given_only_where_the_costs_explain_the_label() -> None:
+    """Found on a busy machine: "helps, 2.34×: 58 % are accepted, and speculation pays above 59 %"."""
+    poor = a_trace([a_round(i, accepted) for i, accepted in enumerate((1, 1, 1, 0, 1, 0))])
+    verdict = verdict_of_run(in_turns(poor, plain_step=1.08 * STEP), CALIBRATED)
+    assert verdict is not None
+    assert (verdict.label, verdict.trusted) == ("helps", True)  # 1.03× measured, 0.95× at calibrated costs
+    assert "limit" not in verdict.reason
+    assert "pays" not in verdict.reason

@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from specviz.core.intervals import student_t
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
-from specviz.core.verdict import NEUTRAL, student_t
+from specviz.core.verdict import NEUTRAL
 
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 SERIES = ["target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine"]

@@ -26,8 +26,8 @@ def model_label(name: str) -> str:
     return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
 
 
-def pair_menu() -> None:
-    """Choose a pair; the target and draft menus follow."""
+def pair_menu(measured_here: str | None) -> None:
+    """Choose a pair; the target and draft menus follow. `measured_here`: what this session measured of the pair now."""
     st.selectbox(
         "Pairs worth trying",
         range(len(PAIRS)),
@@ -41,6 +41,8 @@ def pair_menu() -> None:
     for pair in PAIRS:
         if (pair.target, pair.draft) == asked:
             st.markdown(f"**Now: {_pair_label(pair)}**")
+            if measured_here:
+                st.markdown(f"Measured here, last run: {measured_here}")
             _about(pair)
 
 
@@ -56,7 +58,8 @@ def _about(pair: Pair) -> None:
 
 def _pair_label(pair: Pair) -> str:
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
-    return f"{draft} → {target} · {LESSONS[pair.lesson]}"
+    basis = "" if pair.lesson == "open" else f" ({pair.basis})"
+    return f"{draft} → {target} · {LESSONS[pair.lesson]}{basis}"
 
 
 def _fill_in_pair() -> None:

@@ -8,4 +8,6 @@ _ICONS = {"helps": ":material/trending_up:", "neutral": ":material/trending_flat
 
 def headline(verdict: Verdict, end: str = ".") -> str:
     """The verdict's headline as Markdown; `end` closes the sentence."""
+    if not verdict.trusted:
+        return f":material/error: :gray[**{verdict.headline}{end}**]"
     return f"{_ICONS[verdict.label]} :{_COLORS[verdict.label]}[**{verdict.headline}{end}**]"

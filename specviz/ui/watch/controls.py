@@ -7,6 +7,7 @@ import streamlit as st
 from specviz.core.prompts import prompt_problem
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.trace import Trace
+from specviz.core.verdict import verdict_of_run
 from specviz.data.permalink import link_of, request_from_link
 from specviz.data.workloads import WORKLOADS
 from specviz.models.pairs import known_names
@@ -16,6 +17,7 @@ from specviz.ui.shared.engine import engine
 from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
+from specviz.ui.shared.verdict import headline
 from specviz.ui.watch.state import RECORDED, Asked
 
 CONTROLS = RunControls()
@@ -72,7 +74,7 @@ def _slider_controls() -> None:
     CONTROLS.temperature()
     pairs, more = st.columns(2, gap="medium")
     with pairs.popover("Pairs", icon=":material/join:", width="stretch"):
-        pair_menu()
+        pair_menu(_measured_here())
     with more.popover("More", icon=":material/tune:", width="stretch"):
         hidden = RunControls(popover=True)
         hidden.top_k()
@@ -81,6 +83,17 @@ def _slider_controls() -> None:
         hidden.tokens()
         hidden.seed()
         hidden.precision()
+
+
+def _measured_here() -> str | None:
+    """The verdict on this session's last run of the pair that the menus show."""
+    watching, wanted = session().watch, (st.session_state.target, st.session_state.draft)
+    for run in reversed(watching.finished):
+        drafter = run.trace.drafter
+        if drafter and drafter.kind == "model" and (run.trace.target.name, drafter.name) == wanted:
+            verdict = verdict_of_run(run.trace, watching.costs.get((*wanted, st.session_state.precision)))
+            return verdict and headline(verdict)
+    return None
 
 
 def _take_link_once() -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from specviz.core.metrics import Costs, count, speedup
 from specviz.core.trace import Trace, dump_trace
-from specviz.core.verdict import compare_texts, verdict_of_run
+from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
 from specviz.data.lessons.glossary import explained
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
@@ -26,19 +26,41 @@ def show_outcome(watching: Watching, shown: Shown, *, running: bool, stale: bool
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
-    """Helps, neutral or hurts, and the cost or rate that decides it; or why there is no verdict."""
+    """What was counted, which is exact; then helps, about even or hurts, and what decides it; or why not."""
+    before = ":gray[Previous run:] " if stale else ""
+    if counted := _counted(trace):
+        st.markdown(f"{before}{explained(counted, 'counted')} :gray[(counted, exact)]", unsafe_allow_html=True)
     verdict = None if waiting else verdict_of_run(trace, costs)
     if not waiting and not count(trace.rounds).drafted:
         st.markdown(":gray[No verdict: nothing was drafted, so there is nothing to compare.]")
     elif verdict is None and waiting:
         st.markdown(":gray[The verdict comes when both have written the whole text.]")
     elif verdict is None:
-        st.markdown(":gray[No verdict: this run has no run of the target alone beside it.]")
+        why = "this run was stopped" if trace.autoregressive else "this run has no run of the target alone beside it"
+        st.markdown(f":gray[No verdict: {why}.]")
     else:
-        where = "one pair of runs, measured here" if source != "recorded" else "one pair of runs, recorded"
-        before = ":gray[Previous run:] " if stale else ""
-        reason = explained(verdict.reason, "verdict")
-        st.markdown(f"{before}{headline(verdict)} {reason} :gray[({where})]", unsafe_allow_html=True)
+        st.markdown(f"{before}{_measured(verdict, source)}", unsafe_allow_html=True)
+
+
+def _counted(trace: Trace) -> str | None:
+    """Figures that do not depend on the machine's speed; None before a draft is judged."""
+    counts = count(trace.rounds)
+    per_call, judged = counts.tokens_per_target_call, counts.accepted + counts.rejected
+    if per_call is None or not judged:
+        return None
+    return f"{per_call:.2f} tokens per target call; {counts.accepted} of {judged} judged drafts accepted."
+
+
+def _measured(verdict: Verdict, source: Source) -> str:
+    """The verdict as Markdown, and where it was measured."""
+    reason = explained(verdict.reason, "verdict")
+    if not verdict.trusted:
+        return reason if source == "live" else reason.replace("This machine is busy", "The machine was busy")
+    where = "one run of one text, measured here" if source != "recorded" else "one run of one text, recorded"
+    if verdict.interval:
+        low, high = verdict.interval
+        where += f"; its timing is certain to {low:.2f}×–{high:.2f}×"
+    return f"{headline(verdict)} {reason} :gray[({where})]"
 
 
 def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:

@@ -1,0 +1,104 @@
+"""The 95 % intervals of a speedup: of repeats, and of one run whose two decoders took turns.
+
+Where both decoders took turns, a block is one round and the plain steps beside it, for as many tokens. The counts of a
+run are exact, so the interval is of its times only: what the same rounds would take if they were timed again.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from specviz.core import metrics
+from specviz.core.trace import Trace
+
+FEWEST = 5  # blocks from which an interval is computed
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One round, and as many plain steps as it wrote tokens."""
+
+    drafted: int
+    tokens: int
+    round_seconds: float
+    plain_seconds: float
+
+
+def blocks_of(trace: Trace) -> list[Block]:
+    """The blocks of a run in turns, while both decoders wrote; none of any other run."""
+    plain, found, start = trace.autoregressive, list[Block](), 0
+    if plain is None or not plain.alternating:
+        return found
+    for round in trace.rounds:
+        tokens = len(round.emitted_ids)
+        steps = plain.seconds_per_token[start : start + tokens]
+        if len(steps) == tokens:
+            found.append(Block(len(round.drafted), tokens, round.seconds, sum(steps)))
+        start += tokens
+    return found
+
+
+def speedup_interval(trace: Trace) -> tuple[float, float] | None:
+    """The 95 % interval of the speedup of this run, from the noise of its times; None where it has too few blocks.
+
+    The speedup R is a ratio of sums, A / B. By the delta method (linearisation; Cochran, "Sampling Techniques", 1977,
+    chapter 6) block i moves log R by d_i = (a_i - â_i) / A - (b_i - b̂_i) / B, and the standard error of log R is
+    √(m / (m - p) · Σ d_i²), for m blocks. Here â_i is what its plain steps take at the run's mean step, and b̂_i what
+    its round takes by the straight line through all rounds' times over their numbers of drafted tokens (p = 2; where
+    all drafted as many, their mean, p = 1). So acceptance, which is exact, does not widen the interval, and a moment
+    that slows both halves of a block hardly does. Student's t with m - p degrees of freedom.
+    """
+    blocks, speedup = blocks_of(trace), metrics.speedup(trace)
+    if len(blocks) < FEWEST or not speedup:
+        return None
+    plain, rounds = sum(block.plain_seconds for block in blocks), sum(block.round_seconds for block in blocks)
+    if not plain or not rounds:
+        return None
+    step = plain / sum(block.tokens for block in blocks)
+    slope, parameters = _seconds_per_draft(blocks)
+    middle, mean = fmean(block.drafted for block in blocks), rounds / len(blocks)
+    moves = (
+        (block.plain_seconds - block.tokens * step) / plain
+        - (block.round_seconds - mean - slope * (block.drafted - middle)) / rounds
+        for block in blocks
+    )
+    freedom = len(blocks) - parameters
+    half = student_t(freedom) * math.sqrt(len(blocks) / freedom * sum(move**2 for move in moves))
+    return speedup * math.exp(-half), speedup * math.exp(half)
+
+
+def _seconds_per_draft(blocks: Sequence[Block]) -> tuple[float, int]:
+    """The slope of a round's seconds over its drafted tokens, by least squares, and the number of parameters fitted."""
+    middle, mean = fmean(block.drafted for block in blocks), fmean(block.round_seconds for block in blocks)
+    spread = sum((block.drafted - middle) ** 2 for block in blocks)
+    if not spread:
+        return 0.0, 1
+    return sum((block.drafted - middle) * (block.round_seconds - mean) for block in blocks) / spread, 2
+
+
+def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:
+    """The 95 % t-interval of the geometric mean of two or more ratios.
+
+    Ratios are averaged through their logarithms, so that 2× and ½× cancel (Fleming and Wallace, "How not to lie
+    with statistics", CACM 29(3), 1986); Student's t because there are few repeats (Georges, Buytaert and Eeckhout,
+    "Statistically rigorous Java performance evaluation", OOPSLA 2007).
+    """
+    logs = [math.log(ratio) for ratio in ratios]
+    middle, half = fmean(logs), student_t(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+    return math.exp(middle - half), math.exp(middle + half)
+
+
+def student_t(freedom: int) -> float:
+    """The 97.5 % point of Student's t: from the table up to 9 degrees of freedom, then its expansion.
+
+    Abramowitz and Stegun, 26.7.5, to the third term: within 0.001 from 10 degrees of freedom on.
+    """
+    table = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+    if freedom <= len(table):
+        return table[freedom - 1]
+    z = 1.959964
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
