@@ -20,7 +20,7 @@ Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
-FAR = 1.5  # of a target step from the calibrated one, on either side
+FAR = 2.0  # of a target step from the calibrated one
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +100,20 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
     """The verdict on one run of one text; None while one of the two decoders is missing or goes on.
 
-    Helps or hurts if the 95 % interval of the timing (see `speedup_interval`) does not contain 1, else neutral. A run
-    whose decoders did not take turns has no interval: it is judged by size alone, neutral from 1 / 1.05 to 1.05, and
-    never certain. A reason is given only where the costs explain the label. For `costs` see `terms_of`.
+    Neutral from 1 / 1.05 to 1.05, and where the 95 % interval of the timing (see `speedup_interval`) contains 1. A run
+    whose decoders did not take turns has no interval: it is judged by size alone, and never certain. A reason is given
+    only where the costs explain the label. For `costs` see `terms_of`; calibrated ones far slower than the run itself
+    are not used, because then the machine was busy while it was calibrated.
     """
     speedup = metrics.speedup(trace)
     if not speedup or trace.output.stopped_by is None:
         return None
     interval = speedup_interval(trace)
+    if costs and _step(trace) * FAR < costs.step_seconds:
+        costs = None
     if _is_busy(trace, speedup, interval, costs):
         return Verdict("neutral", False, _busy(trace, costs), None, None, speedup, interval, trusted=False)
-    label, certain = _judged(interval) if interval else (_label(speedup), False)
+    label, certain = _judged_run(speedup, interval) if interval else (_label(speedup), False)
     terms = terms_of(trace, costs)
     verdict = _verdict(label, certain, speedup, interval, terms)
     if terms is None or _side(terms.speedup, label) == label:
@@ -124,13 +127,26 @@ def _is_busy(trace: Trace, speedup: float, interval: tuple[float, float] | None,
     """Whether the times of this run say more about the machine than about the two decoders."""
     if interval and interval[1] / interval[0] > WIDE:
         return True
-    modelled, plain = costs and metrics.speedup_at(trace.rounds, costs), trace.autoregressive
-    if not modelled or not costs or not plain:
+    modelled = costs and metrics.speedup_at(trace.rounds, costs)
+    if not modelled or not costs:
         return False
-    away = median(plain.seconds_per_token) / costs.step_seconds
     opposite = (speedup - 1) * (modelled - 1) < 0
     contradiction = opposite and max(speedup / modelled, modelled / speedup) > NEUTRAL**2
-    return contradiction or not 1 / FAR <= away <= FAR
+    return contradiction or _step(trace) > FAR * costs.step_seconds
+
+
+def _step(trace: Trace) -> float:
+    """The median step of the target alone, in seconds."""
+    plain = trace.autoregressive
+    return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
+
+
+def _judged_run(speedup: float, interval: tuple[float, float]) -> tuple[Label, bool]:
+    """The label of one run, and whether its times are certain: the interval does not say how other runs differ."""
+    label, certain = _judged(interval)
+    if label == "neutral" or _label(speedup) != "neutral":
+        return label, certain
+    return "neutral", interval[1] / interval[0] <= NEUTRAL**2
 
 
 def _busy(trace: Trace, costs: metrics.Costs | None) -> str:

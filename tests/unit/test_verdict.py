@@ -280,7 +280,7 @@ def in_turns(trace: Trace = IN_TURNS, plain_step: float = STEP, slow: tuple[floa
     return replace(trace, rounds=rounds, autoregressive=plain)
 
 
-@pytest.mark.parametrize(("plain_step", "label"), [(STEP, "helps"), (0.6 * STEP, "helps"), (0.4 * STEP, "hurts")])
+@pytest.mark.parametrize(("plain_step", "label"), [(STEP, "helps"), (0.6 * STEP, "helps"), (0.37 * STEP, "hurts")])
 def test_a_run_in_turns_is_judged_by_its_interval(plain_step: float, label: str) -> None:
     verdict = verdict_of_run(in_turns(plain_step=plain_step, slow=(1.1,)))
     assert verdict is not None
@@ -304,11 +304,10 @@ BUSY = "This machine is busy: the measured speed cannot be trusted."
     "trace",
     [
         in_turns(slow=(1.0, 9.0, 1.0, 1.0, 6.0)),  # the interval is wide
-        in_turns(plain_step=2.0 * STEP, slow=(2.0,) * 8),  # steps far from the calibrated one
-        in_turns(plain_step=0.5 * STEP, slow=(0.5,) * 8),
+        in_turns(plain_step=2.2 * STEP, slow=(2.2,) * 8),  # steps far slower than the calibrated one
         in_turns(slow=(2.8,) * 8),  # measured 0.87×, at calibrated costs 2.4×
     ],
-    ids=["wide", "slow", "fast", "contradiction"],
+    ids=["wide", "slow", "contradiction"],
 )
 def test_on_a_busy_machine_there_is_no_label_and_no_cause(trace: Trace) -> None:
     verdict = verdict_of_run(trace, CALIBRATED)
@@ -332,11 +331,23 @@ def test_a_quiet_run_near_its_calibration_is_trusted_and_has_its_cause() -> None
     assert verdict.reason.startswith("The main limit is the draft's cost, ")
 
 
+def test_costs_calibrated_while_the_machine_was_busy_are_not_used() -> None:
+    """Found on a busy machine: nine of ten quick runs were called busy, because the calibration had been slow."""
+    slow = replace(CALIBRATED, step_seconds=2.2 * STEP, cost_ratio=1.5)  # by these costs the run would hurt
+    assert verdict_of_run(in_turns(), slow) == verdict_of_run(in_turns())
+
+
+def test_a_gain_that_nobody_would_notice_is_about_even() -> None:
+    verdict = verdict_of_run(in_turns(plain_step=0.43 * STEP))
+    assert verdict is not None
+    assert (verdict.label, verdict.headline) == ("neutral", "About even, 1.04×")
+
+
 def test_a_cause_is_given_only_where_the_costs_explain_the_label() -> None:
     """Found on a busy machine: "helps, 2.34×: 58 % are accepted, and speculation pays above 59 %"."""
     poor = a_trace([a_round(i, accepted) for i, accepted in enumerate((1, 1, 1, 0, 1, 0))])
-    verdict = verdict_of_run(in_turns(poor, plain_step=1.08 * STEP), CALIBRATED)
+    verdict = verdict_of_run(in_turns(poor, plain_step=1.12 * STEP), replace(CALIBRATED, overhead=0.0))
     assert verdict is not None
-    assert (verdict.label, verdict.trusted) == ("helps", True)  # 1.03× measured, 0.95× at calibrated costs
+    assert (verdict.label, verdict.trusted) == ("helps", True)  # 1.07× measured, 1.01× at calibrated costs
     assert "limit" not in verdict.reason
     assert "pays" not in verdict.reason

@@ -92,7 +92,7 @@ def _measured_here() -> str | None:
         drafter = run.trace.drafter
         if drafter and drafter.kind == "model" and (run.trace.target.name, drafter.name) == wanted:
             verdict = verdict_of_run(run.trace, watching.costs.get((*wanted, st.session_state.precision)))
-            return verdict and headline(verdict)
+            return headline(verdict) if verdict else None
     return None
 
 
