@@ -3,6 +3,7 @@
 
 import { STATUS_WORDS, drawRound } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
+import { payloadOf } from "../shared/mounting.js";
 import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { applyScheme } from "../shared/theme.js";
@@ -171,9 +172,10 @@ function focusOnce(box, request) {
 }
 
 /** @param {Component<PlayPayload>} component */
-export default function ({ data, parentElement }) {
+export default function (component) {
+  const data = payloadOf(component);
   if (!data) return;
-  const box = find(parentElement, ".play");
+  const box = find(component.parentElement, ".play");
   applyScheme(box);
   box.setAttribute("aria-label", data.label);
   box.classList.toggle("text", data.kind === "text");

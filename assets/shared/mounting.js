@@ -2,8 +2,8 @@
 
 /**
  * @template Data
- * @typedef {object} Component what Streamlit gives; `data` is undefined until the first payload is here
- * @property {Data | undefined} data
+ * @typedef {object} Component what Streamlit gives; `data` is missing until the first payload is here
+ * @property {{ payload: string } | null | undefined} data a `Data` as JSON, for `payloadOf`
  * @property {ParentNode & Node} parentElement
  * @property {(name: string, value: unknown) => void} setStateValue
  * @property {(name: string, value: unknown) => void} setTriggerValue
@@ -11,7 +11,7 @@
 
 /**
  * @template Data
- * @typedef {Component<Data> & { data: Data }} Loaded a component that has its data
+ * @typedef {Omit<Component<Data>, "data"> & { data: Data }} Loaded a component that has its data
  */
 
 /**
@@ -21,6 +21,16 @@
  * @property {(component: Loaded<Data>) => void} load
  * @property {() => void} stop
  */
+
+/**
+ * What the server sent, if it has.
+ * @template Data
+ * @param {Component<Data>} component
+ * @returns {Data | null}
+ */
+export function payloadOf({ data }) {
+  return data ? JSON.parse(data.payload) : null;
+}
 
 /**
  * The function Streamlit calls: it makes one object for each mount and hands it every payload.
@@ -41,7 +51,8 @@ export function mount(selector, make) {
       current = make(root);
       mounted.set(root, current);
     }
-    if (component.data) current.load({ ...component, data: component.data });
+    const data = payloadOf(component);
+    if (data) current.load({ ...component, data });
     const ended = current;
     // Streamlit also calls this after an outdated update of a component that stays: then nothing ends.
     return () => {

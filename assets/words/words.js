@@ -3,6 +3,7 @@
 
 import { drawRound } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
+import { payloadOf } from "../shared/mounting.js";
 import { milliseconds } from "../shared/numbers.js";
 import { applyScheme } from "../shared/theme.js";
 
@@ -76,9 +77,10 @@ function pictureOfTimes({ bars, alt }) {
 }
 
 /** @param {Component<VocabularyPayload>} component */
-export default function ({ data, parentElement }) {
+export default function (component) {
+  const data = payloadOf(component);
   if (!data) return;
-  const box = find(parentElement, ".words");
+  const box = find(component.parentElement, ".words");
   applyScheme(box);
   box.replaceChildren(...data.words.map(drawWord));
 }

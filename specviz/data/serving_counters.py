@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from prometheus_client.parser import text_string_to_metric_families
-
 from specviz.core.errors import InputError
 from specviz.core.theory import alpha_from_acceptance_rate
 
@@ -115,6 +113,8 @@ def _written_value(line: str) -> str:
 
 def _sample(line: str, written: str) -> tuple[str, Labels, float]:
     """The counter's name without `_total`, its labels and its value."""
+    from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
+
     try:
         [family] = text_string_to_metric_families(line)
         [sample] = family.samples

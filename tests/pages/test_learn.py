@@ -1,6 +1,5 @@
 """The Learn page by AppTest: the whole story, answers, coming back, bad values in the address. No engine."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from specviz.data.lessons.story import facts_of, fill
 from specviz.ui.learn.faq import href
 from specviz.ui.learn.state import Learning
 from specviz.ui.session import Session
+from tests.support.payloads import payload_of
 
 
 def open_page(**address: str) -> AppTest:
@@ -30,7 +30,7 @@ def texts(page: AppTest) -> str:
 
 
 def stage_of(page: AppTest) -> dict[str, object]:
-    found: dict[str, object] = json.loads(page.get_by_key("learn-lesson").proto.json)
+    found: dict[str, object] = payload_of(page.get_by_key("learn-lesson"))
     return found
 
 
@@ -158,7 +158,7 @@ def test_every_question_is_on_the_page_with_the_source_of_its_figures() -> None:
 def test_the_vocabulary_is_one_component_of_plain_data() -> None:
     page = open_page(part="words", words="plain")
     assert not page.exception
-    words = json.loads(page.get_by_key("learn-vocabulary").proto.json)["words"]
+    words = payload_of(page.get_by_key("learn-vocabulary"))["words"]
     assert [word["name"] for word in words][:2] == ["draft model", "target model"]
     assert all(word["symbol"] == "" for word in words)
 

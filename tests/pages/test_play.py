@@ -1,6 +1,5 @@
 """The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.game.game import PROMPTS, ROUNDS, Plan
 from specviz.ui.play.state import Playing
 from specviz.ui.shared.engine import engine
+from tests.support.payloads import payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
 
@@ -41,7 +41,7 @@ def game(page: AppTest) -> Playing:
 
 
 def drawn(page: AppTest, key: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(page.get_by_key(key).proto.json)
+    data: dict[str, Any] = payload_of(page.get_by_key(key))
     return data
 
 

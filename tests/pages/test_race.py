@@ -1,6 +1,5 @@
 """The Race page by AppTest: at first, a race, a cancelled one, bad input, links. Real engine, bundled models."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from specviz.service.protocol import Progress
 from specviz.ui.race.page import race_share, race_step
 from specviz.ui.race.state import Racing
 from specviz.ui.shared.engine import engine
+from tests.support.payloads import payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
 
@@ -37,7 +37,7 @@ def open_page(**link: Any) -> AppTest:
 
 
 def lanes_of(page: AppTest) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(page.get_by_key("race_lanes").proto.json)
+    data: dict[str, Any] = payload_of(page.get_by_key("race_lanes"))
     return data
 
 

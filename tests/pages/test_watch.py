@@ -1,6 +1,7 @@
 """The Watch page by AppTest: at first, after a change, after bad input. Real engine, bundled models."""
 
-import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from itertools import cycle
@@ -14,6 +15,8 @@ from specviz.data.first_run import first_trace
 from specviz.ui.shared.engine import engine
 from specviz.ui.watch import page as watching
 from specviz.ui.watch import state
+from tests.conftest import ROOT
+from tests.support.payloads import payload_of
 
 SECONDS = 60  # for a loaded machine; the engine needs five to start
 
@@ -34,7 +37,7 @@ def page() -> AppTest:
 
 
 def stage_of(page: AppTest) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(page.get_by_key("stage").proto.json)
+    data: dict[str, Any] = payload_of(page.get_by_key("stage"))
     return data
 
 
@@ -142,7 +145,7 @@ def test_a_script_that_sets_widgets_does_not_rerun_at_once(page: AppTest, monkey
 
 
 def feed_of(page: AppTest) -> dict[str, Any] | None:
-    data: dict[str, Any] | None = json.loads(page.get_by_key("feed").proto.json)
+    data: dict[str, Any] | None = payload_of(page.get_by_key("feed"))
     return data
 
 
@@ -297,3 +300,14 @@ def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sent
     assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"
     page.button(key="undo").click().run()
     assert until_done(page)["rounds"]
+
+
+def test_the_first_drawing_on_a_fresh_server_waits_for_no_pandas() -> None:
+    script = f"""
+import sys
+from streamlit.testing.v1 import AppTest
+page = AppTest.from_file({str(ROOT / "pages" / "watch.py")!r}, default_timeout={SECONDS}).run()
+print(len(page.get("bidi_component")) > 0, [name for name in ("numpy", "pandas", "pyarrow") if name in sys.modules])
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert result.stdout.strip() == "True []", result.stderr

@@ -1,10 +1,11 @@
 """Names as a harmful file would have them, and everything on a page that Streamlit or Plotly reads as markup."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+
+from tests.support.payloads import payload_of
 
 HOST = "evil.test"
 NAMES = (
@@ -47,8 +48,8 @@ def figure_texts_of(page: AppTest) -> list[str]:
 
 def figures_of(page: AppTest) -> dict[str, Any]:
     """Every Plotly figure on the page, by what it shows in words."""
-    mounted = [json.loads(component.proto.json) for component in page.get("bidi_component")]
-    return {data["alt"]: data["figure"] for data in mounted if "figure" in data}
+    mounted = [payload_of(component) for component in page.get("bidi_component")]
+    return {data["alt"]: data["figure"] for data in mounted if data and "figure" in data}
 
 
 def _texts(message: Any, left_out: set[str]) -> Iterator[str]:

@@ -592,7 +592,7 @@ sys.stdin.read()
         ("specviz.service", {"torch", "transformers", "streamlit"}),
         (
             "specviz.service, specviz.core.metrics, specviz.ui.watch.page, specviz.models.catalogue",
-            {"torch", "transformers"},
+            {"torch", "transformers", "pandas"},
         ),
         ("specviz, specviz.core.trace, specviz.core.metrics", {"pandas", "torch"}),
         ("specviz.service.dispatch, specviz.measure.sweep.measure, specviz.measure.race", {"pandas", "streamlit"}),
@@ -602,6 +602,23 @@ def test_what_each_process_does_not_import(imports: str, absent: set[str]) -> No
     script = f"import sys, {imports}; print([name for name in {sorted(absent)} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_no_page_uses_plotlys_python_classes() -> None:
+    """Streamlit imports them itself where it finds them; here it finds none."""
+    script = """
+import sys
+sys.modules["plotly"] = None
+from importlib import import_module
+from pkgutil import walk_packages
+import specviz.ui
+names = [module.name for module in walk_packages(specviz.ui.__path__, "specviz.ui.")]
+for name in names:
+    import_module(name)
+print(len(names))
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, int(result.stdout or 0) > 50) == (0, True), result.stderr
 
 
 def test_an_engine_that_breaks_the_protocol_fails_the_job() -> None:

@@ -4,13 +4,15 @@ import io
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.measure.sweep.rows import COLUMNS, FIRST_COLUMNS, SweepRow
+
+if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
+    import pandas as pd
 
 MAX_CSV_BYTES = 10_000_000
 MAX_CSV_ROWS = 20_000
@@ -29,23 +31,32 @@ TYPES = {
 _ROWS = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
 
 
-def each_row(frame: pd.DataFrame) -> Iterator[Any]:
+def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
     """The rows of a frame, with their columns as attributes."""
     return iter(frame.itertuples(index=False))
 
 
-def frame_of(rows: Iterable[SweepRow]) -> pd.DataFrame:
+def frame_of(rows: Iterable[SweepRow]) -> "pd.DataFrame":
     """A column for each field of `SweepRow`, a row for each measured one; the same types without any rows."""
+    import pandas as pd
+
     values = list(map(attrgetter(*COLUMNS), rows))
     return pd.DataFrame(values, columns=list(COLUMNS), dtype="object").astype(TYPES)
 
 
-def dump_frame(frame: pd.DataFrame, *, header: bool = True) -> str:
+def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
+    """The rows of all of them."""
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True)
+
+
+def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
     """The rows as CSV."""
     return frame.to_csv(index=False, header=header, lineterminator="\r\n")
 
 
-def read_frame(content: bytes, name: str) -> pd.DataFrame:
+def read_frame(content: bytes, name: str) -> "pd.DataFrame":
     """The rows of an uploaded CSV, checked; `name` stands for the file in messages.
 
     Raises:
@@ -84,8 +95,10 @@ def parse_rows(content: str, name: str) -> list[SweepRow]:
     return rows
 
 
-def _texts(content: str, name: str) -> pd.DataFrame:
+def _texts(content: str, name: str) -> "pd.DataFrame":
     """Every value as text. The header is read as a row, so that rows longer or shorter than it are found."""
+    import pandas as pd
+
     try:
         lines: pd.DataFrame = pd.read_csv(
             io.StringIO(content, newline=""), header=None, dtype=str, keep_default_na=False, engine="python"

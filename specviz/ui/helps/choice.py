@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import pandas as pd
 from pydantic import AfterValidator, Field
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
@@ -13,6 +12,9 @@ from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, P
 from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, Draft, Seed, Target
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_CELLS = 1000
 MAX_PROMPTS_EACH = 5
@@ -103,7 +105,7 @@ class Pace:
     plain: float
 
 
-def pace_of(rows: pd.DataFrame, target: str, draft: str) -> Pace | None:
+def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
     """The pair's pace in these rows of a sweep; None where none of them is of the pair."""
     of_draft = rows["draft_dtype"].isna() if draft == PROMPT_LOOKUP else rows["draft"] == draft
     its = rows[(rows["target"] == target) & of_draft]

@@ -4,8 +4,7 @@ import logging
 from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
@@ -14,11 +13,14 @@ from specviz.data.workloads import DEFAULT_PRESET
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.measure.sweep.prompt_files import PromptFile
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.table import frame_of, read_frame
+from specviz.measure.sweep.table import frame_of, joined, read_frame
 from specviz.service.protocol import Sweep
 from specviz.service.results import GuessesResult, SweepResult
 from specviz.ui.helps.choice import Choice
 from specviz.ui.shared.job_slot import JobSlot
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
@@ -39,8 +41,8 @@ class Sweeps:
     own_problem: str = ""  # why the file of prompts last opened cannot be used
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
-    rows: dict[str, pd.DataFrame] = field(default_factory=dict)  # by where they are from: here, or a file's name
-    cleared: dict[str, pd.DataFrame] | None = None  # what Clear took away
+    rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name
+    cleared: dict[str, "pd.DataFrame"] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
     slot: JobSlot[SweepResult] = field(default_factory=lambda: JobSlot("sweep", SweepResult))
     taken: int = 0  # of its items
@@ -54,7 +56,7 @@ class Sweeps:
         items = self.slot.result.items if self.slot.result else ()
         new, self.taken = items[self.taken :], len(items)
         if new:
-            self.rows |= joined(self.rows, {HERE: frame_of(item for item in new if isinstance(item, SweepRow))})
+            self.rows |= _both(self.rows, {HERE: frame_of(item for item in new if isinstance(item, SweepRow))})
             self.problems = list(dict.fromkeys([*self.problems, *(item for item in new if isinstance(item, str))]))
         if ended:
             self.outcome = {"cancelled": CANCELLED, "lost": LOST}.get(self.slot.state, self.slot.message)
@@ -77,7 +79,7 @@ class Sweeps:
 
     def undo_clear(self) -> None:
         """Bring back what was cleared, before what came since."""
-        self.rows, self.cleared = joined(self.cleared or {}, self.rows), None
+        self.rows, self.cleared = _both(self.cleared or {}, self.rows), None
 
     def load(self, content: bytes, name: str) -> None:
         """Show a sweep's CSV. Only the newest few files stay.
@@ -98,7 +100,7 @@ class Sweeps:
         own = dict.fromkeys((HERE, *reversed(self.rows)))
         return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
 
-    def rows_of(self, source: str) -> pd.DataFrame:
+    def rows_of(self, source: str) -> "pd.DataFrame":
         """The rows from there; without any, an empty frame."""
         return recorded_sweep() if source == RECORDED else self.rows.get(source, frame_of(()))
 
@@ -128,14 +130,14 @@ class ByDraft:
         return len(self.prospects) > before
 
 
-def joined(first: dict[str, pd.DataFrame], then: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> dict[str, "pd.DataFrame"]:
     """The rows of both under each name."""
     both = {name: [rows[name] for rows in (first, then) if name in rows] for name in (*first, *then)}
-    return {name: pd.concat(rows, ignore_index=True) for name, rows in both.items()}
+    return {name: joined(*rows) for name, rows in both.items()}
 
 
 @cache
-def recorded_sweep() -> pd.DataFrame:
+def recorded_sweep() -> "pd.DataFrame":
     """The rows recorded for everyone by `scripts/record_sweep.py`; none where the file is missing or damaged."""
     try:
         return read_frame(FILE.read_bytes(), FILE.name)

@@ -1,5 +1,7 @@
 """Streamlit components from the files in assets/: HTML, style sheets, JavaScript modules."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -8,8 +10,11 @@ from specviz.core.assets import ASSETS
 from specviz.ui.shared.bundle import bundle
 
 
-def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Any:
-    """Register a component; call what is returned to mount it.
+def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Callable[..., Any]:
+    """Register a component; call what is returned to mount it, with its payload as `data`.
+
+    The payload goes as one text, which `payloadOf` in assets/shared/mounting.js reads. In anything else Streamlit looks
+    for data frames: it would import pandas for that, and send what is not JSON as a text without an error.
 
     Args:
         name: of the component, one in the app.
@@ -18,7 +23,12 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Any
         script: the entry module in assets/; what it imports comes with it.
     """
     css = "\n".join((ASSETS / style).read_text(encoding="utf-8") for style in styles)
-    return st.components.v2.component(name, html=html, css=css, js=bundle(ASSETS / script))
+    made = st.components.v2.component(name, html=html, css=css, js=bundle(ASSETS / script))
+
+    def mount(data: object, **options: Any) -> Any:
+        return made(data={"payload": json.dumps(data, allow_nan=False)}, **options)
+
+    return mount
 
 
 def html_of(file: str) -> str:
