@@ -38,7 +38,7 @@ def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int
     return step if type(step) is int and 0 <= step < MAX_STEP else None
 
 
-def feed(data: FeedPayload | None) -> None:
+def feed(data: FeedPayload) -> None:
     """Hand the stage of this page what is new. Nothing is to be seen of it; a stage that missed something asks."""
     _feed()(key="feed", data=data)
 

@@ -13,18 +13,23 @@ class Sent:
     rounds: int
     plain: int  # steps of the target alone
     running: bool
+    notice: str | None
 
 
 def sent_with(payload: StagePayload) -> Sent:
     """What a browser has that received this."""
-    return Sent(payload["run_id"], len(payload["rounds"]), len(payload["plain"] or []), payload["running"])
+    return Sent(
+        payload["run_id"], len(payload["rounds"]), len(payload["plain"] or []), payload["running"], payload["notice"]
+    )
 
 
-def news(payload: StagePayload, sent: Sent | None) -> FeedPayload:
-    """The payload for a browser that was `sent` something before.
+def news(payload: StagePayload, sent: Sent | None) -> FeedPayload | None:
+    """What is new for a browser that was `sent` something before; None where nothing is.
 
     A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then.
     """
+    if sent == sent_with(payload):
+        return None
     known = sent is not None and sent.run_id == payload["run_id"]
     ended = known and sent is not None and sent.running and not payload["running"]
     if sent is None or not known or ended:

@@ -90,8 +90,9 @@ def _follow(watching: Watching, every: float | None) -> None:
     def following() -> None:
         watching.refresh()
         payload = stage_payload(watching, st.session_state.gamma)
-        feed(news(payload, watching.sent) if payload else None)
-        watching.sent = sent_with(payload) if payload else None
+        if payload and (new := news(payload, watching.sent)):  # without, nothing is drawn: that costs least
+            feed(new)
+            watching.sent = sent_with(payload)
         if every is not None and _poll_seconds(watching) != every and seconds_since_set() > RECEIVED_SECONDS:
             st.rerun()
 
