@@ -20,6 +20,7 @@ from specviz.service.protocol import (
     Final,
     JobEvent,
     Ready,
+    Run,
     Started,
     Stop,
     Stopped,
@@ -28,12 +29,26 @@ from specviz.service.protocol import (
 )
 from specviz.service.restarts import Restarts
 
+PROMPTS_AT_ONCE = 8_000  # characters of the prompts of all runs that are at work; about 60 MB of caches
 RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
 DIED = "The engine stopped twice while decoding this and was restarted; run again."
 KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
 BROKEN = "Something went wrong on the server while this ran; run again."
 
 _log = logging.getLogger(__name__)
+
+
+def fits_beside(job: Job, running: Sequence[Job], most: int) -> bool:
+    """Whether the engine may have this job beside those that it has: only short runs of one bundled pair.
+
+    Everything else is timed alone. Each run holds the caches of its prompt three times, so long prompts wait.
+    """
+    if not running:
+        return True
+    if len(running) >= most or not all(isinstance(other.command, Run) for other in (job, *running)):
+        return False
+    prompts = sum(len(text) for other in (job, *running) for text in other.command.texts)
+    return prompts <= PROMPTS_AT_ONCE and all(other.pair == job.pair is not None for other in running)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +84,8 @@ class EngineDriver:
         self._closing = False
         self._child: Child | None = None
         self._ready = False
-        self._running: Job | None = None  # the one the engine has
-        self._deadline: float | None = None  # the engine must have said something by then
+        self._running: list[Job] = []  # those the engine has
+        self._start_by: float | None = None  # a new engine must be ready by then
 
     # ---- for the service; with the lock held, except close
 
@@ -96,8 +111,8 @@ class EngineDriver:
         return self._ready
 
     @property
-    def running(self) -> Job | None:
-        """The job the engine has."""
+    def running(self) -> list[Job]:
+        """The jobs the engine has: one, or several short runs of one pair."""
         return self._running
 
     @property
@@ -121,11 +136,11 @@ class EngineDriver:
             self._child.close()
 
     def _give_up_engine(self) -> None:
-        """After an error of ours: fail the job at work and end the engine, whose state is unknown."""
-        job, self._running = self._running, None
-        if job:
+        """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
+        for job in self._running:
             job.fail(BROKEN)
-        self._ready, self._deadline = False, None  # so that it gets no other job
+        self._running = []
+        self._ready, self._start_by = False, None  # so that it gets no other job
         if self._child:
             self._child.kill()  # the reader notes its end
         else:
@@ -146,8 +161,10 @@ class EngineDriver:
     def _find_step(self, now: float) -> Callable[[], None] | None:
         if self._child is None:
             return None if self._restarts.resting else self._start_engine
-        if self._deadline is not None and now >= self._deadline:
-            self._deadline = None
+        if (due := self._due()) is not None and now >= due:
+            self._start_by = None
+            for job in self._running:
+                job.due = None
             return self._child.kill
         if not self._ready:
             return None
@@ -155,17 +172,20 @@ class EngineDriver:
         return partial(self._child.send, line) if line else None
 
     def _next_line(self, now: float) -> bytes | None:
-        """What to tell the engine: the next job, or to stop the one it has."""
-        job = self._running
-        if job is None:
-            return self._hand_over(now)
-        if job.lane == "background" and job.wanted == "end":
-            self._let_others_in(job, now)
-        if job.wanted == "end" or job.stop_sent:
-            return None
-        job.stop_sent = True
-        self._deadline = now + (self._limits.stop if job.started else self._limits.stop_loading)
-        return dump_command(Stop(job.id))
+        """What to tell the engine: to stop a job it has, or the next job."""
+        for job in self._running:
+            if job.lane == "background" and job.wanted == "end":
+                self._let_others_in(job, now)
+            if job.wanted != "end" and not job.stop_sent:
+                job.stop_sent = True
+                job.due = now + (self._limits.stop if job.started else self._limits.stop_loading)
+                return dump_command(Stop(job.id))
+        return self._hand_over(now)
+
+    def _due(self) -> float | None:
+        """When the engine must have said something."""
+        due = [job.due for job in self._running if job.due is not None]
+        return min([*due, *([] if self._start_by is None else [self._start_by])], default=None)
 
     def _let_others_in(self, job: Job, now: float) -> None:
         """Background work gives way to a watched job at once, and to other background work after its turn.
@@ -181,12 +201,14 @@ class EngineDriver:
         return now - job.taken_at >= self._limits.turn
 
     def _hand_over(self, now: float) -> bytes | None:
-        job = self._running = self._queue.take()
-        if job is None:
+        job = self._queue.next()
+        if job is None or not fits_beside(job, self._running, self._limits.runs_at_once):
             return None
+        self._queue.take()
+        self._running.append(job)
         job.view = replace(job.view, state="loading")
         job.taken_at, job.taken_items = now, job.view.items
-        self._deadline = now + self._limits.silence
+        job.due = now + self._limits.silence
         self._work.note_busy()
         self._changed.notify_all()
         return dump_command(job.command)
@@ -201,13 +223,13 @@ class EngineDriver:
             return
         with self._changed:
             self._child = child
-            self._deadline = monotonic() + self._limits.start
+            self._start_by = monotonic() + self._limits.start
             self._changed.notify_all()
         child.listen()
 
     def _time_to_next(self, now: float) -> float | None:
         """Seconds until something is due; None when nothing is."""
-        due = [when for when in (self._work.next_tidying(), self._deadline) if when is not None]
+        due = [when for when in (self._work.next_tidying(), self._due()) if when is not None]
         return max(0.0, min(due) - now) if due else None
 
     # ---- the reader's thread
@@ -229,16 +251,17 @@ class EngineDriver:
                     self._give_up_engine()
 
     def _hear(self, event: Event) -> None:
-        job = self._running
         if isinstance(event, Ready):
-            self._ready, self._deadline = True, None
+            self._ready, self._start_by = True, None
             _log.info("The engine is ready: %s", event.versions)
-        elif job and job.id == event.job:
+            return
+        for job in self._running:
+            if not job.stop_sent:
+                job.due = monotonic() + self._limits.silence
+        for job in [job for job in self._running if job.id == event.job]:
             self._hear_of(job, event)
 
     def _hear_of(self, job: Job, event: JobEvent) -> None:
-        if not job.stop_sent:
-            self._deadline = monotonic() + self._limits.silence
         job.started = job.started or isinstance(event, Started)
         if job.gives_way and isinstance(event, Stopped):
             self._put_back(job)
@@ -247,7 +270,7 @@ class EngineDriver:
             if job.view.state == "done":
                 self._work.on_done(job)
         if isinstance(event, Final):
-            self._running, self._deadline = None, None
+            self._running.remove(job)
 
     def _put_back(self, job: Job) -> None:
         put = self._queue.put_first if job.wanted == "give way" else self._queue.put
@@ -258,23 +281,24 @@ class EngineDriver:
         with self._changed:
             if child is not self._child:
                 return
-            job, self._running = self._running, None
-            self._child, self._ready, self._deadline = None, False, None
+            jobs, self._running = self._running, []
+            self._child, self._ready, self._start_by = None, False, None
             try:
                 if not self._closing:
-                    self._after_end(job, status)
+                    self._after_end(jobs, status)
             except Exception:
                 _log.exception("The engine's end could not be taken in; a new engine is started.")
-                if job:
+                for job in jobs:
                     job.fail(BROKEN)
             self._changed.notify_all()
 
-    def _after_end(self, job: Job | None, status: int) -> None:
+    def _after_end(self, jobs: list[Job], status: int) -> None:
         _log.warning("The engine ended with status %s.", status)
-        if not (job and job.stop_sent):  # killing one that would not stop says nothing about the next
+        if not any(job.stop_sent for job in jobs):  # killing one that would not stop says nothing about the next
             self._note_death()
-        if job and not job.view.finished:
-            self._lose(job)
+        for job in jobs:
+            if not job.view.finished:
+                self._lose(job)
 
     def _lose(self, job: Job) -> None:
         """The engine died with this job in its hands."""

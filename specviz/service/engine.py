@@ -9,33 +9,23 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import BinaryIO
 
-from specviz.core.errors import InputError
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
-from specviz.models.memory import is_out_of_memory
+from specviz.service.bench import Bench, DoJob, Send
 from specviz.service.protocol import (
     Event,
-    Failed,
     JobCommand,
-    JobEvent,
     Ready,
     Run,
     Stop,
-    Stopped,
     dump_event,
     parse_command,
 )
-
-NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
-BROKE = "The run failed because of an error in the engine; the server's log says more."
-
-Send = Callable[[Event], None]
-DoJob = Callable[[JobCommand, Callable[[], bool]], Iterator[JobEvent | None]]  # see `dispatch.job_steps`
 
 
 class Inbox:
@@ -43,16 +33,18 @@ class Inbox:
 
     def __init__(self, lines: BinaryIO) -> None:
         self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
-        self._stopped = 0  # the job of the last Stop
+        self._stopped: set[int] = set()
         Thread(target=self._read, args=(lines,), daemon=True).start()
 
-    def next(self) -> JobCommand:
-        """The next job; waits for it."""
-        return self._jobs.get()
+    def next(self, wait: bool) -> JobCommand | None:
+        """The next job; None where there is none and it is not waited for."""
+        with suppress(Empty):
+            return self._jobs.get(block=wait)
+        return None
 
     def stopped(self, job: int) -> bool:
         """Whether this job is no longer wanted."""
-        return self._stopped == job
+        return job in self._stopped
 
     def _read(self, lines: BinaryIO) -> None:
         for line in lines:
@@ -62,10 +54,9 @@ class Inbox:
                 traceback.print_exc()
                 continue
             if isinstance(command, Stop):
-                self._stopped = command.job
+                self._stopped.add(command.job)
             else:
-                if command.job == self._stopped:  # it gave way before, and now goes on
-                    self._stopped = 0
+                self._stopped.discard(command.job)  # it gave way before, and now goes on
                 self._jobs.put(command)
         os._exit(0)
 
@@ -76,26 +67,9 @@ def main() -> None:
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
     do_job = _open_workshop(send)
+    bench = Bench(do_job, inbox, send)
     while True:
-        serve(inbox.next(), do_job, inbox, send)
-
-
-def serve(command: JobCommand, do_job: DoJob, inbox: Inbox, send: Send) -> None:
-    """Do one job. An error fails that job and leaves the engine as it is."""
-    job = command.job
-    try:
-        for event in do_job(command, lambda: inbox.stopped(job)):
-            if inbox.stopped(job):
-                return send(Stopped(job))
-            if event:
-                send(event)
-    except InputError as error:
-        send(Failed(job, str(error)))
-    except Exception as error:
-        if is_out_of_memory(error):
-            return send(Failed(job, NO_MEMORY))
-        traceback.print_exc()
-        send(Failed(job, BROKE))
+        bench.work()
 
 
 def _take_stdout() -> Send:

@@ -29,9 +29,13 @@ class FairQueue:
         if job in lane:
             lane.remove(job)
 
+    def next(self) -> Job | None:
+        """The job that `take` would take."""
+        return next(iter(self.jobs()), None)
+
     def take(self) -> Job | None:
         """Take out the next job; its session's other jobs then wait behind those of the other sessions."""
-        job = next(iter(self.jobs()), None)
+        job = self.next()
         if job:
             self.remove(job)
             self._lanes[job.lane].sort(key=lambda other: other.session == job.session)

@@ -112,9 +112,9 @@ class Fleet:
 
     def _note_busy(self) -> None:
         """Every running job remembers how many engines were busy beside it: that can slow what it times."""
-        running = [job for driver in self.drivers if (job := driver.running)]
-        for job in running:
-            job.view = replace(job.view, beside=max(job.view.beside, len(running) - 1))
+        busy = [driver.running for driver in self.drivers if driver.running]
+        for job in (job for jobs in busy for job in jobs):
+            job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
     def _has_idle_engine(self) -> bool:
-        return any(driver.ready and driver.running is None for driver in self.drivers)
+        return any(driver.ready and not driver.running for driver in self.drivers)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
+from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.trace import Autoregressive
+from specviz.models.catalogue import bundled_names
 from specviz.service.protocol import (
     BatchDrawn,
     Calibrated,
@@ -21,6 +23,7 @@ from specviz.service.protocol import (
     Progress,
     PromptCompared,
     Rounds,
+    Run,
     Started,
     Stopped,
     Task,
@@ -105,6 +108,7 @@ class Job:
     taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
     taken_items: int = 0  # items it had by then
     key: str | None = None  # see `sharing.sharing_key`
+    due: float | None = None  # while the engine has it: when something must have come, on the monotonic clock
     deaths: int = 0  # engines that died with it in their hands
 
     @property
@@ -116,6 +120,14 @@ class Job:
     def lane(self) -> Lane:
         """Whether a visitor watches it (interactive) or not (background)."""
         return LANES[self.slot]
+
+    @property
+    def pair(self) -> tuple[str, str, str] | None:
+        """Target, draft and number format of a run of a bundled pair; None for any other job."""
+        if not isinstance(self.command, Run) or not self.command.models <= {*bundled_names(), PROMPT_LOOKUP}:
+            return None
+        request = self.command.request
+        return request.target, request.draft, request.precision
 
     @property
     def gives_way(self) -> bool:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All in seconds, except `deaths`."""
+    """All in seconds, except `runs_at_once` and `deaths`."""
 
     reconnect: float = 20.0  # a session whose connection ended may come back within this
+    runs_at_once: int = 32  # runs of one pair that an engine has begun: all see their first rounds soon
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
     silence: float = 180.0  # longest time between two messages of a job (a large model may have to be downloaded)
     stop: float = 5.0  # a job ends this soon after a Stop

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,8 +15,7 @@ from specviz.core.trace import dump_trace, parse_trace
 from specviz.models.catalogue import bundled_names
 from specviz.models.memory import BYTES_OF
 from specviz.service import EngineService, JobView, Limits
-from specviz.service.engine import BROKE, NO_MEMORY, Inbox, serve
-from specviz.service.protocol import Calibrate, Comparing, Event, Failed, Ready, Run, Stopped, parse_event
+from specviz.service.protocol import Calibrate, Ready, Run, parse_event
 from specviz.service.results import CostsResult, RunResult
 
 if TYPE_CHECKING:
@@ -24,48 +23,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 120.0  # seconds: the engine may share the machine with anything
 STORY = "Once upon a time, there was a little girl named Lily."
-
-
-# ---- one job, without models
-
-
-class Script:
-    """Stands in for the handlers and the inbox: some steps, then an error; a Stop comes before step `stop_at`."""
-
-    def __init__(self, steps: int, error: BaseException | None = None, stop_at: int | None = None) -> None:
-        self.steps_to_do, self.error, self.stop_at = steps, error, stop_at
-        self.done = 0
-
-    def steps(self, command: Any, stopped: Callable[[], bool]) -> Iterator[Any]:
-        for number in range(1, self.steps_to_do + 1):
-            self.done = number
-            yield Comparing(command.job, number) if number % 2 else None
-        if self.error:
-            raise self.error
-
-    def stopped(self, job: int) -> bool:
-        return self.stop_at is not None and self.done >= self.stop_at
-
-
-def serve_script(script: Script) -> list[Event]:
-    sent: list[Event] = []
-    serve(Run(5, RunRequest("")), script.steps, cast(Inbox, script), sent.append)
-    return sent
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [(InputError("Too long."), "Too long."), (MemoryError(), NO_MEMORY), (RuntimeError("secret"), BROKE)],
-)
-def test_a_jobs_failure_is_one_sentence(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert serve_script(Script(1, error)) == [Comparing(5, 1), Failed(5, message)]
-    assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
-
-
-def test_a_stop_ends_a_job_at_its_next_step() -> None:
-    script = Script(10, stop_at=4)
-    assert serve_script(script) == [Comparing(5, 1), Comparing(5, 3), Stopped(5)]
-    assert script.done == 4
 
 
 def test_what_a_library_prints_is_no_event() -> None:

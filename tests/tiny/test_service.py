@@ -60,7 +60,9 @@ def start() -> Iterator[Start]:
 
     def make(*arguments: str, **limits: float) -> EngineService:
         engines = int(limits.pop("engines", 1))
-        service = EngineService([*FAKE, *arguments], Limits(**{"reconnect": 3600, **limits}), engines=engines)  # type: ignore[arg-type]
+        service = EngineService(
+            [*FAKE, *arguments], Limits(**{"reconnect": 3600, "runs_at_once": 1, **limits}), engines=engines
+        )  # type: ignore[arg-type]
         services.append(service)
         service.start()
         return service
@@ -244,7 +246,7 @@ def test_background_work_waits_for_watched_runs_and_gives_way_to_new_ones(start:
     service.cancel("bob", "run")
     until_state(service, measuring, "running")
     service.cancel("ada", "costs")
-    until(service, lambda: service._fleet.drivers[0]._running is None)
+    until(service, lambda: service._fleet.drivers[0].running == [])
     assert service.view(measuring).state == "cancelled"
 
 
@@ -305,6 +307,20 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
         queue.put(job)
     queue.put(newer, instead_of=costs)
     assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
+
+
+def test_an_engine_begins_short_runs_of_one_pair_together_and_times_all_else_alone() -> None:
+    one, two = make_job(1, "ada"), make_job(2, "bob")
+    other_pair = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="lookup")))
+    long_prompt = Job("cleo", "run", JobView(3), Run(3, RunRequest("x" * 8_000)))
+    hub = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="EleutherAI/pythia-70m")))
+    race = Job("cleo", "race", JobView(3), Race(3, RunRequest(""), [RacePrompt("a", "w")]))
+    assert driver.fits_beside(race, [], 32)
+    assert driver.fits_beside(two, [one], 32)
+    assert not driver.fits_beside(two, [one], 1)
+    for job in (other_pair, long_prompt, hub, race):
+        assert not driver.fits_beside(job, [one], 32)
+        assert not driver.fits_beside(one, [job], 32)
 
 
 def sweep_of(number: int) -> Sweep:

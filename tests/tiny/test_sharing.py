@@ -22,7 +22,7 @@ HELD = RunRequest("hold")
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[EngineService]:
-    made = EngineService(FAKE, Limits(reconnect=3600), RunStore(tmp_path / "runs"))
+    made = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), RunStore(tmp_path / "runs"))
     made.start()
     yield made
     made.close()
@@ -72,7 +72,7 @@ def test_one_who_cancels_a_shared_run_does_not_end_it_for_the_others(service: En
     assert (service.view(one).state, service.view(one).rounds) == ("cancelled", 1)
     assert service.view(two).state == "running"
     submit(service, "bob", REQUEST)
-    until(service, lambda: service._fleet.drivers[0].running is None)
+    until(service, lambda: service._fleet.drivers[0].running == [])
 
 
 def test_one_who_asks_for_something_else_leaves_the_shared_run_in_its_place(service: EngineService) -> None:
@@ -96,7 +96,7 @@ def test_costs_are_measured_once_for_all(service: EngineService) -> None:
 def test_what_was_stored_is_there_after_the_server_was_started_again(tmp_path: Path) -> None:
     found = []
     for _ in range(2):
-        service = EngineService(FAKE, store=RunStore(tmp_path / "runs"))
+        service = EngineService(FAKE, Limits(runs_at_once=1), RunStore(tmp_path / "runs"))
         service.start()
         found.append(result(until_state(service, submit(service, "ada", REQUEST), "done")))
         service.close()
@@ -135,7 +135,7 @@ def test_new_weights_make_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_several_engines_work_at_the_same_time_and_say_so() -> None:
-    service = EngineService(FAKE, Limits(reconnect=3600), engines=2)
+    service = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), engines=2)
     service.start()
     one, two = run(service, "ada", "hold"), run(service, "bob", "hold")
     until(service, lambda: {service.view(job).state for job in (one, two)} == {"running"})
@@ -149,7 +149,7 @@ def test_several_engines_work_at_the_same_time_and_say_so() -> None:
 
 
 def test_background_work_goes_on_while_another_engine_is_idle() -> None:
-    service = EngineService(FAKE, Limits(reconnect=3600), engines=2)
+    service = EngineService(FAKE, Limits(reconnect=3600, runs_at_once=1), engines=2)
     service.start()
     until(service, lambda: all(driver.ready for driver in service._fleet.drivers))
     measuring = measure_costs(service, "ada", "hold")
