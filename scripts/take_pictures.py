@@ -9,7 +9,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.app import ROOT, chromium, served
+from benchmarks.app import chromium
+from benchmarks.serving import ROOT, served
 
 ROUNDS = 6  # of the run: tokens of every status are then on screen
 
@@ -18,10 +19,10 @@ def main() -> None:
     """Light and dark, at the size of a projector."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
-    with served() as (url, _), sync_playwright() as playwright:
+    with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            picture(browser, url, scheme, folder / f"watch-{scheme}.png")
+            picture(browser, server.url, scheme, folder / f"watch-{scheme}.png")
         browser.close()
 
 

@@ -1,123 +1,47 @@
-"""Polling: while a job is under way only its progress is drawn, what grows when it has grown, the page at the end."""
-
-from collections.abc import Callable
-from typing import Any
+"""The timer of a page with a job under way: what a look draws, and when the page is drawn again."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.measure.proof.recorded import recorded_proof
-from specviz.service.protocol import BatchDrawn, CellSwept, DraftGuessed, Finished, JobEvent, Progress
-from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
-from tests.pages.test_by_draft import panel, prospect
-from tests.support.fake_rows import row_at
-from tests.support.fake_service import FakeService
-from tests.support.timers import Timers
-
-SECONDS = 60  # for a loaded machine
+from specviz.ui.shared import polling
 
 
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    service = FakeService()
-    monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
-    for page in ("specviz.ui.helps.by_draft", "specviz.ui.play.page"):
-        monkeypatch.setattr(f"{page}.SHORT_SECONDS", 0.0)  # the jobs of these tests are not short
-    return service
+def page_with_a_job() -> None:
+    import streamlit as st
+
+    from specviz.ui.shared.persistent_widgets import set_widgets
+    from specviz.ui.shared.polling import while_busy
+
+    st.session_state.runs = st.session_state.get("runs", 0) + 1
+    if st.session_state.get("sets"):
+        set_widgets({"a": 1})
+    looks = iter(st.session_state.pop("looks", [False, False]))
+    while_busy(lambda: next(looks), lambda: st.caption("under way") and None, lambda: False)
+    st.markdown("the page")
 
 
-@pytest.fixture
-def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
-    return Timers(monkeypatch)
+def opened(looks: list[bool], sets: bool = False) -> AppTest:
+    page = AppTest.from_function(page_with_a_job)
+    page.session_state["looks"], page.session_state["sets"] = looks, sets
+    return page.run()
 
 
-def opened(page: str | Callable[[], None]) -> AppTest:
-    app = AppTest.from_function(page) if callable(page) else AppTest.from_file(f"../../pages/{page}.py")
-    app.default_timeout = SECONDS
-    app.run()
-    assert not app.exception
-    return app
+def test_without_a_job_nothing_polls() -> None:
+    page = opened([False])
+    assert (page.session_state["runs"], len(page.markdown)) == (1, 1)
 
 
-def seen_by_the_browser(page: AppTest) -> None:
-    """The widgets were set a while ago."""
-    page.session_state["widgets_set_at"] = 0.0
+def test_while_a_job_is_under_way_only_its_progress_is_drawn() -> None:
+    page = opened([True, True])
+    assert page.session_state["runs"] == 1
 
 
-PAGES: dict[str, tuple[str | Callable[[], None], str, str]] = {
-    "race": ("race", "race_start", "progress"),
-    "sweep": ("helps", "sweep_start", "progress"),
-    "by draft": (panel, "fs_start", "progress"),
-    "greedy": ("proof", "proof_greedy", "progress"),
-    "draws": ("proof", "proof_draw", "progress"),
-    "broken": ("proof", "proof_break", "progress"),
-    "play": ("play", "play_skip", "alert"),
-}
+def test_when_the_job_is_over_the_page_is_drawn_once_more() -> None:
+    assert opened([True, False]).session_state["runs"] == 2
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_poll_draws_only_the_progress_and_the_page_is_drawn_again_once_at_the_end(
-    service: FakeService, timers: Timers, name: str
-) -> None:
-    where, button, progress = PAGES[name]
-    page = opened(where)
-    whole = set(timers.drawn)
-    assert not timers.running, "nothing is under way"
-    page.button(key=button).click().run()
-    assert not page.exception
-    assert len(timers.running) == 1
-    assert progress in timers.drawn
-    for _ in range(2):
-        timers.poll(page)
-        assert timers.drawn == [progress]
-    service.tell(Finished(service.commands[-1].job))
-    seen_by_the_browser(page)
-    timers.poll(page)
-    assert whole <= set(timers.drawn)
-    assert timers.pages == 1
-    assert not timers.running, "nothing more will come"
-
-
-GROWING: dict[str, tuple[Callable[[int], JobEvent], str]] = {
-    "sweep": (lambda job: CellSwept(job, row_at("story", 4, 1.5)), "markdown"),
-    "by draft": (lambda job: DraftGuessed(job, prospect("wren-nano", True, 0.1)), "dataframe"),
-    "draws": (lambda job: BatchDrawn(job, a_batch()), "markdown"),
-}
-
-
-def a_batch() -> Any:
-    found = recorded_proof()
-    assert found
-    return found.draws[0].batches[0]
-
-
-@pytest.mark.parametrize("name", GROWING)
-def test_what_a_job_has_found_is_drawn_when_it_comes_and_nothing_else_of_the_page(
-    service: FakeService, timers: Timers, name: str
-) -> None:
-    (where, button, _), (found, shown) = PAGES[name], GROWING[name]
-    page = opened(where)
-    page.button(key=button).click().run()
-    job = service.commands[-1].job
-    service.tell(Progress(job, "", 4), found(job))
-    timers.poll(page)
-    assert {"progress", shown} <= set(timers.drawn)
-    assert timers.pages == 0
-    assert len(timers.running) == 1
-    timers.poll(page)
-    assert timers.drawn == ["progress"]
-
-
-def test_a_slow_browser_receives_what_widgets_were_set_to_before_the_page_is_drawn_again(
-    service: FakeService, timers: Timers
-) -> None:
-    page = opened("race")
-    page.button(key="race_start").click().run()
-    service.tell(Finished(service.commands[-1].job))
-    timers.poll(page)
-    assert timers.drawn == ["progress"]
-    seen_by_the_browser(page)
-    timers.poll(page)
-    assert "slider" in timers.drawn
+def test_a_script_that_sets_widgets_does_not_run_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow browser would never receive their values."""
+    assert opened([True, False], sets=True).session_state["runs"] == 1
+    monkeypatch.setattr(polling, "RECEIVED_SECONDS", 0)
+    assert opened([True, False], sets=True).session_state["runs"] == 2

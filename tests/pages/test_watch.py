@@ -4,16 +4,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from itertools import cycle
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.first_run import first_trace
 from specviz.ui.shared.engine import engine
-from specviz.ui.watch import page as watching
 from specviz.ui.watch import state
 from tests.conftest import ROOT
 from tests.support.payloads import payload_of
@@ -132,18 +129,6 @@ def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     assert [box.value for box in chosen] == ["code-1", "wren-base", "lookup"]
 
 
-def test_a_script_that_sets_widgets_does_not_rerun_at_once(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow browser would never receive their values."""
-    paces, reruns = cycle([0.4, 1.5]), []
-    monkeypatch.setattr(watching, "_poll_seconds", lambda _: next(paces))
-    monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
-    page.selectbox(key="preset").set_value("code-1").run()
-    assert not reruns
-    monkeypatch.setattr(watching, "RECEIVED_SECONDS", 0)
-    page.run()
-    assert reruns
-
-
 def feed_of(page: AppTest) -> dict[str, Any] | None:
     data: dict[str, Any] | None = payload_of(page.get_by_key("feed"))
     return data
@@ -158,18 +143,6 @@ def test_a_short_run_is_waited_for_and_drawn_once(page: AppTest, monkeypatch: py
     assert news["growth"] is None, "the script waited for the end"
     assert (news["whole"]["running"], news["whole"]["link"]["run"]) == (False, stored_id(page))
     assert "Identical: both wrote the same 64 tokens." in texts(page), "the outcome is in the same drawing"
-
-
-def test_a_poll_sends_only_the_rounds_that_are_new(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    until_done_again(page)
-    monkeypatch.setattr(state, "WHOLE_RUN_SECONDS", 0)
-    page.slider(key="temperature").set_value(0.7).run()
-    sent = len(stage_of(page)["rounds"]) if stage_of(page)["run_id"] != "first" else 0
-    news = feed_of(page)
-    assert news
-    whole, growth = news["whole"], news["growth"]
-    assert (growth["start"] if growth else len(whole["rounds"])) >= sent
-    assert until_done(page)["rounds"]
 
 
 def until_done_again(page: AppTest) -> None:

@@ -13,7 +13,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
-from specviz.ui.shared.persistent_widgets import seconds_since_set
+from specviz.ui.shared.polling import while_busy
 from specviz.ui.stage.component import feed, stage
 from specviz.ui.stage.growth import news, sent_with
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
@@ -22,7 +22,6 @@ from specviz.ui.watch.payload import stage_payload
 from specviz.ui.watch.state import RECORDED, Shown, Watching, recorded_run
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
-RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
 
 
 def watch(asked: FormInput) -> Watching:
@@ -46,21 +45,17 @@ def show_run(watching: Watching) -> None:
     """
     watching.wait_for_first_round()
     watching.refresh()
-    notices([watching.message], "error")
-    notices([watching.run.message if watching.run.state == "lost" else None], "info")
+    above = st.container()
     _draw_stage(watching)
     watching.wait_for_end()
     watching.refresh()
-    _follow(watching, _poll_seconds(watching))
+    with above:
+        notices([watching.message], "error")
+        notices([watching.run.message if watching.run.state == "lost" else None], "info")
+    _follow(watching)
     if watching.shown:
         with st.container(key="outcome"):
             _draw_outcome(watching, watching.shown)
-
-
-def _poll_seconds(watching: Watching) -> float | None:
-    if watching.run.busy:
-        return POLL_RUN
-    return POLL_COSTS if watching.costing.busy else None
 
 
 @st.fragment
@@ -79,24 +74,21 @@ def _draw_stage(watching: Watching) -> None:
     watching.step = watching.step if step is None else step
 
 
-def _follow(watching: Watching, every: float | None) -> None:
-    """Hand the stage what is new, now and every so many seconds; when nothing more will come, draw the page once more.
+def _follow(watching: Watching) -> None:
+    """Hand the stage what is new, now and while something is under way; after it the page is drawn once more."""
+    job = watching.run if watching.run.busy else watching.costing
+    if job.busy:
+        every = POLL_RUN if job is watching.run else POLL_COSTS
+        while_busy(lambda: job.busy, lambda: _feed(watching), watching.refresh, every=every)
+    else:
+        _feed(watching)
 
-    Where the script has just set its widgets (an undo, a preset), a slow browser would never receive them if the
-    script ran again at once. So the page is drawn again only after a while.
-    """
 
-    @st.fragment(run_every=every)
-    def following() -> None:
-        watching.refresh()
-        payload = stage_payload(watching, st.session_state.gamma)
-        if payload and (new := news(payload, watching.sent)):  # without, nothing is drawn: that costs least
-            feed(new)
-            watching.sent = sent_with(payload)
-        if every is not None and _poll_seconds(watching) != every and seconds_since_set() > RECEIVED_SECONDS:
-            st.rerun()
-
-    following()
+def _feed(watching: Watching) -> None:
+    payload = stage_payload(watching, st.session_state.gamma)
+    if payload and (new := news(payload, watching.sent)):  # without, nothing is drawn: that costs least
+        feed(new)
+        watching.sent = sent_with(payload)
 
 
 def _draw_outcome(watching: Watching, shown: Shown) -> None:

@@ -139,12 +139,17 @@ class Watching:
         """Wait until the run is over, but not for long."""
         self._take(ended=self.run.wait_for_end(WHOLE_RUN_SECONDS))
 
-    def refresh(self) -> None:
-        """Ask how far the run is, and once it is over have the pair's costs measured."""
+    def refresh(self) -> bool:
+        """Ask how far the run is, and once it is over have the pair's costs measured.
+
+        Returns:
+            False: nothing is drawn but what the feed sends.
+        """
         if self.run.busy:
             self._take(ended=self.run.refresh())
         if not self.run.busy and self.request is not None:
             self.measure_costs(self.request)
+        return False
 
     @property
     def notice(self) -> str | None:
