@@ -1,4 +1,4 @@
-"""plotly.js for the stage: copied from the installed plotly package to the folder Streamlit serves. No CDN."""
+"""plotly.js for the stage and the charts: copied from the installed plotly package to the folder Streamlit serves. No CDN."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ FILE_NAME = "plotly.min.js"
 def publish_plotly(static: Path) -> Path | None:
     """Copy plotly.js into `static` unless that very file is there already.
 
-    Returns its path, or None where it cannot be had: the stage then says that its figures could not load.
+    Returns its path, or None where it cannot be had: the page then says that its figures could not load.
     """
     source = _packaged()
     if source is None:
