@@ -52,7 +52,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
         if len(its)
     ]
     x = axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
-    legible = {"mode": "hide", "minsize": 9}  # on a phone the bars are too narrow for words
+    legible = {"mode": "hide", "minsize": 12}  # on a phone the bars are too narrow for words
     layout = {"uniformtext": legible, "margin": MARGIN, **BREAK_EVEN}
     return figure([*bars, _prompt_dots(rows)], HEIGHT, x=x, y=SPEEDUP, **layout)
 

@@ -1,4 +1,4 @@
-"""plotly.js for the stage and the charts: copied from the installed plotly package to the folder Streamlit serves. No CDN."""
+"""plotly.js for the stage and the charts: copied from the installed package to the folder Streamlit serves. No CDN."""
 
 import os
 import shutil
