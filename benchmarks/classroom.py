@@ -184,8 +184,9 @@ async def cost_of_waiting(school: School, page: str, button: str | None) -> Part
         await visitor.open("" if button else run_link(3000 + number), page)
         await visitor.first_script()
         if button:
+            drawn = visitor.scripts
             await visitor.press(button)
-        await visitor.stay(3)
+            await visitor.stay_until(lambda: visitor.scripts > drawn, 60)
         await here.wait()
         visitor.polls = 0
         await visitor.stay(school.seconds)

@@ -66,7 +66,9 @@ class Visitor:
     page_hash: str = ""  # the page that is open, as the server names it
     timers: dict[str, Timer] = field(default_factory=dict)  # by the fragment's id
     widgets: dict[str, tuple[str, str]] = field(default_factory=dict)  # key → the widget's and the fragment's id
-    stage: dict[str, Any] = field(default_factory=dict)  # what the stage was last given
+    run_shown: str = RECORDED  # on the stage
+    rounds: int = 0  # of it
+    running: bool = False  # whether it still grows
     finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
     messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
     problem: str = ""  # why the run asked for last has failed
@@ -127,16 +129,10 @@ class Visitor:
         return monotonic() - began
 
     @property
-    def running(self) -> bool:
-        """Whether the stage says that its run still grows."""
-        return bool(self.stage.get("running"))
-
-    @property
     def _live(self) -> str | None:
         """The run on the stage, if it has a round and is new."""
-        run = self.stage.get("run_id")
-        new = run not in (None, RECORDED) and run not in self.finished
-        return str(run) if new and self.stage.get("rounds") else None
+        new = self.run_shown != RECORDED and self.run_shown not in self.finished
+        return self.run_shown if new and self.rounds else None
 
     # ---- as the browser does
 
@@ -203,7 +199,10 @@ class Visitor:
             self._look_at_stage(json.loads(json.loads(element.bidi_component.json)["payload"]))
 
     def _look_at_stage(self, data: dict[str, Any]) -> None:
-        self.stage = data
+        """A run comes whole, or only what is new of it."""
+        data = data.get("whole") or data.get("growth") or data
+        self.run_shown, self.running = data["run_id"], data.get("running", False)
+        self.rounds = data.get("start", 0) + len(data.get("rounds", []))
         if data.get("notice"):
             self.messages.append(data["notice"])
 
