@@ -33,6 +33,7 @@ def axis(title: str = "", **more: Any) -> Part:
 def level(value: float, label: str = "", *, beside: bool = False) -> Part:
     """A dotted line across the figure, as parts of a layout; its label is above the right end, or beside it."""
     line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": DOTTED}
-    place = {"xanchor": "left", "yanchor": "middle"} if beside else {"xanchor": "right", "yanchor": "bottom"}
+    above = {"xanchor": "right", "yanchor": "bottom", "yshift": 3}  # its background must not lie on the line
+    place = {"xanchor": "left", "yanchor": "middle"} if beside else above
     text = {"text": label, "xref": "x domain", "x": 1, "y": value, "showarrow": False, **place}
     return {"shapes": [line], "annotations": [text] if label else []}
