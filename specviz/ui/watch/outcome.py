@@ -59,7 +59,7 @@ def _measured(verdict: Verdict, source: Source) -> str:
     where = "one run of one text, measured here" if source != "recorded" else "one run of one text, recorded"
     if verdict.interval:
         low, high = verdict.interval
-        where += f"; its timing is certain to {low:.2f}×–{high:.2f}×"
+        where += f"; 95 % interval of its timing: {low:.2f}× to {high:.2f}×"
     return f"{headline(verdict)} {reason} :gray[({where})]"
 
 
