@@ -195,8 +195,8 @@ class Visitor:
         elif kind in ("button", "slider"):
             widget = getattr(element, kind).id
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
-        elif kind == "bidi_component" and "run_id" in element.bidi_component.json:
-            self._look_at_stage(json.loads(json.loads(element.bidi_component.json)["payload"]))
+        elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
+            self._look_at_stage(json.loads(element.bidi_component.bytes))
 
     def _look_at_stage(self, data: dict[str, Any]) -> None:
         """A run comes whole, or only what is new of it."""

@@ -3,7 +3,7 @@
 /**
  * @template Data
  * @typedef {object} Component what Streamlit gives; `data` is missing until the first payload is here
- * @property {{ payload: string } | null | undefined} data a `Data` as JSON, for `payloadOf`
+ * @property {Uint8Array | null | undefined} data a `Data` as JSON, for `payloadOf`
  * @property {ParentNode & Node} parentElement
  * @property {(name: string, value: unknown) => void} setStateValue
  * @property {(name: string, value: unknown) => void} setTriggerValue
@@ -29,7 +29,7 @@
  * @returns {Data | null}
  */
 export function payloadOf({ data }) {
-  return data ? JSON.parse(data.payload) : null;
+  return data ? JSON.parse(new TextDecoder().decode(data)) : null;
 }
 
 /**

@@ -5,5 +5,5 @@ from typing import Any
 
 
 def payload_of(element: Any) -> Any:
-    """The payload of a component: Streamlit's element holds it as one text."""
-    return json.loads(json.loads(element.proto.json)["payload"])
+    """The payload of a component: Streamlit's element holds it as the bytes of one text."""
+    return json.loads(element.proto.bytes)

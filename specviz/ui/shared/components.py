@@ -13,8 +13,9 @@ from specviz.ui.shared.bundle import bundle
 def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Callable[..., Any]:
     """Register a component; call what is returned to mount it, with its payload as `data`.
 
-    The payload goes as one text, which `payloadOf` in assets/shared/mounting.js reads. In anything else Streamlit looks
-    for data frames: it would import pandas for that, and send what is not JSON as a text without an error.
+    The payload goes as the bytes of one JSON text, which `payloadOf` in assets/shared/mounting.js reads. In anything
+    else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text without
+    an error.
 
     Args:
         name: of the component, one in the app.
@@ -26,7 +27,7 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
     made = st.components.v2.component(name, html=html, css=css, js=bundle(ASSETS / script))
 
     def mount(data: object, **options: Any) -> Any:
-        return made(data={"payload": json.dumps(data, allow_nan=False)}, **options)
+        return made(data=json.dumps(data, allow_nan=False).encode(), **options)
 
     return mount
 
