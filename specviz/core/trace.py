@@ -6,7 +6,7 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -59,6 +59,7 @@ __all__ = [  # also the parts of a round: readers of a trace need both
     "parse_round",
     "parse_trace",
     "read_trace",
+    "without_candidates",
 ]
 
 SCHEMA: Literal[1] = 1
@@ -165,6 +166,19 @@ class Trace:
         from specviz.core.frames import round_frame
 
         return round_frame(self.rounds)
+
+
+def without_candidates(trace: Trace) -> Trace:
+    """The run without each token's alternatives, which are nine tenths of a trace; every figure can be made of it."""
+    rounds = [
+        replace(
+            round,
+            drafted=[replace(token, candidates=[]) for token in round.drafted],
+            emitted=replace(round.emitted, candidates=[], residual_top=[]),
+        )
+        for round in trace.rounds
+    ]
+    return replace(trace, rounds=rounds)
 
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)

@@ -35,6 +35,7 @@ class CostsResult:
 
     costs: Costs
     dtype_reasons: tuple[str, ...] = ()  # for "fast": one sentence for each model, which number format it has and why
+    beside: int = 0  # the most other engines that were busy while they were measured
 
 
 @dataclass(frozen=True, slots=True)

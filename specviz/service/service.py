@@ -173,7 +173,8 @@ class EngineService:
             named = self._store.put(job.key, job.command.request, result)
             job.view = replace(job.view, result=named)
         elif isinstance(result, CostsResult):
-            self._costs[job.key] = result
+            self._costs[job.key] = replace(result, beside=job.view.beside)
+            job.view = replace(job.view, result=self._costs[job.key])
 
     def _snapshot(self, number: int) -> JobView:
         ticket = self._sessions.ticket(number)

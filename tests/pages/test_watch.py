@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.first_run import first_trace
+from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.shared.engine import engine
 from specviz.ui.watch import state
 from tests.conftest import ROOT
@@ -154,6 +155,16 @@ def until_done_again(page: AppTest) -> None:
 def stored_id(page: AppTest) -> str:
     shown = page.session_state["session"].watch.shown
     return str(shown.stored_id)
+
+
+def test_a_link_opens_a_recorded_run_of_the_lesson_and_nothing_runs() -> None:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params["run"] = "story-costly"
+    page.run()
+    data = stage_of(page)
+    assert (data["run_id"], data["link"]["run"], data["badge"][:11]) == ("story-costly", "story-costly", "recorded on")
+    assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
+    assert page.session_state["session"].watch.run.state == "idle"
 
 
 def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:

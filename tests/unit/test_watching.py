@@ -4,12 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.core.metrics import Costs
+from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, EmittedToken, Round
 from specviz.service.protocol import Calibrated, Done, Failed, Rounds, Run, Started
+from specviz.service.results import CostsResult, RunResult
+from specviz.service.run_store import StoredRun
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
+from specviz.ui.shared.job_slot import beside_line
+from specviz.ui.watch.payload import stage_payload
 from specviz.ui.watch.state import MAX_RUNS, Watching, pair_key, recorded_run, run_notice
 from tests.support.fake_engine import header, output
 from tests.support.fake_service import FakeService
@@ -55,7 +59,8 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
     service.tell(Done(1, "plain"))
     page.refresh()
-    assert [run.plain_text for run in page.finished] == ["plain"]
+    assert page.shown.plain_text == "plain"
+    assert [run.run_id for run in page.finished] == ["live-1"]
     assert run_notice(page.run) is None
 
 
@@ -95,3 +100,37 @@ def test_only_the_newest_runs_stay_in_the_servers_memory() -> None:
         page.finish(recorded_run(fake_trace(), f"live-{number}"))
     assert [run.run_id for run in page.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
     assert page.runs == MAX_RUNS + 3
+
+
+def test_a_finished_run_is_made_ready_for_the_stage_once_for_all_visitors(service: FakeService) -> None:
+    result = RunResult(fake_trace(), "plain", id="0123456789abcdef")
+    pages = [Watching(), Watching()]
+    for page in pages:
+        page.open_stored(StoredRun("key", REQUEST, result), None)
+    one, two = (stage_payload(page, 4) for page in pages)
+    assert one
+    assert two
+    assert one["rounds"] is two["rounds"]
+    assert one["stream"] != two["stream"]
+    assert one["link"]["run"] == "0123456789abcdef"
+
+
+def test_costs_measured_while_other_engines_were_busy_say_so(service: FakeService) -> None:
+    page = Watching(request=REQUEST)
+    page.measure_costs(REQUEST)
+    service.tell(Calibrated(1, COSTS))
+    ticket = service._sessions.ticket(1)
+    assert ticket
+    ticket.job.view = replace(ticket.job.view, result=CostsResult(COSTS, ("Why.",), beside=2))
+    page.measure_costs(REQUEST)
+    assert page.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
+    assert "2 other engines were busy" in (beside_line(2) or "")
+    assert beside_line(0) is None
+
+
+def test_a_run_of_the_session_takes_the_memory_that_its_figures_need() -> None:
+    page, trace = Watching(), fake_trace()
+    page.finish(recorded_run(trace, "live-1"))
+    slim = page.finished[0].trace
+    assert not any(token.candidates for round in slim.rounds for token in round.drafted)
+    assert (speedup(slim), count(slim.rounds), slim.output) == (speedup(trace), count(trace.rounds), trace.output)

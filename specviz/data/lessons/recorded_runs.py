@@ -132,6 +132,15 @@ RECORDED_RUNS = {
 }
 
 
+STORY = "story-"  # before the name of such a run, in its file's name and in links
+
+
+def linked_trace(link_name: str) -> Trace | None:
+    """The recorded run that a link names; None where there is none of that name."""
+    name = link_name.removeprefix(STORY)
+    return story_trace(name) if link_name.startswith(STORY) and name in RECORDED_RUNS else None
+
+
 @cache
 def story_trace(name: str) -> Trace:
     """The recorded run of that name.
@@ -139,7 +148,7 @@ def story_trace(name: str) -> Trace:
     Raises:
         InputError: its file is missing or damaged.
     """
-    return read_trace(ASSETS / "traces" / f"story-{name}.json")
+    return read_trace(ASSETS / "traces" / f"{STORY}{name}.json")
 
 
 @cache

@@ -20,7 +20,7 @@ from specviz.ui.helps.panels import Panel
 from specviz.ui.helps.state import HERE, RECORDED, Sweeps
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import waiting_line
+from specviz.ui.shared.job_slot import beside_line, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
 
@@ -67,7 +67,8 @@ def _progress(sweeps: Sweeps) -> None:
 
 def _outcome(sweeps: Sweeps) -> None:
     if sweeps.outcome and not sweeps.slot.busy:
-        st.info(plain(sweeps.outcome), icon=":material/info:")
+        line = beside_line(sweeps.slot.beside)
+        st.info(plain(" ".join(filter(None, [sweeps.outcome, line]))), icon=":material/info:")
     for line in sweeps.problems[:5]:
         st.warning(plain(line), icon=":material/info:")
     if len(sweeps.problems) > 5:

@@ -14,7 +14,7 @@ from specviz.ui.race.state import Racing, recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import waiting_line
+from specviz.ui.shared.job_slot import beside_line, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
 from specviz.ui.shared.run_controls import SCHEDULE_LABELS
@@ -61,7 +61,7 @@ def show_race(racing: Racing) -> None:
     if racing.slot.busy:
         _show_progress(racing)
     notices([racing.message], "error")
-    notices([racing.finished], "info")
+    notices([racing.finished, beside_line(racing.slot.beside)], "info")
     laps = racing.laps or recorded_race()
     if not laps:
         if not racing.slot.busy:

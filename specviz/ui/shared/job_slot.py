@@ -58,6 +58,11 @@ class JobSlot(Generic[R]):
         return self._view.message if self._view else ""
 
     @property
+    def beside(self) -> int:
+        """The most other engines that were busy while the job ran."""
+        return self._view.beside if self._view else 0
+
+    @property
     def result(self) -> R | None:
         """What the job has found so far. It stays when the job fails, is cancelled or is lost."""
         found = self._view.result if self._view else None
@@ -132,6 +137,14 @@ def _has_begun(view: JobView) -> bool:
 
 def _never(view: JobView) -> bool:
     return False
+
+
+def beside_line(engines: int) -> str | None:
+    """What to say beside times that were measured while other engines were busy; None where none was."""
+    if not engines:
+        return None
+    others = "1 other engine was" if engines == 1 else f"{engines} other engines were"
+    return f"While this was timed, {others} busy on this server, which can make times longer."
 
 
 def waiting_line(view: JobView) -> str | None:

@@ -8,6 +8,7 @@ from specviz.core.prompts import prompt_problem
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
+from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.data.workloads import WORKLOADS
 from specviz.models.pairs import known_names
@@ -18,7 +19,7 @@ from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 from specviz.ui.shared.verdict import headline
-from specviz.ui.watch.state import RECORDED, Asked
+from specviz.ui.watch.state import FIRST, Asked, recorded_run
 
 CONTROLS = RunControls()
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
@@ -104,21 +105,26 @@ def _take_link_once() -> None:
         linked = request_from_link(given, models_in(given))
         form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
         asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}
-        form.acted = bool(asked) and linked.run != RECORDED
+        form.acted = bool(asked) and linked.run != FIRST
         form.link_read = True
-        if linked.run not in (None, RECORDED):
-            _open_stored(linked.run)
+        if linked.run not in (None, FIRST):
+            _open_run(linked.run)
     restore_widgets(_values(*form.current))
 
 
-def _open_stored(run_id: str) -> None:
+def _open_run(run_id: str) -> None:
     """Show the one run that the link names, with its settings; where it is gone, the link's settings run again."""
     watching = session().watch
-    if stored := engine().stored_run(run_id):
-        watching.form.current = (stored.request, _preset_of(stored.request))
-        watching.open_stored(stored, watching.form.current[1])
+    form = watching.form
+    if recorded := linked_trace(run_id):
+        watching.shown, form.acted = recorded_run(recorded, run_id, run_id), False
+        request = request_of(recorded)
+        form.current = (request, _preset_of(request)) if request else form.current
+    elif stored := engine().stored_run(run_id):
+        form.current = (stored.request, _preset_of(stored.request))
+        watching.open_stored(stored, form.current[1])
     else:
-        watching.form.notes.append(GONE)
+        form.notes.append(GONE)
 
 
 def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
@@ -128,17 +134,23 @@ def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
 
 def fill_in_trace(trace: Trace) -> Asked | None:
     """Set the controls to the settings of a trace from a file; None, with nothing set, where they cannot."""
+    request = request_of(trace)
+    if request is None:
+        return None
+    asked = session().watch.form.current = (request, _preset_of(request))
+    set_widgets(_values(*asked))
+    return asked
+
+
+def request_of(trace: Trace) -> RunRequest | None:
+    """What would run this again here; None where the controls cannot ask for it."""
     if trace.drafter is None or trace.drafter.kind == "person":
         return None
     exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
     draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact" if exact else "fast", trace.settings)
     linked = request_from_link(link_of(request), known_names())
-    if linked.problems or linked.request != request:
-        return None
-    asked = session().watch.form.current = (request, _preset_of(request))
-    set_widgets(_values(*asked))
-    return asked
+    return request if not linked.problems and linked.request == request else None
 
 
 def _preset_of(request: RunRequest) -> str | None:

@@ -1,6 +1,6 @@
 """What a run says, below the stage: the verdict, both texts, speedup against draft length, the trace as a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
@@ -22,7 +22,7 @@ def show_outcome(watching: Watching, shown: Shown, *, running: bool, stale: bool
     show_verdict(shown.trace, shown.source, costs, waiting=running, stale=stale)
     show_outputs(shown.trace, shown.plain_text, waiting=running)
     formats = watching.formats.get(pair_key(request), ()) if request else ()
-    show_speedups(shown.trace, shown.source, [run.trace for run in watching.finished], costs, formats)
+    show_speedups(shown, watching.finished, costs, formats)
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
@@ -83,18 +83,15 @@ def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None
             st.code(plain_text or " ", language=None, wrap_lines=True)
 
 
-def show_speedups(
-    trace: Trace, source: Source, finished: Sequence[Trace], costs: Costs | None, formats: Sequence[str]
-) -> None:
+def show_speedups(shown: Shown, finished: Iterable[Shown], costs: Costs | None, formats: Sequence[str]) -> None:
     """Every run of the session as a dot beside what the measured costs predict."""
-    alpha = count(trace.rounds).per_judgement_rate
-    dots = [_dot(run, trace, "live") for run in finished if speedup(run) and count(run.rounds).drafted]
-    if source == "recorded" and speedup(trace):
-        dots.append(_dot(trace, trace, "recorded"))
+    alpha = count(shown.trace.rounds).per_judgement_rate if shown.measured_here else None
+    runs = [*finished] if shown.measured_here else [*finished, shown]
+    dots = [_dot(run, shown) for run in runs if speedup(run.trace) and count(run.trace.rounds).drafted]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Speedup against draft length**")
-        figure = speedup_figure(dots, alpha if source != "recorded" else None, costs)
+        figure = speedup_figure(dots, alpha, costs)
         alt = "Measured speedup of each run of this session by draft length, the predicted curve, and break-even."
         chart(figure, key="speedups", alt=alt)
     with right:
@@ -119,14 +116,14 @@ def _costs_sentence(costs: Costs | None) -> str:
     )
 
 
-def _dot(run: Trace, current: Trace, source: Source) -> Dot:
+def _dot(run: Shown, current: Shown) -> Dot:
     return Dot(
-        draft_length=run.settings.draft_length,
-        speedup=speedup(run) or 0.0,
-        label=f"{_pair(run)}, temperature {run.settings.temperature:g}",
-        current=run is current,
-        same_pair=_pair(run) == _pair(current),
-        recorded=source == "recorded",
+        draft_length=run.trace.settings.draft_length,
+        speedup=speedup(run.trace) or 0.0,
+        label=f"{_pair(run.trace)}, temperature {run.trace.settings.temperature:g}",
+        current=run.run_id == current.run_id,
+        same_pair=_pair(run.trace) == _pair(current.trace),
+        recorded=not run.measured_here,
     )
 
 

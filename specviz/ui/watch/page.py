@@ -19,7 +19,7 @@ from specviz.ui.stage.growth import news, sent_with
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
 from specviz.ui.watch.outcome import show_files, show_outcome
 from specviz.ui.watch.payload import stage_payload
-from specviz.ui.watch.state import RECORDED, Shown, Watching, recorded_run
+from specviz.ui.watch.state import FIRST, Shown, Watching, recorded_run
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 
@@ -28,7 +28,7 @@ def watch(asked: FormInput) -> Watching:
     """Submit what was asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching = session().watch
     if watching.shown is None and (recorded := first_trace()):
-        watching.shown = replace(recorded_run(recorded, RECORDED), draft_guesses=first_draft_guesses())
+        watching.shown = replace(recorded_run(recorded, FIRST, FIRST), draft_guesses=first_draft_guesses())
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
         write_address(link_of(asked.request, watching.step, asked.preset))

@@ -1,10 +1,16 @@
 """What Watch hands to its stage. The costly part is made once for each state of the run, not at each drawing."""
 
+from collections import OrderedDict
+from threading import Lock
+
+from specviz.core.metrics import Costs
 from specviz.data.permalink import link_of
 from specviz.ui.stage.data import stage_data
 from specviz.ui.stage.payload import StagePayload
-from specviz.ui.watch.state import RECORDED, Drawn, Shown, Watching
+from specviz.ui.stage.replay import replay_data
+from specviz.ui.watch.state import Drawn, Shown, Watching
 
+MOST_PAYLOADS = 32  # about half a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
 
 
@@ -29,21 +35,45 @@ def stage_payload(watching: Watching, draft_length: int) -> StagePayload | None:
 def _of_run(watching: Watching, shown: Shown) -> StagePayload:
     """The part that depends on the run alone, in a new dictionary; its rounds are not made again for each drawing."""
     running = watching.run.busy and not watching.shows_previous_run
-    replay, drawn = watching.replay(), watching.drawn
-    if drawn is None or drawn.shown is not shown or drawn.running != running or drawn.replay is not replay:
-        payload = stage_data(
-            shown.trace,
-            run_id=shown.run_id,
-            source=shown.source,
-            running=running,
-            replay=replay,
-        )
-        drawn = watching.drawn = Drawn(shown, running, replay, payload)
+    if shown.stored_id and not running:
+        watching.drawn = None
+        return {**FINISHED.payload(shown, watching.shown_costs), "run_id": shown.run_id}
+    drawn = watching.drawn
+    if drawn is None or drawn.shown is not shown or drawn.running != running:
+        drawn = watching.drawn = Drawn(shown, running, _made(shown, running, None))
     return drawn.payload.copy()
+
+
+def _made(shown: Shown, running: bool, costs: Costs | None) -> StagePayload:
+    guesses = shown.draft_guesses
+    replay = replay_data(shown.trace, guesses, costs, running) if guesses else None
+    return stage_data(shown.trace, run_id=shown.run_id, source=shown.source, running=running, replay=replay)
+
+
+class SharedPayloads:
+    """The payloads of finished runs, each made once for all visitors who see the run. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[object, tuple[Costs | None, StagePayload]] = OrderedDict()
+        self._lock = Lock()
+
+    def payload(self, shown: Shown, costs: Costs | None) -> StagePayload:
+        """The payload of a run that has an id; nobody may change it."""
+        key = shown.stored_id, shown.source
+        with self._lock:
+            found = self._made.pop(key, None)
+            if found is None or found[0] is not costs:
+                found = costs, _made(shown, False, costs)
+            self._made[key] = found
+            while len(self._made) > MOST_PAYLOADS:
+                self._made.popitem(last=False)
+        return found[1]
+
+
+FINISHED = SharedPayloads()
 
 
 def _link(watching: Watching, shown: Shown) -> dict[str, str]:
     """What reproduces the run on screen: its settings, and the run itself where this server has it."""
     request, preset = (watching.request, watching.preset) if watching.request else watching.form.current
-    run = RECORDED if shown.run_id == RECORDED else shown.stored_id or None
-    return link_of(request, preset=preset, run=run)
+    return link_of(request, preset=preset, run=shown.stored_id or None)

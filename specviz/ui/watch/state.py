@@ -1,29 +1,28 @@
 """What one visitor watches: the run on screen, the runs before it, and what the controls ask for. No drawing."""
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from uuid import uuid4
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
-from specviz.core.trace import Trace
+from specviz.core.trace import Trace, without_candidates
 from specviz.data.workloads import DEFAULT_PRESET
 from specviz.service.protocol import Calibrate, Run
 from specviz.service.results import CostsResult, RunResult
 from specviz.service.run_store import StoredRun
-from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.stage.data import Source
 from specviz.ui.stage.growth import Sent
-from specviz.ui.stage.payload import NoReplay, Replays, StagePayload
-from specviz.ui.stage.replay import replay_data
+from specviz.ui.stage.payload import StagePayload
 
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 UNDO_STEPS = 50
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
 WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
-RECORDED = "first"  # the recorded run, in links and as the id of what is on screen
+FIRST = "first"  # the recorded run of the first screen, in links and as the id of what is on screen
 
 Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
 PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
@@ -62,7 +61,7 @@ class Shown:
     source: Source
     plain_text: str | None  # what the target alone wrote; None where it is not known
     draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
-    stored_id: str = ""  # in the server's run store; empty where it is not there
+    stored_id: str = ""  # in links: in the server's run store, or a recorded run's name; empty where neither has it
 
     def same_as(self, other: "Shown | None") -> bool:
         """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
@@ -78,10 +77,10 @@ class Shown:
         return self.source != "recorded"
 
 
-def recorded_run(trace: Trace, run_id: str) -> Shown:
+def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> Shown:
     """A trace from a file. It holds the target's own ids, and its text only where that is the output's."""
     same = trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
-    return Shown(trace, run_id, "recorded", trace.output.text if same else None)
+    return Shown(trace, run_id, "recorded", trace.output.text if same else None, stored_id=stored_id)
 
 
 def measured_run(run: RunResult, run_id: str, source: Source) -> Shown:
@@ -95,7 +94,6 @@ class Drawn:
 
     shown: Shown
     running: bool
-    replay: NoReplay | Replays | None
     payload: StagePayload
 
 
@@ -106,7 +104,7 @@ class Watching:
     stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
     version: int = 0  # how many times the stage was drawn or fed
     sent: Sent | None = None  # what of the run the browser has
-    drawn: Drawn | None = None  # the payload made last
+    drawn: Drawn | None = None  # the payload made last of a run that only this visitor sees
     form: Form = field(default_factory=Form)
     step: int | None = None  # the playhead; None starts at the first
     shown: Shown | None = None
@@ -117,8 +115,6 @@ class Watching:
     refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here in this session
     runs: int = 0  # how many were finished, also those no longer in `finished`
-    # the replays last drawn, and what they were made of
-    replayed: tuple[Trace, Costs | None, NoReplay | Replays] | None = None
     costing: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
     costing_pair: PairKey | None = None  # whose costs those are
     costs: dict[PairKey, Costs] = field(default_factory=dict)
@@ -175,20 +171,26 @@ class Watching:
             self.finish(self.shown)
 
     def finish(self, shown: Shown) -> None:
-        """Add a run that was measured here to those of this session."""
-        self.finished.append(shown)
+        """Add a run that was measured here to those of this session, in the memory that its figures need."""
+        slim = replace(shown, trace=without_candidates(shown.trace), plain_text=None, draft_guesses=None)
+        self.finished.append(slim)
         self.runs += 1
 
     def measure_costs(self, request: RunRequest) -> None:
         """Have the pair's costs measured once, after its run."""
-        slot, pair = self.costing, self.costing_pair
-        if slot.refresh() and pair and (found := slot.result):
-            self.costs[pair], self.formats[pair] = found.costs, found.dtype_reasons
-        wanted = pair_key(request)
-        failed = pair == wanted and slot.state == "failed"  # it would fail again
+        self._take_costs()
+        slot, wanted = self.costing, pair_key(request)
+        failed = self.costing_pair == wanted and slot.state == "failed"  # it would fail again
         if not slot.busy and wanted not in self.costs and not self.message and not failed:
             self.costing_pair = wanted
             slot.start(lambda job: Calibrate(job, request))
+            self._take_costs()  # what was measured for another visitor is there at once
+
+    def _take_costs(self) -> None:
+        slot, pair = self.costing, self.costing_pair
+        if slot.refresh() and pair and (found := slot.result):
+            self.costs[pair] = found.costs
+            self.formats[pair] = (*found.dtype_reasons, *filter(None, [beside_line(found.beside)]))
 
     @property
     def shown_costs(self) -> Costs | None:
@@ -200,17 +202,6 @@ class Watching:
     def shows_previous_run(self) -> bool:
         """Whether the run on screen is the one before that under way, which has no round yet."""
         return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
-
-    def replay(self) -> NoReplay | Replays | None:
-        """The run on screen at every draft length, made once; None until the draft's guesses are there."""
-        shown, costs = self.shown, self.shown_costs
-        if shown is None or shown.draft_guesses is None:
-            return None
-        made = self.replayed
-        if made is None or made[0] is not shown.trace or made[1] is not costs:
-            data = replay_data(shown.trace, shown.draft_guesses, costs, running=False)
-            made = self.replayed = (shown.trace, costs, data)
-        return made[2]
 
     def open_trace(self, trace: Trace, run_id: str) -> None:
         """Show a trace from a file; a run under way ends."""
