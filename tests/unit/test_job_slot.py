@@ -126,7 +126,7 @@ def test_a_job_replaced_while_its_page_waits_for_it_is_no_error(
         return FakeService.view(service, job)
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
-    assert not (slot.wait(0.0) if look == "wait" else slot.refresh())
+    assert not (slot.wait(0.01) if look == "wait" else slot.refresh())
     assert (slot.job, slot.state, slot.message) == (2, "waiting", "")
 
 

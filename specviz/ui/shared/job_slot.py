@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Generic, Literal, TypeVar
@@ -97,24 +98,30 @@ class JobSlot(Generic[R]):
 
     def wait(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job has found something or `timeout` seconds have passed."""
-        return self._see(lambda job: engine().wait(job, _has_begun, timeout))
+        return self._wait(_has_begun, timeout)
 
     def wait_for_end(self, timeout: float) -> bool:
-        """As `refresh`, but first wait until the job is over or `timeout` seconds have passed.
-
-        A script that the visitor has asked to run again ends here, at the next of its short pauses.
-        """
-        deadline = monotonic() + timeout
-        ended = False
-        while self.busy and not ended and monotonic() < deadline:
-            ended = self._see(lambda job: engine().wait(job, _never, min(PAUSE_SECONDS, deadline - monotonic())))
-            let_script_end()
-        return ended
+        """As `refresh`, but first wait until the job is over or `timeout` seconds have passed."""
+        return self._wait(_never, timeout)
 
     def first_look(self, patience: float) -> bool:
         """As `wait_for_end` the first time after `start`, later as `refresh`: a short job needs no polling."""
         new, self._new = self._new, False
         return self.wait_for_end(patience) if new and patience else self.refresh()
+
+    def _wait(self, enough: Callable[[JobView], bool], timeout: float) -> bool:
+        """A script that the visitor has asked to run again ends here, at the next of its short pauses."""
+        deadline, view = monotonic() + timeout, self._view
+        while view and not view.finished and not enough(view) and (left := deadline - monotonic()) > 0:
+            pause = min(PAUSE_SECONDS, left)
+            if self._see(partial(self._look, enough, pause)):
+                return True
+            let_script_end()
+            view = self._view
+        return self.refresh()
+
+    def _look(self, enough: Callable[[JobView], bool], pause: float, job: int) -> JobView:
+        return engine().wait(job, enough, pause)
 
     def _see(self, look: Callable[[int], JobView]) -> bool:
         before = self._view

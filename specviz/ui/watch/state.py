@@ -132,8 +132,9 @@ class Watching:
         self._take(ended=self.run.wait(FIRST_ROUNDS_SECONDS))
 
     def wait_for_end(self) -> None:
-        """Wait until the run is over, but not for long."""
-        self._take(ended=self.run.wait_for_end(WHOLE_RUN_SECONDS))
+        """Wait until the run is over, but not for long; on a busy server only until its first rounds are there."""
+        wait = self.run.wait if self.shows_previous_run else self.run.wait_for_end
+        self._take(ended=wait(WHOLE_RUN_SECONDS))
 
     def refresh(self) -> bool:
         """Ask how far the run is, and once it is over have the pair's costs measured.
