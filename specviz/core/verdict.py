@@ -20,8 +20,6 @@ Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
-    1.3  # measured and modelled speedups on different sides of 1: on a quiet machine they differ by up to 1.25
-)
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
 FAR = 2.0  # of a target step from the calibrated one
 
