@@ -111,14 +111,15 @@ class JobSlot(Generic[R]):
 
     def _wait(self, enough: Callable[[JobView], bool], timeout: float) -> bool:
         """A script that the visitor has asked to run again ends here, at the next of its short pauses."""
-        deadline, view = monotonic() + timeout, self._view
-        while view and not view.finished and not enough(view) and (left := deadline - monotonic()) > 0:
-            pause = min(PAUSE_SECONDS, left)
-            if self._see(partial(self._look, enough, pause)):
+        deadline, job = monotonic() + timeout, self.job
+        while (view := self._view) and view.job == job and not view.finished and not enough(view):
+            left = deadline - monotonic()
+            if left <= 0:
+                break
+            if self._see(partial(self._look, enough, min(PAUSE_SECONDS, left))):
                 return True
             let_script_end()
-            view = self._view
-        return self.refresh()
+        return self.job == job and self.refresh()
 
     def _look(self, enough: Callable[[JobView], bool], pause: float, job: int) -> JobView:
         return engine().wait(job, enough, pause)
