@@ -14,6 +14,7 @@ from tests.support.visitor import expect_no_sideways_scroll, wait_for_what_an_ev
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 LONG = PATIENCE
+MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
 TRACES = Path(__file__).parents[2] / "assets" / "traces"
 
 
@@ -66,7 +67,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(context: BrowserContext, 
     page.get_by_role("slider", name="Draft length").focus()
     page.keyboard.press("ArrowRight")
     wait_for_live_run(page)
-    expect(stage(page).locator(".badge")).to_have_text("live · this machine")
+    expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
     expect(page.get_by_text("Identical: both wrote the same 64 tokens.")).to_be_visible(timeout=LONG)
     assert "gamma=5" in page.url
 
@@ -144,7 +145,7 @@ def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
     slider.evaluate("it => it.dispatchEvent(new Event('change'))")
     wait_for_live_run(page)
     assert "gamma=7" in page.url
-    expect(stage(page).locator(".badge")).to_have_text("live · this machine")
+    expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
     assert stage(page).get_attribute("data-rounds") == rounds[1]
     page.get_by_role("button", name="Last step").click()
     for status, number in zip(("accepted", "rejected", "discarded"), numbers(foreseen), strict=True):
@@ -178,7 +179,7 @@ def test_above_temperature_0_the_slider_only_shows_its_number_and_says_why(
     drag(page, 9)
     expect(stage(page).locator(".draft-length output")).to_have_text("9")
     expect(stage(page).locator(".notice")).to_contain_text("another draft length writes another text")
-    expect(stage(page).locator(".badge")).to_have_text("live · this machine")
+    expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
     expect(stage(page).locator(".replayed .chip")).to_have_count(0)
 
 
@@ -309,11 +310,60 @@ def test_the_engines_death_is_told_and_survived(context: BrowserContext, app_ser
     page.get_by_role("button", name="Run again").click()
     expect(stage(page).locator(".notice")).to_have_text("starting")
     app_server.kill(engine)
-    expect(page.get_by_text("The engine stopped while decoding and was restarted; run again.")).to_be_visible(
-        timeout=LONG
-    )
-    page.get_by_role("button", name="Run again").click()
-    wait_for_live_run(page, other_than=first)
+    told = "The engine stopped and is starting again; this run comes after that."
+    expect(stage(page).locator(".notice")).to_have_text(told)
+    wait_for_live_run(page, other_than=first)  # nobody has to ask again
+
+
+def test_six_visitors_of_one_link_see_the_same_figures(browser: Browser, app_server: AppServer) -> None:
+    contexts = [browser.new_context(viewport={"width": 1280, "height": 720}) for _ in range(6)]
+    pages = [context.new_page() for context in contexts]
+    for page in pages:
+        page.goto(f"{app_server.url}/?preset=story-3&temperature=0.7&seed=11&tokens=40", timeout=LONG)
+    seen = [figures_of(page) for page in pages]
+    assert "×" in seen[0][1]
+    assert all(figures == seen[0] for figures in seen)
+    for context in contexts:
+        context.close()
+
+
+def figures_of(page: Page) -> tuple[str, ...]:
+    """What the page says of a finished run: the tokens, the three figures, the verdict."""
+    wait_for_live_run(page)
+    page.get_by_role("button", name="Last step").click()
+    expect(page.get_by_text("(counted, exact)")).to_be_visible(timeout=LONG)
+    said = page.locator(".st-key-outcome [data-testid=stMarkdown]").all_inner_texts()[:2]
+    values = stage(page).locator("[data-figure] .value").all_inner_texts()
+    return stage(page).locator(".strip").inner_text(), " ".join(values), *said
+
+
+def test_the_link_of_a_paused_recorded_run_opens_that_run(context: BrowserContext, app_server: AppServer) -> None:
+    """Found in the app: it opened as a live run, with other figures in every browser."""
+    page = open_app(context, app_server)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_role("button", name="First step").click()
+    page.get_by_role("button", name="Forward one round").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "run=first" in link
+    other = open_app(context, app_server, link.removeprefix(f"{app_server.url}/"))
+    expect(stage(other).locator(".badge")).to_contain_text("recorded on")
+    expect(stage(other).locator(".scrubber")).to_have_value(str(page.locator(".stage .scrubber").input_value()))
+    assert stage(other).get_attribute("data-run") == "first"
+
+
+def test_a_long_run_is_followed_round_by_round(context: BrowserContext, app_server: AppServer) -> None:
+    page = context.new_page()
+    page.goto(f"{app_server.url}/?preset=prose-1&tokens=256&gamma=2&seed=5&temperature=1")
+    page.wait_for_selector(".stage[data-run^='live']", timeout=LONG)
+    counts = set()
+    while stage(page).get_attribute("data-done") is None:
+        counts.add(int(stage(page).get_attribute("data-rounds") or 0))
+        page.wait_for_timeout(100)
+    assert len(counts) > 3, "its rounds arrive while it runs"
+    wait_for_live_run(page)
+    expect(stage(page).locator(".strip .round")).to_have_count(int(stage(page).get_attribute("data-rounds") or 0))
 
 
 def test_the_settings_behind_more_are_the_runs_own(context: BrowserContext, app_server: AppServer) -> None:
