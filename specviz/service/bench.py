@@ -12,6 +12,8 @@ from specviz.service.protocol import Event, Failed, JobCommand, JobEvent, Rounds
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
 BROKE = "The run failed because of an error in the engine; the server's log says more."
 
+CROWD = 4  # jobs at once
+
 Send = Callable[[Event], None]
 DoJob = Callable[[JobCommand, Callable[[], bool]], Iterator[JobEvent | None]]  # see `dispatch.job_steps`
 
@@ -42,14 +44,20 @@ class Bench:
     job goes on to its end, then the next one. Each round is timed by itself, so taking turns changes no figure.
     """
 
-    def __init__(self, do_job: DoJob, mail: Mail, send: Send) -> None:
+    def __init__(self, do_job: DoJob, mail: Mail, send: Send, after_crowd: Callable[[], None] = lambda: None) -> None:
         self._do_job = do_job
         self._mail = mail
         self._send = send
+        self._after_crowd = after_crowd  # called before the bench rests, after many jobs were at work at once
         self._tasks: list[Task] = []  # oldest first
+        self._most = 0  # jobs at work at once since the last rest
 
     def work(self) -> None:
         """Begin the next job, or bring the oldest one a step further; waits where there is nothing to do."""
+        if not self._tasks:
+            if self._most >= CROWD:
+                self._after_crowd()
+            self._most = 0
         command = self._mail.next(wait=not self._tasks)
         if command:
             self._begin(command)
@@ -64,6 +72,7 @@ class Bench:
         steps = self._do_job(command, lambda: self._mail.stopped(job))
         task = Task(job, steps, begun=not isinstance(command, Run))
         self._tasks.append(task)
+        self._most = max(self._most, len(self._tasks))
         while not task.begun and task in self._tasks and not self._mail.stopped(job):
             self._step(task)
 

@@ -80,6 +80,15 @@ def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
     assert sent_by(Script(Calibrate(5, REQUEST), stop_after={5: 4})) == [Comparing(5, 1), rounds(5), Stopped(5)]
 
 
+@pytest.mark.parametrize(("runs", "times"), [(1, 0), (3, 0), (5, 1)])
+def test_only_after_a_crowd_memory_is_given_back_and_only_once(runs: int, times: int) -> None:
+    script, given_back = Script(*(Run(number, REQUEST) for number in range(runs))), []
+    bench = Bench(script.steps, script, lambda event: None, lambda: given_back.append(True))
+    for _ in range(60):
+        bench.work()
+    assert len(given_back) == times
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [(InputError("Too long."), "Too long."), (MemoryError(), NO_MEMORY), (RuntimeError("secret"), BROKE)],
