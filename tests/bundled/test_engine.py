@@ -168,7 +168,7 @@ def test_the_budget_is_the_operators_or_half_of_what_is_free(
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[EngineService]:
-    service = EngineService(limits=Limits(absence=3600))
+    service = EngineService(limits=Limits(reconnect=3600))
     service.start()
     yield service
     service.close()
@@ -181,7 +181,8 @@ def finish(service: EngineService, job: int) -> JobView:
 
 
 def submit(service: EngineService, request: RunRequest) -> int:
-    return service.submit("ada", "run", lambda job: Run(job, request))
+    """A run of its own, also where another test has asked for the same."""
+    return service.submit("ada", "run", lambda job: Run(job, request), fresh=True)
 
 
 def measure_costs(service: EngineService, session: str, request: RunRequest) -> int:
@@ -270,7 +271,7 @@ def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
         "import os, signal\n"
         "from specviz.service import EngineService\n"
         "service = EngineService(); service.start()\n"
-        "with service._changed: service._changed.wait_for(lambda: service._driver._child, 60)\n"
+        "with service._changed: service._changed.wait_for(lambda: service._fleet.drivers[0].pid, 60)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
