@@ -331,7 +331,7 @@ def figures_of(page: Page) -> tuple[str, ...]:
     """What the page says of a finished run: the tokens, the three figures, the verdict."""
     wait_for_live_run(page)
     page.get_by_role("button", name="Last step").click()
-    expect(page.get_by_text("(counted, exact)")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Measured here: one target step")).to_be_visible(timeout=LONG)  # the verdict uses the costs
     said = page.locator(".st-key-outcome [data-testid=stMarkdown]").all_inner_texts()[:2]
     values = stage(page).locator("[data-figure] .value").all_inner_texts()
     return stage(page).locator(".strip").inner_text(), " ".join(values), *said

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, Plan
+from specviz.ui.play import page as play_page
 from specviz.ui.play.state import Playing
 from specviz.ui.shared.engine import engine
 from tests.support.payloads import payload_of
@@ -92,7 +93,8 @@ def test_the_first_screen_is_ready_to_play_and_shows_a_recorded_example(page: Ap
     assert page.query_params["seed"] == str(Plan().seed)
 
 
-def test_a_round_is_judged_explained_and_scored(page: AppTest) -> None:
+def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play_page, "SHORT_SECONDS", 0.0)  # the page does not wait for the answer
     send(page, "Lily. She xylophoned")
     assert game(page).slot.busy
     assert "What you typed is saved" in texts(page) or "is reading" in texts(page)
