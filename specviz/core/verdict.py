@@ -101,7 +101,7 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
     """The verdict on one run of one text; None while one of the two decoders is missing or goes on.
 
-    Neutral from 1 / 1.05 to 1.05, and where the 95 % interval of the timing (see `speedup_interval`) contains 1. A run
+    Neutral where the 95 % interval of the timing (see `speedup_interval`) touches the band from 1 / 1.05 to 1.05. A run
     whose decoders did not take turns has no interval: it is judged by size alone, and never certain. A reason is given
     only where the costs explain the label. For `costs` see `terms_of`; calibrated ones far slower than the run itself
     are not used, because then the machine was busy while it was calibrated.
@@ -143,11 +143,17 @@ def _step(trace: Trace) -> float:
 
 
 def _judged_run(speedup: float, interval: tuple[float, float]) -> tuple[Label, bool]:
-    """The label of one run, and whether its times are certain: the interval does not say how other runs differ."""
-    label, certain = _judged(interval)
-    if label == "neutral" or _label(speedup) != "neutral":
-        return label, certain
-    return "neutral", interval[1] / interval[0] <= NEUTRAL**2
+    """The label of one run, and whether its times are certain.
+
+    A measurement of the same settings again differs by a few percent more than the interval says. So a label needs an
+    interval that lies outside the neutral band, not only beside 1: then the next measurement says the same.
+    """
+    low, high = interval
+    if low > NEUTRAL:
+        return "helps", True
+    if high < 1 / NEUTRAL:
+        return "hurts", True
+    return "neutral", _label(speedup) == "neutral" and high / low <= NEUTRAL**2
 
 
 def _busy(trace: Trace, costs: metrics.Costs | None) -> str:
