@@ -184,3 +184,16 @@ def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
         if a != b:
             return index
     return None if len(one) == len(other) else min(len(one), len(other))
+
+
+NGRAM = 4
+
+
+def repetition(token_ids: Sequence[int]) -> float | None:
+    """The share of a text's 4-grams that occurred earlier in it, 0 to 1; None for a text shorter than one.
+
+    Greedy decoding often ends in a loop, which any draft guesses easily. Source: seq-rep-4 of Welleck et al., "Neural
+    Text Generation with Unlikelihood Training" (2019).
+    """
+    grams = [tuple(token_ids[i : i + NGRAM]) for i in range(len(token_ids) - NGRAM + 1)]
+    return 1 - len(set(grams)) / len(grams) if grams else None

@@ -2,14 +2,16 @@
 
 All prompts were written for this project, for models that know children's stories, Python, data formats and prose.
 A preset's name is part of links ("preset=story-1"). So prompts can be added, but the text of a name never changes.
+The game draws from `Workload.prompts`, and a class code stands for the same prompts for ever: `prompts` never changes.
+Further prompts go into `more_prompts` (specviz.data.more_prompts), which only sweeps measure.
 """
 
 import json
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from specviz.data.grammars import Grammar
+from specviz.data.more_prompts import MORE_PROMPTS, random_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,19 @@ class Workload:
     name: str
     title: str
     about: str  # one sentence
-    prompts: tuple[Preset, ...]
+    prompts: tuple[Preset, ...]  # in the menus, the races and the game
+    more_prompts: tuple[Preset, ...] = ()  # in sweeps only: an average over few prompts decides nothing
+
+    @property
+    def all_prompts(self) -> tuple[Preset, ...]:
+        """What a sweep measures: the prompts of the menus first."""
+        return self.prompts + self.more_prompts
 
 
 def _workload(name: str, title: str, about: str, *texts: str | tuple[str, Grammar]) -> Workload:
-    pairs = [(each, None) if isinstance(each, str) else each for each in texts]
+    pairs = [(each, None) if isinstance(each, str) else each for each in (*texts, *MORE_PROMPTS[name])]
     presets = tuple(Preset(f"{name}-{number}", *pair) for number, pair in enumerate(pairs, start=1))
-    return Workload(name, title, about, presets)
+    return Workload(name, title, about, presets[: len(texts)], presets[len(texts) :])
 
 
 def _object(opened: str, **properties: Any) -> Grammar:
@@ -204,24 +212,11 @@ PROSE = _workload(
     "A: Do you like to read before you go to sleep?\nB: I do, although I never get far. What about you?\nA:",
 )
 
-_RANDOM_WORDS = (
-    "amber anvil basket blink candle cinder copper dagger drizzle ember fathom ferry gravel hinge hollow "
-    "ink jigsaw kettle ladder lantern marble nettle orbit paddle pebble quarrel quilt ribbon saddle "
-    "thimble thunder umber velvet walnut whistle yonder zigzag of under seven never because almost green"
-)
-
-
-def _random_words(seed: int, count: int = 30) -> str:
-    """The same words for the same seed everywhere: Python guarantees this for `Random.random` only."""
-    rng, words = Random(seed), _RANDOM_WORDS.split()
-    return " ".join(words[int(rng.random() * len(words))] for _ in range(count))
-
-
 RANDOM = _workload(
     "random",
     "Random words",
     "A prompt of random words: hard to continue for the draft and for the target.",
-    *(_random_words(seed) for seed in range(1, 6)),
+    *(random_words(seed) for seed in range(1, 6)),
 )
 
 WORKLOADS = (STORY, CODE, STRUCTURED, BOILERPLATE, CONSTRAINED, COPY, PROSE, RANDOM)

@@ -8,7 +8,7 @@ from specviz.data import workloads
 from specviz.data.workloads import WORKLOADS, Preset
 
 ROOT = Path(__file__).parents[2]
-PRESETS = [preset for workload in WORKLOADS for preset in workload.prompts]
+PRESETS = [preset for workload in WORKLOADS for preset in workload.all_prompts]
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +24,11 @@ def test_the_kinds_are_the_designs() -> None:
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
 def test_a_workload_says_what_it_is_in_one_sentence_and_has_prompts(workload: workloads.Workload) -> None:
     assert len(workload.prompts) >= 4
+    assert len(workload.all_prompts) == 10
     assert workload.about.endswith(".")
     assert ". " not in workload.about
-    assert [preset.name for preset in workload.prompts] == [
-        f"{workload.name}-{number}" for number in range(1, len(workload.prompts) + 1)
+    assert [preset.name for preset in workload.all_prompts] == [
+        f"{workload.name}-{number}" for number in range(1, len(workload.all_prompts) + 1)
     ]
 
 

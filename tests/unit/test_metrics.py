@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from specviz.core import metrics
+from specviz.core.metrics import repetition
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import (
     Autoregressive,
@@ -169,3 +170,16 @@ def test_prefill_is_in_no_figure() -> None:
     slow_start = replace(a_trace(), prefill_seconds=PrefillSeconds(1e5, 1e5))
     assert metrics.speedup(slow_start) == metrics.speedup(a_trace())
     assert metrics.costs(slow_start) == metrics.costs(a_trace())
+
+
+@pytest.mark.parametrize(
+    ("tokens", "share"),
+    [
+        ([1, 2, 3], None),  # no 4-gram
+        ([1, 2, 3, 4], 0.0),
+        ([1, 2, 3, 4, 1, 2, 3, 4], 1 / 5),  # one of five 4-grams occurred before
+        ([7] * 10, 6 / 7),
+    ],
+)
+def test_repetition_is_the_share_of_4_grams_that_occurred_before(tokens: list[int], share: float | None) -> None:
+    assert repetition(tokens) == (share if share is None else pytest.approx(share))

@@ -71,6 +71,18 @@ def test_an_older_version_is_named_as_such() -> None:
         read_frame(",".join(old).encode() + b"\r\n", "old.csv")
 
 
+def test_a_file_from_before_repetition_was_measured_is_read_and_goes_on_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    path.write_text(without_last_column(dump_rows([a_row()])), encoding="utf-8", newline="")
+    assert read_frame(path.read_bytes(), "x.csv")["repetition"].isna().all()
+    SweepFile(path).add(replace(a_row(), seed=5, repetition=0.25))
+    assert [row.repetition for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, 0.25]
+
+
+def without_last_column(content: str) -> str:
+    return "".join(line.rpartition(",")[0] + "\r\n" for line in content.splitlines())
+
+
 def changed(**values: object) -> Callable[[], bytes]:
     def content() -> bytes:
         row = dict(zip(COLUMNS, dump_rows([a_row()]).splitlines()[1].split(","), strict=True))

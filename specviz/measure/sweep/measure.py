@@ -6,7 +6,7 @@ from itertools import groupby
 
 import torch
 
-from specviz.core.metrics import count
+from specviz.core.metrics import count, repetition
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, PromptLookupDrafter, SpeculativeRun, make_drafter
 from specviz.decoding.constraints import LogitsConstraint
@@ -134,4 +134,5 @@ def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
         overhead_seconds=sum(round.overhead_seconds for round in speculative.rounds),
         speedup=plain_seconds / seconds * written / plainly,
         identical=speculative.output.token_ids == plain.output.token_ids if settings.greedy else None,
+        repetition=repetition(speculative.output.token_ids),
     )

@@ -128,7 +128,7 @@ def workload_prompts(workloads: Sequence[Workload], count: int | None = None) ->
     Every workload's first prompt comes before any second one, so that a sweep cut short has measured each workload.
     """
     columns = [
-        [SweepPrompt(each.name, preset.name, preset.text, preset.grammar) for preset in each.prompts[:count]]
+        [SweepPrompt(each.name, preset.name, preset.text, preset.grammar) for preset in each.all_prompts[:count]]
         for each in workloads
     ]
     return [prompt for row in zip_longest(*columns) for prompt in row if prompt is not None]

@@ -57,6 +57,7 @@ class SweepRow:
     overhead_seconds: _Seconds
     speedup: _Above0
     identical: bool | None
+    repetition: _Rate | None = None  # of the speculative output, see `core.metrics.repetition`; None: not measured
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -73,6 +74,7 @@ KEY = (
     *(field.name for field in fields(DecodeSettings)),
 )
 COLUMNS = tuple(field.name for field in fields(SweepRow))
+COLUMNS_BEFORE = COLUMNS[:-1]  # of files written before `repetition` was measured
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:

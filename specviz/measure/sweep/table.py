@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.measure.sweep.rows import COLUMNS, FIRST_COLUMNS, SweepRow
+from specviz.measure.sweep.rows import COLUMNS, COLUMNS_BEFORE, FIRST_COLUMNS, SweepRow
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
@@ -109,7 +109,7 @@ def _texts(content: str, name: str) -> "pd.DataFrame":
         raise InputError(f"{name} cannot be read as a table: {error}.") from None
     if lines.isna().any(axis=None):
         raise InputError(f"{name} is not valid: a row has fewer values than the header.")
-    return lines.iloc[1:].set_axis(list(COLUMNS), axis="columns")
+    return lines.iloc[1:].set_axis(list(COLUMNS[: lines.shape[1]]), axis="columns")
 
 
 def _check_counts(row: SweepRow, name: str) -> None:
@@ -125,13 +125,17 @@ def _check_counts(row: SweepRow, name: str) -> None:
 
 
 def _check_header(content: str, name: str) -> None:
-    columns = content.split("\n", 1)[0].rstrip("\r").split(",")
-    if columns == list(COLUMNS):
+    columns = _columns(content)
+    if columns in (COLUMNS, COLUMNS_BEFORE):
         return
-    if tuple(columns[: len(FIRST_COLUMNS)]) == FIRST_COLUMNS and not set(columns) >= set(COLUMNS):
-        missing = next(column for column in COLUMNS if column not in columns)
+    if columns[: len(FIRST_COLUMNS)] == FIRST_COLUMNS and not set(columns) >= set(COLUMNS_BEFORE):
+        missing = next(column for column in COLUMNS_BEFORE if column not in columns)
         raise InputError(f"{name} is a sweep of another version: it has no column {missing}; measure into a new file.")
     raise InputError(f"{name} is not a sweep of this version: it has other columns.")
+
+
+def _columns(content: str) -> tuple[str, ...]:
+    return tuple(content.split("\n", 1)[0].rstrip("\r").split(","))
 
 
 class SweepFile:
@@ -149,7 +153,8 @@ class SweepFile:
         try:
             content = _whole_rows(path)
             self.rows = parse_rows(content, str(path))
-            path.write_text(content, encoding="utf-8", newline="")
+            upgraded = content if _columns(content) == COLUMNS else dump_frame(frame_of(self.rows))
+            path.write_text(upgraded, encoding="utf-8", newline="")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
 
