@@ -42,8 +42,7 @@ _STRUCTURED = (
     "[server]\nhost = localhost\nport = 8080\ndebug = false\n\n[database]\nhost = localhost\nport =",
     '[\n  {"user": "ana", "active": true, "score": 12},\n  {"user": "ben", "active": false, "score": 7},\n  {"user":',
     "id,name,price,stock\n1,pencil,0.50,120\n2,notebook,2.75,40\n3,",
-    "<order>\n  <id>1001</id>\n  <customer>\n    <name>Smith</name>\n    <city>Leeds</city>\n  </customer>\n"
-    "  <items>\n",
+    "<order>\n  <id>1001</id>\n  <customer>\n    <name>Smith</name>\n    <city>Leeds</city>\n  </customer>\n  <items>",
     "SELECT o.order_id, c.name, o.total\nFROM orders o\nJOIN customers c ON c.customer_id = o.customer_id\nWHERE",
 )
 
@@ -52,7 +51,7 @@ _BOILERPLATE = (
     "    def get_name(self):\n        return self.name\n\n    def set_name(self, name):\n        self.name = name\n\n"
     "    def get_size(self):",
     "def test_add():\n    assert add(1, 2) == 3\n\n\ndef test_subtract():\n    assert subtract(3, 2) == 1\n\n\ndef",
-    "    def __init__(self, name, size, color, parent=None):\n        self.name = name\n        self.size = size\n",
+    "    def __init__(self, name, size, color, parent=None):\n        self.name = name\n        self.size = size",
     '<ul>\n  <li><a href="/home">Home</a></li>\n  <li><a href="/about">About</a></li>\n  <li><a href=',
 )
 
@@ -81,7 +80,7 @@ _CONSTRAINED: tuple[tuple[str, Grammar], ...] = (
 _COPY = (
     "- red\n- green\n- blue\n- white\n- red\n- green\n- blue\n- white\n- red\n- green\n- blue\n- white\n- red\n-",
     "    print('start')\n    load()\n    check()\n    save()\n    print('start')\n    load()\n    check()\n    save()\n"
-    "    print('start')\n    load()\n    check()\n    save()\n    print('start')\n    load()\n",
+    "    print('start')\n    load()\n    check()\n    save()\n    print('start')\n    load()",
     "The sun is hot. The snow is cold. The sea is deep.\nThe sun is hot. The snow is cold. The sea is deep.\n"
     "The sun is hot. The snow is cold. The sea is deep.\nThe sun is hot. The snow",
     "name: Anna; town: Bath; pet: cat\nname: Anna; town: Bath; pet: cat\nname: Anna; town: Bath; pet: cat\nname:",
