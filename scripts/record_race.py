@@ -12,7 +12,8 @@ import torch
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import find_preset
-from specviz.measure.race import RacePrompt, dump_race, overall_verdict
+from specviz.measure.race import RacePrompt, overall_verdict
+from specviz.measure.race_file import dump_race
 from specviz.service.dispatch import job_steps
 from specviz.service.protocol import LapRaced, Progress, Race
 from specviz.service.workshop import Workshop

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specviz.cli.loading import load_pair
 from specviz.cli.options import PROMPT_LOOKUP, add_json, add_pair, add_prompt, grammar_of, prompt_of, settings_of
 from specviz.cli.output import number, print_table, say, status_line, write_json
+from specviz.core.metrics import Counts, count
 
 if TYPE_CHECKING:
     from specviz.cli.options import Commands
@@ -41,8 +42,12 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def comparison_json(comparison: "Comparison") -> dict[str, Any]:
-    """The result of `compare --json`. Other programs depend on its shape."""
-    speculative, plain, counts = comparison.speculative, comparison.plain, comparison.counts
+    """The result of `compare --json`. Other programs depend on its shape.
+
+    Above temperature 0 each repeat has one of `seeds`. "autoregressive" and "speculative" hold one repeat's texts and
+    counts (that with the median ratio), and every repeat's seconds; "all_seeds" holds the counts over all repeats.
+    """
+    speculative, plain = comparison.speculative, comparison.plain
     drafter, settings = speculative.drafter, speculative.settings
     verdict = comparison.verdict
     low, high = verdict.interval or (None, None)  # one repeat has no interval
@@ -51,7 +56,8 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "draft": drafter.name if drafter and drafter.kind == "model" else PROMPT_LOOKUP,
         "draft_length": settings.draft_length,
         "temperature": settings.temperature,
-        "seed": settings.seed,
+        "seed": comparison.seeds[0],
+        "seeds": comparison.seeds,
         "target_dtype": speculative.target.dtype,
         "draft_dtype": drafter.dtype if drafter else None,
         "threads": comparison.threads,
@@ -60,27 +66,16 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         "autoregressive": {
             "seconds": median(comparison.plain_seconds),
             "seconds_all": comparison.plain_seconds,
+            "new_tokens_all": comparison.plain_lengths,
             "prefill_seconds": plain.prefill_seconds.target,
             "token_ids": plain.output.token_ids,
             "text": plain.output.text,
         },
-        "speculative": {
-            "seconds": median(comparison.speculative_seconds),
-            "seconds_all": comparison.speculative_seconds,
-            "prefill_seconds": speculative.prefill_seconds.target + speculative.prefill_seconds.draft,
-            "token_ids": speculative.output.token_ids,
-            "text": speculative.output.text,
-            "rounds": counts.rounds,
-            "drafted": counts.drafted,
-            "accepted": counts.accepted,
-            "rejected": counts.rejected,
-            "discarded": counts.discarded,
-            "acceptance_rate": counts.acceptance_rate,
-            "per_judgement_rate": counts.per_judgement_rate,
-            "tokens_per_target_call": counts.tokens_per_target_call,
-            "draft_seconds": sum(round.draft_seconds for round in speculative.rounds),
-            "verify_seconds": sum(round.verify_seconds for round in speculative.rounds),
-            "overhead_seconds": sum(round.overhead_seconds for round in speculative.rounds),
+        "speculative": _speculative_json(comparison),
+        "all_seeds": {
+            **_counts_json(comparison.counts),
+            "emitted": comparison.counts.emitted,
+            "plain_tokens": comparison.plain_written,
         },
         "speedup": comparison.speedup,
         "speedup_low": low,
@@ -92,30 +87,73 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
     }
 
 
+def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
+    """The repeat that is shown, with every repeat's seconds."""
+    speculative = comparison.speculative
+    return {
+        "seconds": median(comparison.speculative_seconds),
+        "seconds_all": comparison.speculative_seconds,
+        "new_tokens_all": comparison.speculative_lengths,
+        "prefill_seconds": speculative.prefill_seconds.target + speculative.prefill_seconds.draft,
+        "token_ids": speculative.output.token_ids,
+        "text": speculative.output.text,
+        **_counts_json(count(speculative.rounds)),
+        "draft_seconds": sum(round.draft_seconds for round in speculative.rounds),
+        "verify_seconds": sum(round.verify_seconds for round in speculative.rounds),
+        "overhead_seconds": sum(round.overhead_seconds for round in speculative.rounds),
+    }
+
+
+def _counts_json(counts: Counts) -> dict[str, Any]:
+    return {
+        "rounds": counts.rounds,
+        "drafted": counts.drafted,
+        "accepted": counts.accepted,
+        "rejected": counts.rejected,
+        "discarded": counts.discarded,
+        "acceptance_rate": counts.acceptance_rate,
+        "per_judgement_rate": counts.per_judgement_rate,
+        "tokens_per_target_call": counts.tokens_per_target_call,
+    }
+
+
 def print_comparison(result: dict[str, Any]) -> None:
     """The figures as a table, then the verdict."""
-    plain, speculative = result["autoregressive"], result["speculative"]
+    plain, speculative, counts = result["autoregressive"], result["speculative"], result["all_seeds"]
     print_table(
         ("", "median s", "tokens/s", "spread"),
         [
-            [name, run["seconds"], len(run["token_ids"]) / run["seconds"], _spread(run["seconds_all"])]
+            [name, run["seconds"], _tokens_per_second(run), _spread(run["seconds_all"])]
             for name, run in (("target alone", plain), ("speculative", speculative))
         ],
     )
     say(
-        f"{speculative['rounds']} target passes: {speculative['drafted']} drafted, {speculative['accepted']} accepted, "
-        f"{speculative['rejected']} rejected, {speculative['discarded']} discarded; acceptance rate "
-        f"{number(speculative['acceptance_rate'])}, per judgement {number(speculative['per_judgement_rate'])}"
+        f"{_seeds(result)}{counts['rounds']} target passes: {counts['drafted']} drafted, "
+        f"{counts['accepted']} accepted, {counts['rejected']} rejected, {counts['discarded']} discarded; "
+        f"acceptance rate {number(counts['acceptance_rate'])}, per judgement {number(counts['per_judgement_rate'])}"
     )
     predicted = number(result["predicted_speedup"])
     say(f"speedup {result['speedup']:.2f}× measured{_interval(result)}, {predicted}× modelled; {_sameness(result)}")
     say(f"{result['verdict']['label']}: {result['verdict']['reason']}")
 
 
+def _tokens_per_second(run: dict[str, Any]) -> float:
+    """The median of the repeats."""
+    pairs = zip(run["new_tokens_all"], run["seconds_all"], strict=True)
+    return float(median(tokens / seconds for tokens, seconds in pairs))
+
+
+def _seeds(result: dict[str, Any]) -> str:
+    """What the counts are of, where repeats have different seeds."""
+    seeds = result["seeds"]
+    return f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
+
+
 def _interval(result: dict[str, Any]) -> str:
     if result["speedup_low"] is None:
         return ""
-    return f" (95 % interval {result['speedup_low']:.2f} to {result['speedup_high']:.2f}×)"
+    over = f" over {len(result['seeds'])} seeds" if len(result["seeds"]) > 1 else ""
+    return f" (95 % interval{over} {result['speedup_low']:.2f} to {result['speedup_high']:.2f}×)"
 
 
 def _sameness(result: dict[str, Any]) -> str:

@@ -6,54 +6,21 @@ The speedup of a verdict is always measured. The formula only explains it: which
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median, median_high
+from statistics import fmean, median
 from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
-from specviz.core.theory import break_even_acceptance, realistic_speedup, verification_steps
+from specviz.core.terms import Term, Terms, terms_of
 from specviz.core.trace import Trace
 
 Label = Literal["helps", "neutral", "hurts"]
-Term = Literal["acceptance", "draft cost", "verification", "overhead"]
 
 NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
 FAR = 2.0  # of a target step from the calibrated one
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The terms of the predicted speedup E(γ) / (γc + v(γ+1) + o); times in target steps."""
-
-    alpha: float  # per judgement
-    draft_length: int
-    cost_ratio: float  # c
-    verification: float  # v at draft_length + 1
-    overhead: float  # o
-
-    @property
-    def speedup(self) -> float:
-        """Modelled, not measured."""
-        return realistic_speedup(self.alpha, self.draft_length, self.cost_ratio, self.verification, self.overhead)
-
-    @property
-    def break_even(self) -> float | None:
-        """The alpha above which speculation pays at these costs; None if no alpha does."""
-        return break_even_acceptance(self.draft_length, self.cost_ratio, self.verification, self.overhead)
-
-    @property
-    def binding(self) -> Term:
-        """The term whose ideal value, with the others unchanged, would raise the predicted speedup most."""
-        ideals: dict[Term, Terms] = {
-            "acceptance": replace(self, alpha=1.0),
-            "draft cost": replace(self, cost_ratio=0.0),
-            "verification": replace(self, verification=1.0),
-            "overhead": replace(self, overhead=0.0),
-        }
-        return max(ideals, key=lambda term: ideals[term].speedup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +31,7 @@ class Verdict:
     certain: bool  # False: from one pair timed one after the other, or from times that disagree
     reason: str  # one sentence
     binding: Term | None  # None when nothing was drafted
-    break_even: float | None  # per judgement; None if no rate would pay, or nothing was drafted
+    break_even: float | None  # per judgement; None if no rate pays, nothing was drafted, or drafts differ in length
     speedup: float  # measured
     interval: tuple[float, float] | None = None  # 95 % of the speedup; None for a pair without one
     trusted: bool = True  # False: the machine was busy, so neither the speedup nor the label says anything
@@ -81,21 +48,6 @@ class Verdict:
         sure = {"helps": "Helps", "neutral": "About even", "hurts": "Hurts"}
         unsure = {"helps": "Looks like it helps", "neutral": even, "hurts": "Looks like it hurts"}
         return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
-
-
-def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
-    """The terms of one trace; None without a plain run or a drafted token.
-
-    The costs are those of a calibration if one is given, else those measured in the run itself. The draft length is the
-    median over rounds with a draft: prompt lookup often finds fewer tokens than it may propose.
-    """
-    own, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
-    costs = costs or own
-    if own is None or costs is None or alpha is None:
-        return None
-    draft_length = median_high(len(round.drafted) for round in trace.rounds if round.drafted)
-    verification = verification_steps(costs.verification, draft_length + 1)
-    return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead)
 
 
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
@@ -223,7 +175,8 @@ def _verdict(
     if terms is None:
         reason = "Nothing was drafted, so every round was one plain target step plus the time of the loop."
         return Verdict(label, certain, reason, None, None, speedup, interval)
-    return Verdict(label, certain, _reason(terms, speedup), terms.binding, terms.break_even, speedup, interval)
+    break_even = None if terms.counted else terms.break_even
+    return Verdict(label, certain, _reason(terms, speedup), terms.binding, break_even, speedup, interval)
 
 
 def _label(speedup: float) -> Label:
@@ -237,19 +190,22 @@ def _reason(terms: Terms, speedup: float) -> str:
     limits = {
         "acceptance": f"The main limit is acceptance: {accepted}",
         "draft cost": f"The main limit is the draft's cost, {terms.cost_ratio:.2f} target steps a token: {accepted}",
-        "verification": f"The main limit is checking {terms.draft_length + 1} tokens at once, "
-        f"{terms.verification:.2f} target steps: {accepted}",
+        "verification": f"The main limit is checking {terms.drafted + 1:.3g} tokens at once, "
+        f"{terms.checking:.2f} target steps: {accepted}",
         "overhead": f"The main limit is overhead, {terms.overhead:.2f} target steps a round: {accepted}",
     }
     return f"{limits[terms.binding]}, {_break_even(terms)}{_unexplained(terms, speedup)}."
 
 
 def _accepted(terms: Terms) -> str:
-    return f"{_percent(terms.alpha)} of the judged drafts are accepted"
+    per_call = f", {terms.tokens:.2f} tokens per target call" if terms.counted else ""
+    return f"{_percent(terms.alpha)} of the judged drafts are accepted{per_call}"
 
 
 def _break_even(terms: Terms) -> str:
-    if terms.break_even is None:
+    if terms.counted and terms.steps < terms.drafted + 1:
+        return f"and at these costs speculation pays above {terms.steps:.2f} tokens per call"
+    if terms.counted or terms.break_even is None:
         return "and at these costs no rate would pay"
     if terms.break_even == 0:
         return "and at these costs any rate pays"

@@ -6,6 +6,7 @@ from statistics import median
 
 import torch
 
+from specviz.core.metrics import Costs
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.decoding import iter_speculative_decode, make_drafter
 from specviz.models.loaded_model import LoadedModel
@@ -27,6 +28,11 @@ class Calibration:
     cost_ratio: float  # c: one draft step, with the choice of its token
     verification: dict[int, float]  # v(k): k tokens at once
     overhead: float  # o: the time of a round that is neither drafting nor verifying
+
+    @property
+    def costs(self) -> Costs:
+        """The same without names, as formulas take them."""
+        return Costs(self.step_seconds, self.cost_ratio, self.verification, self.overhead)
 
 
 def calibrate(

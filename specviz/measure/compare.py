@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median_high, stdev
+from statistics import fmean, stdev
 from typing import Any
 
 import torch
@@ -12,14 +12,13 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
 from specviz.core.metrics import first_difference
 from specviz.core.settings import DecodeSettings
-from specviz.core.theory import verification_steps
+from specviz.core.terms import Terms
 from specviz.core.trace import Trace
-from specviz.core.verdict import Terms
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.measure.calibration import Calibration, calibrate
+from specviz.measure.paired import Paired
 from specviz.measure.paired_runs import PairedRuns, warm_up
-from specviz.measure.race import Paired
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -51,19 +50,15 @@ class Comparison(Paired):
 
     @property
     def terms(self) -> Terms | None:
-        """This run's acceptance with the calibrated costs; None where no drafted token was judged."""
-        alpha, costs = self.counts.per_judgement_rate, self.calibration
-        if alpha is None:
-            return None
-        length = self.speculative.settings.draft_length
-        if self.speculative.settings.draft_schedule != "fixed":  # then rounds differ in length
-            length = median_high(len(round.drafted) for round in self.speculative.rounds if round.drafted)
-        verification = verification_steps(costs.verification, length + 1)
-        return Terms(alpha, length, costs.cost_ratio, verification, costs.overhead)
+        """This pair's acceptance with the calibrated costs; None where no drafted token was judged."""
+        return self.terms_at(self.calibration.costs)
 
     @property
     def predicted_speedup(self) -> float | None:
-        """E(γ) / (γc + v + o), modelled from the calibration and this run's per-judgement rate; None without one."""
+        """Modelled from the calibration and the acceptance: E(γ) / (γc + v + o); None without a judged token.
+
+        Where drafts differ in length (prompt lookup, a schedule), counted tokens per call replace E(γ).
+        """
         terms = self.terms
         return terms.speedup if terms else None
 
@@ -77,7 +72,7 @@ def compare(
     progress: Progress = lambda line: None,
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
-    """Measure both decoders alternately, after a warm-up of both. The traces are those of the median repeats.
+    """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat.
 
     Raises:
         InputError: as `speculative_decode`; or repeats below 1.
@@ -91,7 +86,7 @@ def compare(
         progress(f"repeat {repeat} of {repeats}")
         runs.repeat()
     progress("calibrating")
-    speculative, plain = runs.speculative.median, runs.plain.median
+    speculative, plain = runs.shown
     return Comparison(
         speculative=speculative,
         plain=plain,
@@ -100,6 +95,7 @@ def compare(
         calibration=calibrate(target, drafter.loaded),
         threads=torch.get_num_threads(),
         quality=quality(target, speculative, plain),
+        draws=runs.draws,
     )
 
 

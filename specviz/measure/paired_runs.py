@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from specviz.core.settings import DecodeSettings
+from specviz.core.errors import InputError
+from specviz.core.metrics import count
+from specviz.core.settings import MAX_SEED, DecodeSettings
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
 from specviz.decoding.constraints import LogitsConstraint
-from specviz.measure.race import decode_seconds, median_index, prefill_seconds
+from specviz.measure.paired import Draw
 from specviz.models.loaded_model import LoadedModel
 
 IsStopped = Callable[[], bool]  # whether the measurement is no longer wanted
@@ -45,6 +47,9 @@ class PairedRuns:
     The target alone goes first in the first pair, speculative decoding in the second, and so on: whatever slows the
     machine gradually then slows both alike. While a run is timed, nothing is recorded but times.
 
+    Greedy, all repeats write the same text. Above temperature 0 each repeat has a new seed (seed, seed + 1, ...), the
+    same for both decoders: one seed's draw can be far from the mean, and repeating it would show only timing noise.
+
     Args:
         is_stopped: asked between two rounds or steps; a run's times do not include that.
     """
@@ -63,28 +68,50 @@ class PairedRuns:
         self.speculative = Repeats()
         self.plain = Repeats()
 
+    @property
+    def draws(self) -> list[Draw]:
+        """What each repeat wrote; none where all repeats write the same."""
+        if self._settings.greedy:
+            return []
+        pairs = zip(self.speculative.traces, self.plain.traces, strict=True)
+        return [Draw(one.settings.seed, count(one.rounds), len(plain.output.token_ids)) for one, plain in pairs]
+
+    @property
+    def shown(self) -> tuple[Trace, Trace]:
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
+
+        Raises:
+            InputError: there are no repeats.
+        """
+        if self._settings.greedy:
+            return self.speculative.median, self.plain.median
+        pairs = list(zip(self.speculative.traces, self.plain.traces, strict=True))
+        return pairs[median_index([_seconds_a_token(ours) / _seconds_a_token(plain) for ours, plain in pairs])]
+
     def warm_up(self) -> None:
         """A few untimed rounds and steps."""
         warm_up(self._target, self._drafter, self._prompt, self._settings, self._constraint)
 
     def repeat(self) -> bool:
         """Time one pair of runs; False where the measurement was stopped before the pair was complete."""
+        number = len(self.plain.traces)
+        settings = repeat_settings(self._settings, number)
         both = [self._time_plain, self._time_speculative]
-        if len(self.plain.traces) % 2:
+        if number % 2:
             both.reverse()
-        return all(time_run() for time_run in both)
+        return all(time_run(settings) for time_run in both)
 
-    def _time_plain(self) -> bool:
-        run = AutoregressiveRun(self._target, self._prompt, self._settings, constraint=self._constraint)
+    def _time_plain(self, settings: DecodeSettings) -> bool:
+        run = AutoregressiveRun(self._target, self._prompt, settings, constraint=self._constraint)
         for _ in run.steps():
             if self._is_stopped():
                 return False
         self.plain.traces.append(run.trace())
         return True
 
-    def _time_speculative(self) -> bool:
+    def _time_speculative(self, settings: DecodeSettings) -> bool:
         run = SpeculativeRun(
-            self._target, self._drafter, self._prompt, self._settings, record=False, constraint=self._constraint
+            self._target, self._drafter, self._prompt, settings, record=False, constraint=self._constraint
         )
         for _ in run.rounds():
             if self._is_stopped():
@@ -104,3 +131,36 @@ def warm_up(
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
     speculative_decode(target, drafter, prompt, few, constraint=constraint)
     autoregressive_decode(target, prompt, few, constraint=constraint)
+
+
+def repeat_settings(settings: DecodeSettings, number: int) -> DecodeSettings:
+    """The settings of a repeat, counted from 0: above temperature 0 it has its own seed."""
+    return settings if settings.greedy else replace(settings, seed=(settings.seed + number) % (MAX_SEED + 1))
+
+
+def _seconds_a_token(trace: Trace) -> float:
+    return decode_seconds(trace) / len(trace.output.token_ids)
+
+
+def decode_seconds(trace: Trace) -> float:
+    """Decoding without prefill, in seconds, of a speculative run or of the target alone."""
+    if trace.drafter is None and trace.autoregressive:
+        return sum(trace.autoregressive.seconds_per_token)
+    return sum(round.seconds for round in trace.rounds)
+
+
+def prefill_seconds(trace: Trace) -> float:
+    """Reading the prompt, in seconds, with every model that took part."""
+    return trace.prefill_seconds.target + trace.prefill_seconds.draft
+
+
+def median_index(seconds: Sequence[float]) -> int:
+    """The repeat whose time is the median; the faster of the middle two where their number is even.
+
+    Raises:
+        InputError: there are no repeats.
+    """
+    if not seconds:
+        raise InputError("A race needs at least one repeat.")
+    order = sorted(range(len(seconds)), key=lambda index: seconds[index])
+    return order[(len(order) - 1) // 2]

@@ -4,21 +4,20 @@ Pure data and functions: no model, no clock, no Streamlit. `specviz.measure.pair
 and `specviz.measure.compare` computes its figures with the same `Paired`.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
-from statistics import geometric_mean, median
+from statistics import median
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.metrics import Counts, count
+from specviz.core.terms import Terms
 from specviz.core.trace import Piece, Trace
-from specviz.core.verdict import Terms, Verdict, terms_of, verdict_of_ratios
+from specviz.core.verdict import Verdict, verdict_of_ratios
+from specviz.measure.paired import Paired
 
-RACE_SCHEMA = 1
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
 EmittedStatus = Literal["accepted", "correction", "bonus"]
@@ -30,61 +29,6 @@ class RacePrompt:
 
     name: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """Alternating repeats of both decoders on one prompt."""
-
-    speculative: Trace  # of the median repeat; the token ids are the same in all
-    plain: Trace
-    speculative_seconds: list[float]  # decoding without prefill, of each repeat
-    plain_seconds: list[float]
-
-    @property
-    def counts(self) -> Counts:
-        """How many drafted tokens were accepted, rejected and discarded."""
-        return count(self.speculative.rounds)
-
-    @property
-    def longer(self) -> float:
-        """Tokens of the speculative output / tokens of the plain output: sampled texts may differ in length."""
-        return len(self.speculative.output.token_ids) / len(self.plain.output.token_ids)
-
-    @property
-    def ratios(self) -> list[float]:
-        """Each repeat's plain seconds / speculative seconds, for the same number of tokens."""
-        pairs = zip(self.plain_seconds, self.speculative_seconds, strict=True)
-        return [plain / speculative * self.longer for plain, speculative in pairs]
-
-    @property
-    def speedup(self) -> float:
-        """The measured speedup, by the one definition that Race, compare and their files share.
-
-        It is the geometric mean of `ratios`. The two runs of a ratio were made back to back, so a slow moment of the
-        machine slows both; and 2× and ½× average to 1×. `verdict.interval` is the 95 % interval from the same ratios.
-        It is not the ratio of the two median times.
-        """
-        return geometric_mean(self.ratios)
-
-    @property
-    def terms(self) -> Terms | None:
-        """Acceptance and costs as these runs measured them; None where no drafted token was judged."""
-        return terms_of(replace(self.speculative, autoregressive=self.plain.autoregressive))
-
-    @property
-    def identical(self) -> bool | None:
-        """Greedy: whether both wrote the same token ids. None when sampling: two random draws need not agree."""
-        if not self.speculative.settings.greedy:
-            return None
-        return self.speculative.output.token_ids == self.plain.output.token_ids
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict from the paired ratios and their interval."""
-        verdict = verdict_of_ratios(self.ratios, self.terms)
-        assert verdict is not None  # there is at least one repeat
-        return verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +63,7 @@ Quality = GreedyQuality | SampledQuality
 
 @dataclass(frozen=True, slots=True)
 class RaceLap(Paired):
-    """One prompt of a race. It holds one trace of each decoder, that of its median repeat."""
+    """One prompt of a race. It holds one trace of each decoder, of the repeat that the lanes play."""
 
     name: str  # the prompt's
     speculative_prefill: list[float]  # seconds to read the prompt (target and draft), of each repeat
@@ -141,30 +85,6 @@ class RaceLap(Paired):
     def plain_latency(self) -> list[float]:
         """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
-
-
-def decode_seconds(trace: Trace) -> float:
-    """Decoding without prefill, in seconds, of a speculative run or of the target alone."""
-    if trace.drafter is None and trace.autoregressive:
-        return sum(trace.autoregressive.seconds_per_token)
-    return sum(round.seconds for round in trace.rounds)
-
-
-def prefill_seconds(trace: Trace) -> float:
-    """Reading the prompt, in seconds, with every model that took part."""
-    return trace.prefill_seconds.target + trace.prefill_seconds.draft
-
-
-def median_index(seconds: Sequence[float]) -> int:
-    """The repeat whose time is the median; the faster of the middle two where their number is even.
-
-    Raises:
-        InputError: there are no repeats.
-    """
-    if not seconds:
-        raise InputError("A race needs at least one repeat.")
-    order = sorted(range(len(seconds)), key=lambda index: seconds[index])
-    return order[(len(order) - 1) // 2]
 
 
 def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
@@ -225,10 +145,10 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
         "draft_length": lap.speculative.settings.draft_length,
         "draft_schedule": lap.speculative.settings.draft_schedule,
         "temperature": lap.speculative.settings.temperature,
-        "seed": lap.speculative.settings.seed,
+        "seed": lap.seeds[0],
         "prompt_tokens": len(lap.plain.prompt.token_ids),
-        "speculative_tokens": len(lap.speculative.output.token_ids),
-        "plain_tokens": len(lap.plain.output.token_ids),
+        "speculative_tokens": counts.emitted,
+        "plain_tokens": lap.plain_written,
         "drafted": counts.drafted,
         "accepted": counts.accepted,
         "rejected": counts.rejected,
@@ -238,8 +158,8 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
         "per_judgement_rate": counts.per_judgement_rate,
         "speculative_latency": median(lap.speculative_latency),
         "plain_latency": median(lap.plain_latency),
-        "speculative_tokens_per_second": len(lap.speculative.output.token_ids) / median(lap.speculative_seconds),
-        "plain_tokens_per_second": len(lap.plain.output.token_ids) / median(lap.plain_seconds),
+        "speculative_tokens_per_second": median(lap.speculative_rates),
+        "plain_tokens_per_second": median(lap.plain_rates),
         "speedup": lap.speedup,
         "speedup_low": low,
         "speedup_high": high,
@@ -275,43 +195,3 @@ def load_lap(item: object) -> RaceLap:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "its start"
         raise InputError(f"The race is not valid at {where[:120]}: {first['msg'][:200]}.") from None
-
-
-def dump_race(laps: Sequence[RaceLap]) -> str:
-    """The race as a JSON file.
-
-    {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
-     "laps": [{"figures": {as in `race_table.race_frame`}, "name", "speculative": trace, "plain": trace,
-               "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
-               "plain_prefill": [...], "plain_tokens": [...], "quality": {...}}, ...]}
-
-    Traces are as in the trace file. Lists of seconds have one number for each repeat, in the order of the repeats.
-    """
-    verdict = overall_verdict(laps)
-    overall = verdict and {
-        "speedup": verdict.speedup,
-        "interval": verdict.interval,
-        "verdict": verdict.label,
-        "certain": verdict.certain,
-        "reason": verdict.reason,
-    }
-    every = [{"figures": lap_figures(lap), **dump_lap(lap)} for lap in laps]
-    return json.dumps({"schema": RACE_SCHEMA, "overall": overall, "laps": every}, ensure_ascii=False)
-
-
-def parse_race(text: str) -> list[RaceLap]:
-    """The laps of a file that `dump_race` wrote; figures are computed again, not read.
-
-    Raises:
-        InputError: it is not a race of this version.
-    """
-    try:
-        content = json.loads(text)
-    except ValueError:
-        raise InputError("The race is not JSON.") from None
-    if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
-        raise InputError(f"The race is not of schema {RACE_SCHEMA}.")
-    laps = content.get("laps")
-    if not isinstance(laps, list) or not laps:
-        raise InputError("The race holds no laps.")
-    return [load_lap(lap) for lap in laps]

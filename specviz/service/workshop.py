@@ -112,8 +112,7 @@ class Workshop:
         """
         pair = target.info, draft.info if draft else None
         if pair not in self._costs:
-            cost = calibrate(target, draft, stopped)
-            self._costs[pair] = Costs(cost.step_seconds, cost.cost_ratio, cost.verification, cost.overhead)
+            self._costs[pair] = calibrate(target, draft, stopped).costs
         return self._costs[pair]
 
 

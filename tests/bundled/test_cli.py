@@ -115,11 +115,11 @@ def test_a_prompt_may_come_from_a_file(ok: Callable[..., str], tmp_path: Path) -
 
 
 COMPARE_KEYS = {
-    "target", "draft", "draft_length", "temperature", "seed", "target_dtype", "draft_dtype", "threads", "prompt_tokens",
-    "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high", "predicted_speedup",
-    "identical", "quality", "verdict",
+    "target", "draft", "draft_length", "temperature", "seed", "seeds", "target_dtype", "draft_dtype", "threads",
+    "prompt_tokens", "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high",
+    "predicted_speedup", "identical", "quality", "verdict", "all_seeds",
 }  # fmt: skip
-PLAIN_KEYS = {"seconds", "seconds_all", "prefill_seconds", "token_ids", "text"}
+PLAIN_KEYS = {"seconds", "seconds_all", "new_tokens_all", "prefill_seconds", "token_ids", "text"}
 SPECULATIVE_KEYS = PLAIN_KEYS | {
     "rounds", "drafted", "accepted", "rejected", "discarded", "acceptance_rate", "per_judgement_rate",
     "tokens_per_target_call", "draft_seconds", "verify_seconds", "overhead_seconds",
@@ -144,9 +144,11 @@ def checked_shape(text: str, repeats: int) -> dict[str, Any]:
     assert result["new_tokens"] == pytest.approx(ours["tokens_per_target_call"] * ours["rounds"])
     parts = ours["draft_seconds"] + ours["verify_seconds"] + ours["overhead_seconds"]
     assert any(parts == pytest.approx(seconds) for seconds in ours["seconds_all"])
-    longer = len(ours["token_ids"]) / len(plain["token_ids"])
-    pairs = zip(plain["seconds_all"], ours["seconds_all"], strict=True)
-    assert result["speedup"] == pytest.approx(geometric_mean(alone / both for alone, both in pairs) * longer)
+    rates = [
+        [tokens / seconds for tokens, seconds in zip(run["new_tokens_all"], run["seconds_all"], strict=True)]
+        for run in (ours, plain)
+    ]
+    assert result["speedup"] == pytest.approx(geometric_mean(both / alone for both, alone in zip(*rates, strict=True)))
     assert result["speedup_low"] < result["speedup"] < result["speedup_high"]
     return result
 
@@ -164,6 +166,8 @@ def test_compare_has_the_contracts_shape(ok: Callable[..., str], tmp_path: Path)
     assert result["autoregressive"]["text"] == result["speculative"]["text"]
     assert result["quality"] == {"kind": "greedy", "first_difference": None, "top2_gap": None}
     assert result["predicted_speedup"] > 0
+    assert result["seeds"] == [0]
+    assert result["all_seeds"]["drafted"] == result["speculative"]["drafted"]
     for words in (
         "target alone",
         "speculative",
@@ -178,6 +182,8 @@ def test_compare_of_a_sampled_run_claims_no_identity(ok: Callable[..., str]) -> 
     sampled = ["--temperature", "1", "--repeats", "2", "--json", "-"]
     result = checked_shape(ok("compare", *LOOKUP, "--max-new-tokens", "8", *PROMPT, *sampled), repeats=2)
     assert (result["draft"], result["draft_dtype"], result["identical"]) == ("prompt-lookup", None, None)
+    assert (result["seed"], result["seeds"]) == (0, [0, 1])
+    assert result["all_seeds"]["rounds"] > result["speculative"]["rounds"]
     assert set(result["quality"]) == {"kind", "speculative", "autoregressive"}
     for text in ("speculative", "autoregressive"):
         mean = result["quality"][text]

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, ModelDrafter
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.cli.compare import comparison_json
-from specviz.core.metrics import count
+from specviz.core.metrics import count, speedup_at
+from specviz.core.settings import MAX_SEED
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure import paired_runs
@@ -74,6 +75,46 @@ def test_compare_warms_both_up_then_times_them_alternately(monkeypatch: pytest.M
     assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
     assert len(comparison.speculative_seconds) == len(comparison.plain_seconds) == len(comparison.ratios) == 3
     assert comparison.speculative.rounds[0].drafted[0].target_prob is None  # nothing recorded while the clock runs
+
+
+@pytest.mark.parametrize(("settings", "seeds"), [(GREEDY, [0, 0, 0]), (SAMPLED, [2, 3, 4])])
+def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings, seeds: list[int]) -> None:
+    """Found: one seed was repeated, so the interval was of timing noise, and the verdict certain about one draw."""
+    runs = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, settings)
+    assert all(runs.repeat() for _ in range(3))
+    for repeats in (runs.speculative, runs.plain):
+        assert [trace.settings.seed for trace in repeats.traces] == seeds
+    speculative, plain = runs.shown
+    if settings.greedy:
+        assert runs.draws == []
+    else:
+        assert speculative.settings.seed == plain.settings.seed, "the two texts shown are of one repeat"
+        texts = {tuple(trace.output.token_ids) for trace in runs.speculative.traces}
+        assert len(texts) == 3, "three draws"
+        assert [draw.counts for draw in runs.draws] == [count(trace.rounds) for trace in runs.speculative.traces]
+
+
+def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
+    comparison = compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3)
+    result = comparison_json(comparison)
+    assert (result["seed"], result["seeds"]) == (2, [2, 3, 4])
+    assert result["all_seeds"]["emitted"] == comparison.counts.emitted == 60
+    assert result["speculative"]["rounds"] == len(comparison.speculative.rounds)
+    assert comparison.terms is not None
+    assert comparison.terms.alpha == comparison.counts.per_judgement_rate
+
+
+def test_a_seed_never_grows_beyond_the_largest() -> None:
+    largest = replace(SAMPLED, seed=MAX_SEED)
+    assert [paired_runs.repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0]
+
+
+def test_prompt_lookup_is_predicted_from_what_it_found() -> None:
+    comparison = a_comparison(drafter=PromptLookupDrafter(), prompt=[1, 2, 3, 1, 2])
+    counts = comparison.counts
+    assert counts.drafted < 4 * counts.rounds
+    modelled = speedup_at(comparison.speculative.rounds, COSTS.costs)
+    assert comparison.predicted_speedup == pytest.approx(modelled)
 
 
 def test_compare_of_a_tiny_pair() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from specviz import DecodeSettings, InputError
+from specviz.core.metrics import Counts
 from specviz.core.request import RunRequest
 from specviz.core.trace import (
     Autoregressive,
@@ -24,6 +25,8 @@ from specviz.core.trace import (
     Round,
     Trace,
 )
+from specviz.measure.paired import Draw
+from specviz.measure.paired_runs import median_index
 from specviz.measure.race import (
     GreedyQuality,
     LogProbability,
@@ -32,19 +35,18 @@ from specviz.measure.race import (
     burst_clock,
     burst_texts,
     dump_lap,
-    dump_race,
     lap_figures,
     load_lap,
-    median_index,
     overall_verdict,
-    parse_race,
     pooled_terms,
 )
+from specviz.measure.race_file import dump_race, parse_race
+from specviz.measure.race_kinds import clearly_differ, kinds_of
 from specviz.measure.race_table import race_csv, race_frame
 from specviz.models.pairs import known_names
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.link import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
-from specviz.ui.race.results import quality_cell, quality_sentence, rows
+from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows
 from specviz.ui.race.state import recorded_race
 from tests.support.plain_json import is_plain_json
 
@@ -170,6 +172,68 @@ def test_pooled_terms_weigh_every_judgement_alike() -> None:
     terms = pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])])
     assert terms is not None
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
+
+
+COUNTS = Counts(rounds=2, drafted=4, accepted=3, rejected=1, discarded=0, emitted=5)
+SAMPLED = lap(
+    settings=replace(SETTINGS, temperature=1.0),
+    draws=[Draw(7, COUNTS, 5), Draw(8, replace(COUNTS, rounds=4, accepted=1, rejected=3), 5), Draw(9, COUNTS, 10)],
+)
+
+
+def test_above_temperature_0_counts_are_the_sum_over_the_seeds() -> None:
+    assert SAMPLED.seeds == [7, 8, 9]
+    assert (SAMPLED.counts.rounds, SAMPLED.counts.drafted, SAMPLED.counts.emitted) == (8, 12, 15)
+    assert SAMPLED.terms is not None
+    assert SAMPLED.terms.alpha == pytest.approx(7 / 12)
+    assert SAMPLED.ratios == pytest.approx([3.0, 2.0, 0.5]), "the last plain run wrote twice as many tokens"
+    figures = lap_figures(SAMPLED)
+    assert (figures["seed"], figures["speculative_tokens"], figures["plain_tokens"]) == (7, 15, 20)
+    assert figures["target_calls"] == 8
+    assert figures["speculative_tokens"] / figures["target_calls"] == SAMPLED.counts.tokens_per_target_call
+    table = race_frame([SAMPLED])
+    assert table["seed"].to_list() == [7, 8, 9]
+    assert table["repeat_target_calls"].to_list() == [2, 4, 2]
+    assert table["repeat_plain_tokens"].to_list() == [5, 5, 10]
+
+
+def test_a_sampled_race_survives_its_file_and_an_old_one_has_one_seed() -> None:
+    assert parse_race(dump_race([SAMPLED])) == [SAMPLED]
+    content = json.loads(dump_race([SAMPLED]))
+    assert content["laps"][0]["seeds"] == [7, 8, 9]
+    del content["laps"][0]["draws"], content["laps"][0]["seeds"], content["kinds"]
+    (old,) = parse_race(json.dumps(content))
+    assert (old.seeds, old.counts.rounds, len(old.ratios)) == ([0], 2, 3)
+
+
+def timed(name: str, *speedups: float) -> RaceLap:
+    ones = [1.0] * len(speedups)
+    return lap(
+        name=name, plain_seconds=list(speedups), speculative_seconds=ones, plain_prefill=ones, speculative_prefill=ones
+    )
+
+
+def test_kinds_that_clearly_differ_have_a_verdict_each() -> None:
+    laps = [timed("story-1", 1.6, 1.61), timed("random-1", 0.6, 0.61), timed("story-2", 1.5, 1.51), timed("own-1", 1.0)]
+    kinds = kinds_of(laps)
+    assert [(kind.name, kind.prompts) for kind in kinds] == [
+        ("story", ("story-1", "story-2")), ("random", ("random-1",)), ("own", ("own-1",)),
+    ]  # fmt: skip
+    assert clearly_differ(kinds)
+    story, random, own = kinds
+    assert story.verdict.speedup == pytest.approx((1.605 * 1.505) ** 0.5, rel=1e-4)
+    assert story.verdict.interval == pytest.approx((1.0327, 2.3390), abs=0.001), "over two prompts, not repeats"
+    assert (random.verdict.label, random.verdict.certain, own.verdict.interval) == ("hurts", True, None)
+    assert kind_line(own) == "Your prompts (1 prompt): :material/trending_flat: :gray[**Looks about even, 1.00×**]"
+    assert kind_line(random).startswith("Random words (1 prompt): ")
+    assert kind_line(random).endswith("95 % interval 0.54 to 0.67×")
+    assert json.loads(dump_race(laps))["kinds"][1]["verdict"] == "hurts"
+
+
+def test_kinds_whose_intervals_overlap_do_not_clearly_differ() -> None:
+    assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)]))
+    assert not clearly_differ(kinds_of([timed("story-1", 1.6), timed("random-1", 0.5)])), "one repeat has no interval"
+    assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)])), "of one kind"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, student_t
-from specviz.core.metrics import Costs
+from specviz.core.metrics import Costs, speedup_at
 from specviz.core.settings import DecodeSettings
+from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import (
     Autoregressive,
     Candidate,
@@ -23,9 +24,7 @@ from specviz.core.trace import (
     Trace,
 )
 from specviz.core.verdict import (
-    Terms,
     compare_texts,
-    terms_of,
     verdict_of_ratios,
     verdict_of_run,
 )
@@ -79,11 +78,43 @@ def test_terms_are_what_the_trace_measured() -> None:
     assert terms.overhead == pytest.approx(0.1)
 
 
+# prompt lookup: two of six rounds find two tokens, the others none
+SCARCE = replace(
+    a_trace([a_round(i, 2, drafted=2) if i % 3 == 0 else a_round(i, 0, drafted=0) for i in range(6)]),
+    drafter=DrafterInfo("prompt-lookup", "prompt lookup", None, None, None),
+)
+
+
+CALIBRATED_SCARCE = Costs(STEP, 0.1, {1: 1.0, 3: 1.15}, 0.1)
+
+
 def test_the_draft_length_is_the_median_of_real_drafts() -> None:
-    scarce = [a_round(i, 2, drafted=2) if i % 3 == 0 else a_round(i, 0, drafted=0) for i in range(6)]
-    terms = terms_of(a_trace(scarce))
+    terms = terms_of(SCARCE)
     assert terms is not None
     assert terms.draft_length == 2
+
+
+def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -> None:
+    """Found: E(γ) takes γ drafted tokens in every round, and was 25 % off in the median, 125 % at most."""
+    terms = terms_of(SCARCE)
+    assert terms is not None
+    assert (terms.tokens, terms.drafted) == (10 / 6, 4 / 6)  # 3 tokens in two rounds, 1 in four
+    assert terms.checking == pytest.approx((2 * 1.15 + 4) / 6)
+    assert terms.steps == pytest.approx(4 / 6 * 0.1 + 6.3 / 6 + 0.1)
+    assert terms.speedup == pytest.approx(speedup_at(SCARCE.rounds, CALIBRATED_SCARCE))
+    assert terms.by_formula.speedup == pytest.approx(3 / (2 * 0.1 + 1.15 + 0.1))  # all accepted: E(2) = 3
+    verdict = verdict_of_ratios([terms.speedup], terms)
+    assert verdict is not None
+    assert verdict.break_even is None
+    assert "100 % of the judged drafts are accepted, 1.67 tokens per target call" in verdict.reason
+    assert f"speculation pays above {terms.steps:.2f} tokens per call" in verdict.reason
+
+
+def test_a_draft_of_fixed_length_has_the_formula() -> None:
+    terms = terms_of(GOOD)
+    assert terms is not None
+    assert terms.counted is None
+    assert terms_of(replace(GOOD, settings=replace(GOOD.settings, draft_schedule="heuristic"))).counted  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from specviz.core import metrics
 from specviz.core.metrics import Costs
+from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
-from specviz.core.verdict import terms_of
 from specviz.data.published import PUBLISHED
 from specviz.data.serving_counters import ServingCounters
 from specviz.measure.sweep.points import costs_of

@@ -60,18 +60,19 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
     Columns:
         those of `by`
-        drafted, accepted, rejected, runs, prompts: how many there are, all together.
+        drafted, accepted, rejected, rounds, new_tokens, runs, prompts: how many there are, all together.
         lengths: the draft lengths among them, as a tuple.
         speedup: the geometric mean: twice as fast and half as fast average to 1.
         low, high: its 95 % interval over the prompts; NaN for a single prompt.
         acceptance_rate: accepted / drafted, all together; NaN where nothing was drafted.
         per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
+        tokens_per_target_call: new_tokens / rounds, all together.
         pays, loses: whether it is faster, or slower, by more than a person would overlook.
         sure: whether the interval leaves out 1.
     """
     logs = rows.assign(log=rows["speedup"].map(math.log))
     groups = logs.groupby(by, sort=False)
-    sums = groups[["drafted", "accepted", "rejected"]].sum()
+    sums = groups[["drafted", "accepted", "rejected", "rounds", "new_tokens"]].sum()
     speedup = groups["log"].mean().map(math.exp)
     found = sums.assign(
         **{
@@ -80,6 +81,7 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
             "speedup": speedup,
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
+            "tokens_per_target_call": sums["new_tokens"] / sums["rounds"],
             "pays": speedup > NEUTRAL,
             "loses": speedup < 1 / NEUTRAL,
         }

@@ -6,8 +6,8 @@ from html import escape
 
 from specviz.core import metrics, theory
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import DraftedToken, Trace
-from specviz.core.verdict import Terms, terms_of
 from specviz.measure.worksheet.gap import position_rates
 
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
@@ -107,6 +107,7 @@ def _on_costs(trace: Trace) -> Iterator[Exercise]:
     costs, terms = metrics.costs(trace), terms_of(trace)
     if costs is None or terms is None:
         return
+    terms = terms.by_formula  # the questions are about E(γ)
     step, length = 1000 * costs.step_seconds, terms.draft_length
     draft, overhead = step * costs.cost_ratio, step * costs.overhead
     yield Exercise(

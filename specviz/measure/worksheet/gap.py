@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from statistics import median_high
 
 from specviz.core import metrics
+from specviz.core.terms import Terms, terms_of
 from specviz.core.theory import expected_tokens_by_position, round_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Terms, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Gap:
         largest = max(causes, key=lambda cause: abs(causes[cause]))
         return (
             f"The paper’s formula says {self.ideal:.2f}×; with this run’s v(γ+1) and overhead, from one α, "
-            f"{self.terms.speedup:.2f}×; measured {self.measured:.2f}×. Of the known causes, {largest} changes most: "
-            f"{signed(causes[largest])}."
+            f"{self.terms.by_formula.speedup:.2f}×; measured {self.measured:.2f}×. Of the known causes, "
+            f"{largest} changes most: {signed(causes[largest])}."
         )
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from specviz.core import theory
-from specviz.core.verdict import NEUTRAL, Terms
+from specviz.core.terms import Terms
+from specviz.core.verdict import NEUTRAL
 from specviz.data.serving_counters import ServingCounters
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]

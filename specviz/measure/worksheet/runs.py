@@ -10,9 +10,9 @@ from typing import Literal
 import pandas as pd
 
 from specviz.core.metrics import Costs
+from specviz.core.terms import Counted, Terms
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import Terms
 from specviz.measure.race import RaceLap
 from specviz.measure.sweep.points import Series, costs_of, points, split_by_series
 from specviz.measure.sweep.sentences import workload_title
@@ -42,7 +42,7 @@ class Measured:
     @property
     def ideal(self) -> float:
         """E(γ) / (γc + 1) with its α and c."""
-        return replace(self.terms, verification=1.0, overhead=0.0).speedup
+        return replace(self.terms.by_formula, verification=1.0, overhead=0.0).speedup
 
 
 def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
@@ -81,7 +81,10 @@ def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
 def _of_series(rows: pd.DataFrame, series: Series, costs: Costs, recorded: bool) -> Iterator[Measured]:
     for point in each_row(points(rows).dropna(subset="per_judgement_rate")):
         checked = verification_steps(costs.verification, point.draft_length + 1)
-        terms = Terms(point.per_judgement_rate, point.draft_length, costs.cost_ratio, checked, costs.overhead)
+        counted = None
+        if series.draft_dtype is None:  # prompt lookup: it often finds fewer tokens than it may draft
+            counted = Counted(point.tokens_per_target_call, point.drafted / point.rounds, checked)
+        terms = Terms(point.per_judgement_rate, point.draft_length, costs.cost_ratio, checked, costs.overhead, counted)
         label = f"{workload_title(point.workload)}: {series.label}"
         yield Measured("When it helps", recorded, label, terms, point.speedup)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from specviz.core import metrics
 from specviz.core.metrics import Costs
 from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
-from specviz.core.verdict import terms_of
 from specviz.data.published import PUBLISHED, PublishedRun
 from specviz.measure.worksheet.model import Model
 

@@ -59,7 +59,7 @@ def _check(
 
 def _lap(runs: PairedRuns, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
-    speculative, plain = runs.speculative.median, runs.plain.median
+    speculative, plain = runs.shown
     token_texts = TokenTexts(target.tokenizer)
     return RaceLap(
         speculative=speculative,
@@ -71,4 +71,5 @@ def _lap(runs: PairedRuns, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
         plain_prefill=runs.plain.prefill,
         plain_tokens=[token_texts[token_id] for token_id in plain.output.token_ids],
         quality=load_quality(quality(target, speculative, plain)),
+        draws=runs.draws,
     )

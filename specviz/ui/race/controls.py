@@ -84,8 +84,8 @@ def _more_controls() -> None:
 
 
 REPEATS_HELP = (
-    "How often each decoder is timed on each prompt; the two are timed alternately. The median counts; its spread is "
-    "shown."
+    "How often each decoder is timed on each prompt; the two are timed alternately. Above temperature 0 each repeat "
+    "has a new seed: the one in More settings, the next one, and so on."
 )
 SAME_LENGTH_HELP = (
     "On: both write the same number of tokens, also after an end-of-text token. Off: each stops where its text ends."

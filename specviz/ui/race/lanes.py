@@ -20,7 +20,7 @@ MAX_PLACE = 10_000_000.0  # ms
 
 
 def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> RacePayload:
-    """Everything the lanes draw, of each decoder's median repeat; times are milliseconds from the end of the prompt.
+    """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt.
 
     Args:
         laps: at least one.

@@ -114,6 +114,14 @@ def _where(racing: Racing, laps: list[RaceLap]) -> str:
     return f"recorded on {laps[0].speculative.recorded_on.machine}"
 
 
+def _seeds(lap: RaceLap) -> str:
+    """Which seeds the repeats have; nothing to say for greedy decoding."""
+    if lap.speculative.settings.greedy:
+        return ""
+    seeds = lap.seeds
+    return f", a new seed in each ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else f", seed {seeds[0]} in each"
+
+
 def _caption(racing: Racing, laps: list[RaceLap]) -> str:
     """What the race on screen was of, and whether the controls have moved on since."""
     first = laps[0].speculative
@@ -125,7 +133,7 @@ def _caption(racing: Racing, laps: list[RaceLap]) -> str:
     of = (
         f"{plain(first.target.name)} ({plain(first.target.dtype)}) with {draft}, "
         f"γ = {settings.draft_length}{policy}, temperature {settings.temperature:g}, {settings.max_new_tokens} tokens, "
-        f"{repeats} {'repeat' if repeats == 1 else 'repeats'}"
+        f"{repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
     )
     if not racing.laps:
         invitation = "" if racing.slot.busy else " Press **Start the race** to run yours here."

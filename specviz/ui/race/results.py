@@ -14,9 +14,10 @@ from specviz.measure.race import (
     LogProbability,
     RaceLap,
     SampledQuality,
-    dump_race,
     overall_verdict,
 )
+from specviz.measure.race_file import dump_race
+from specviz.measure.race_kinds import Kind, clearly_differ, kinds_of
 from specviz.measure.race_table import race_csv
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.tables import numbers
@@ -30,9 +31,7 @@ Row = dict[str, Any]
 
 def show_results(laps: Sequence[RaceLap], where: str) -> None:
     """The verdict first, then the table; `where` says on which machine it was measured, and when."""
-    verdict = overall_verdict(laps)
-    if verdict:
-        st.markdown(f"{headline(verdict, end='')} {_over(laps, verdict)} {verdict.reason} :gray[({plain(where)})]")
+    _show_verdict(laps, where)
     st.dataframe(
         pd.DataFrame(rows(laps)), hide_index=True, key="race_table", column_config=_columns(), alt="Results by prompt."
     )
@@ -41,11 +40,49 @@ def show_results(laps: Sequence[RaceLap], where: str) -> None:
     _show_files(laps)
 
 
+def _show_verdict(laps: Sequence[RaceLap], where: str) -> None:
+    """One verdict over all prompts; where kinds of prompt clearly differ, one for each kind."""
+    verdict, kinds = overall_verdict(laps), kinds_of(laps)
+    if not verdict:
+        return
+    differ = clearly_differ(kinds)
+    if verdict.certain or not differ:
+        st.markdown(f"{headline(verdict, end='')} {_over(laps, verdict)} {verdict.reason} :gray[({plain(where)})]")
+    else:
+        st.markdown(f":material/alt_route: **It depends on the kind of prompt.** :gray[({plain(where)})]")
+    if differ:
+        st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
+        st.caption(" ".join([*([] if verdict.certain else [mean_sentence(laps, verdict)]), KINDS_CAPTION]))
+
+
+KINDS_CAPTION = (
+    "The 95 % intervals of some kinds do not overlap, so each kind has its own verdict. A kind with one prompt is "
+    "judged on that prompt only: its interval is over repeats. With more prompts, the interval is over prompts."
+)
+
+
+def kind_line(kind: Kind) -> str:
+    """ "Code (1 prompt): Helps, 1.46×, 95 % interval 1.40 to 1.52×", as Markdown."""
+    prompts = len(kind.prompts)
+    line = f"{kind.title} ({prompts} {'prompt' if prompts == 1 else 'prompts'}): {headline(kind.verdict, end='')}"
+    if kind.verdict.interval is None:
+        return line
+    low, high = kind.verdict.interval
+    return f"{line}, 95 % interval {low:.2f} to {high:.2f}×"
+
+
+def mean_sentence(laps: Sequence[RaceLap], verdict: Verdict) -> str:
+    """The mean of kinds that differ, and that it is no verdict."""
+    return f"The mean {_over(laps, verdict)[:-1]} is {verdict.speedup:.2f}×: it describes none of these kinds."
+
+
 TABLE_CAPTION = (
     "The speedup is computed from pairs of runs that were timed back to back, alternately the target alone first and "
     "speculative decoding first: it is the geometric mean of their ratios, seconds of the target alone / seconds of "
     "speculative decoding, with the 95 % interval of the same ratios. `specviz compare` computes it in the same way. "
-    "Over all prompts the interval is over prompts, not over repeats. Tokens per second and speedup leave out prefill; "
+    "Over all prompts the interval is over prompts, not over repeats. Greedy repeats all write the same text, so the "
+    "counts are of one. Above temperature 0 each repeat has a new seed: the interval is over seeds, and the counts are "
+    "the sum over them. Tokens per second and speedup leave out prefill; "
     "the latency in seconds includes it and is the median of the repeats (fastest to slowest)."
 )
 
@@ -66,7 +103,6 @@ def rows(laps: Sequence[RaceLap]) -> list[Row]:
 
 
 def _row(lap: RaceLap) -> Row:
-    tokens = len(lap.speculative.output.token_ids), len(lap.plain.output.token_ids)
     return {
         "prompt": lap.name,
         "speedup": with_interval(lap.verdict),
@@ -74,8 +110,8 @@ def _row(lap: RaceLap) -> Row:
         **_counts([lap]),
         "target alone, s": with_spread(lap.plain_latency),
         "speculative, s": with_spread(lap.speculative_latency),
-        "target alone, tokens/s": tokens[1] / median(lap.plain_seconds),
-        "speculative, tokens/s": tokens[0] / median(lap.speculative_seconds),
+        "target alone, tokens/s": median(lap.plain_rates),
+        "speculative, tokens/s": median(lap.speculative_rates),
     }
 
 
@@ -91,8 +127,8 @@ def _overall_row(laps: Sequence[RaceLap]) -> Row:
         **_counts(laps),
         "target alone, s": f"{sum(median(lap.plain_latency) for lap in laps):.2f}",
         "speculative, s": f"{sum(median(lap.speculative_latency) for lap in laps):.2f}",
-        "target alone, tokens/s": sum(len(lap.plain.output.token_ids) for lap in laps) / plain_seconds,
-        "speculative, tokens/s": sum(len(lap.speculative.output.token_ids) for lap in laps) / seconds,
+        "target alone, tokens/s": sum(median(lap.plain_lengths) for lap in laps) / plain_seconds,
+        "speculative, tokens/s": sum(median(lap.speculative_lengths) for lap in laps) / seconds,
     }
 
 

@@ -6,7 +6,8 @@ from functools import cache
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
-from specviz.measure.race import RaceLap, parse_race
+from specviz.measure.race import RaceLap
+from specviz.measure.race_file import parse_race
 from specviz.service.protocol import Race
 from specviz.service.results import RaceResult
 from specviz.ui.race.link import Entry

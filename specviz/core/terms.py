@@ -1,0 +1,125 @@
+"""The terms of a predicted speedup: what limits it, and where it breaks even. Modelled, never measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median_high
+from typing import Literal
+
+from specviz.core import metrics
+from specviz.core.theory import break_even_acceptance, expected_tokens, realistic_speedup, verification_steps
+from specviz.core.trace import Round, Trace
+
+Term = Literal["acceptance", "draft cost", "verification", "overhead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What rounds of different lengths drafted and wrote: exact counts, and the cost of checking them.
+
+    Prompt lookup may find fewer tokens than the draft length, or none, and a schedule chooses the length itself. E(γ)
+    would count γ drafted tokens in each of these rounds.
+    """
+
+    tokens: float  # per target call
+    drafted: float  # the mean of all rounds, those without a draft among them
+    verification: float  # the mean of v over these rounds, in target steps
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of the predicted speedup E(γ) / (γc + v(γ+1) + o); times in target steps.
+
+    Where `counted` is known, the prediction uses the counted tokens per target call and the mean number of drafted
+    tokens in the place of E(γ) and γ.
+    """
+
+    alpha: float  # per judgement
+    draft_length: int
+    cost_ratio: float  # c
+    verification: float  # v at draft_length + 1
+    overhead: float  # o
+    counted: Counted | None = None  # None: every round drafts draft_length tokens
+
+    @property
+    def tokens(self) -> float:
+        """Tokens per target call: counted, else E(γ)."""
+        return self.counted.tokens if self.counted else expected_tokens(self.alpha, self.draft_length)
+
+    @property
+    def drafted(self) -> float:
+        """Drafted tokens a round."""
+        return self.counted.drafted if self.counted else self.draft_length
+
+    @property
+    def checking(self) -> float:
+        """The target pass of a round, in target steps."""
+        return self.counted.verification if self.counted else self.verification
+
+    @property
+    def steps(self) -> float:
+        """The time of a round in target steps, and so the tokens per target call above which speculation pays."""
+        return self.drafted * self.cost_ratio + self.checking + self.overhead
+
+    @property
+    def speedup(self) -> float:
+        """Modelled, not measured."""
+        if self.counted:
+            return self.counted.tokens / self.steps
+        return realistic_speedup(self.alpha, self.draft_length, self.cost_ratio, self.verification, self.overhead)
+
+    @property
+    def by_formula(self) -> "Terms":
+        """The same with E(γ), as if every round drafted `draft_length` tokens."""
+        return replace(self, counted=None)
+
+    @property
+    def break_even(self) -> float | None:
+        """The alpha above which speculation pays at these costs; None if no alpha does.
+
+        By the formula with E(γ). Where rounds differ in length, `steps` is the exact break-even, in tokens per call.
+        """
+        return break_even_acceptance(self.draft_length, self.cost_ratio, self.verification, self.overhead)
+
+    @property
+    def binding(self) -> Term:
+        """The term whose ideal value, with the others unchanged, would raise the predicted speedup most."""
+        own = self.counted
+        ideals: dict[Term, Terms] = {
+            "acceptance": replace(self, alpha=1.0, counted=own and replace(own, tokens=own.drafted + 1)),
+            "draft cost": replace(self, cost_ratio=0.0),
+            "verification": replace(self, verification=1.0, counted=own and replace(own, verification=1.0)),
+            "overhead": replace(self, overhead=0.0),
+        }
+        return max(ideals, key=lambda term: ideals[term].speedup)
+
+
+def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
+    """The terms of one trace; None without a plain run or a drafted token.
+
+    The costs are those of a calibration if one is given, else those measured in the run itself. The draft length is the
+    median over rounds with a draft.
+    """
+    own, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
+    costs = costs or own
+    if own is None or costs is None or alpha is None:
+        return None
+    draft_length = median_high(len(round.drafted) for round in trace.rounds if round.drafted)
+    verification = verification_steps(costs.verification, draft_length + 1)
+    counted = counted_of(trace.rounds, costs) if lengths_differ(trace) else None
+    return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead, counted)
+
+
+def lengths_differ(trace: Trace) -> bool:
+    """Whether the drafts of this run have no fixed length: prompt lookup, or a schedule that chooses the length."""
+    lookup = trace.drafter is not None and trace.drafter.kind == "prompt-lookup"
+    return lookup or trace.settings.draft_schedule != "fixed"
+
+
+def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> Counted:
+    """What these rounds drafted and wrote; at least one round. v is taken for the real length of each."""
+    counts = metrics.count(rounds)
+    return Counted(
+        tokens=counts.emitted / counts.rounds,
+        drafted=counts.drafted / counts.rounds,
+        verification=fmean(verification_steps(costs.verification, len(round.drafted) + 1) for round in rounds),
+    )

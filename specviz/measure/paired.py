@@ -1,0 +1,131 @@
+"""What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare share it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import geometric_mean
+
+from specviz.core.metrics import Costs, Counts, count
+from specviz.core.terms import Terms, terms_of
+from specviz.core.trace import Trace
+from specviz.core.verdict import Verdict, verdict_of_ratios
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One repeat above temperature 0: its seed, and what its two runs wrote."""
+
+    seed: int
+    counts: Counts  # of the speculative run
+    plain_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Alternating repeats of both decoders on one prompt.
+
+    Greedy, every repeat writes the same tokens, so one repeat's counts are those of all. Above temperature 0 every
+    repeat has a seed of its own: counts are then the sum over the repeats, and the interval of the speedup says how
+    far it would vary with other seeds as well as with other timings.
+    """
+
+    speculative: Trace  # of the repeat that is shown: greedy, the median time; sampled, the median ratio
+    plain: Trace
+    speculative_seconds: list[float]  # decoding without prefill, of each repeat
+    plain_seconds: list[float]
+    draws: list[Draw] = field(default_factory=list, kw_only=True)  # of each repeat; empty: all wrote the same
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each repeat; one seed where all repeats have the same."""
+        return [draw.seed for draw in self.draws] or [self.speculative.settings.seed]
+
+    @property
+    def counts(self) -> Counts:
+        """How many drafted tokens were accepted, rejected and discarded, over all `draws`."""
+        return total([draw.counts for draw in self.draws]) if self.draws else count(self.speculative.rounds)
+
+    @property
+    def plain_written(self) -> int:
+        """How many tokens the target alone wrote; the sum of all `draws`, as the counts are."""
+        return sum(draw.plain_tokens for draw in self.draws) or len(self.plain.output.token_ids)
+
+    @property
+    def speculative_lengths(self) -> list[int]:
+        """How many tokens speculative decoding wrote, in each repeat."""
+        same = [len(self.speculative.output.token_ids)] * len(self.speculative_seconds)
+        return [draw.counts.emitted for draw in self.draws] or same
+
+    @property
+    def plain_lengths(self) -> list[int]:
+        """How many tokens the target alone wrote, in each repeat."""
+        same = [len(self.plain.output.token_ids)] * len(self.plain_seconds)
+        return [draw.plain_tokens for draw in self.draws] or same
+
+    @property
+    def plain_rates(self) -> list[float]:
+        """Tokens per second of the target alone, in each repeat."""
+        return _rates(self.plain_lengths, self.plain_seconds)
+
+    @property
+    def speculative_rates(self) -> list[float]:
+        """Tokens per second of speculative decoding, in each repeat."""
+        return _rates(self.speculative_lengths, self.speculative_seconds)
+
+    @property
+    def ratios(self) -> list[float]:
+        """Each repeat's plain seconds / speculative seconds, for the same number of tokens."""
+        return [ours / plain for plain, ours in zip(self.plain_rates, self.speculative_rates, strict=True)]
+
+    @property
+    def speedup(self) -> float:
+        """The measured speedup, by the one definition that Race, compare and their files share.
+
+        It is the geometric mean of `ratios`. The two runs of a ratio were made back to back, so a slow moment of the
+        machine slows both; and 2× and ½× average to 1×. `verdict.interval` is the 95 % interval from the same ratios.
+        It is not the ratio of the two median times.
+        """
+        return geometric_mean(self.ratios)
+
+    @property
+    def terms(self) -> Terms | None:
+        """Acceptance and costs as these runs measured them; None where no drafted token was judged."""
+        return self.terms_at(None)
+
+    def terms_at(self, costs: Costs | None) -> Terms | None:
+        """The same at other costs, such as calibrated ones."""
+        terms = terms_of(replace(self.speculative, autoregressive=self.plain.autoregressive), costs)
+        counts, alpha = self.counts, self.counts.per_judgement_rate
+        if terms is None or alpha is None or not self.draws:
+            return terms
+        rounds = {"tokens": counts.emitted / counts.rounds, "drafted": counts.drafted / counts.rounds}
+        return replace(terms, alpha=alpha, counted=terms.counted and replace(terms.counted, **rounds))
+
+    @property
+    def identical(self) -> bool | None:
+        """Greedy: whether both wrote the same token ids. None when sampling: two random draws need not agree."""
+        if not self.speculative.settings.greedy:
+            return None
+        return self.speculative.output.token_ids == self.plain.output.token_ids
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict from the paired ratios and their interval."""
+        verdict = verdict_of_ratios(self.ratios, self.terms)
+        assert verdict is not None  # there is at least one repeat
+        return verdict
+
+
+def _rates(tokens: Sequence[int], seconds: Sequence[float]) -> list[float]:
+    return [each / its for each, its in zip(tokens, seconds, strict=True)]
+
+
+def total(every: Sequence[Counts]) -> Counts:
+    """The counts of all of them together."""
+    return Counts(
+        rounds=sum(one.rounds for one in every),
+        drafted=sum(one.drafted for one in every),
+        accepted=sum(one.accepted for one in every),
+        rejected=sum(one.rejected for one in every),
+        discarded=sum(one.discarded for one in every),
+        emitted=sum(one.emitted for one in every),
+    )
