@@ -21,6 +21,7 @@ export const STATUS_WORDS = {
   discarded: "discarded, never judged",
   correction: "correction by the target",
   bonus: "bonus token of the target",
+  own: "the target’s own token, nothing was drafted",
 };
 
 const CHIP_LENGTH = 32; // characters
@@ -31,8 +32,8 @@ const UNKNOWN =
  * Whether the target wrote the token itself.
  * @param {{ status: ChipStatus }} chip
  */
-export function isOwn({ status }) {
-  return status === "correction" || status === "bonus";
+export function byTarget({ status }) {
+  return status === "correction" || status === "bonus" || status === "own";
 }
 
 /**
@@ -45,7 +46,7 @@ export function drawRound(data, index) {
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", `Round ${index + 1}`);
   const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
-  if (!data.chips.length || isOwn(data.chips[0])) node.append(element("span", "no-draft", "no draft"));
+  if (!data.chips.length || byTarget(data.chips[0])) node.append(element("span", "no-draft", "no draft"));
   node.append(...chips);
   if (data.draft_tokens) node.append(draftTokens(data.draft_tokens));
   return { node, chips, data, phase: null };
@@ -78,7 +79,7 @@ export function tokenText(text) {
  * @param {number} index
  */
 function drawChip(data, round, index) {
-  const chip = element("span", `chip ${data.status} ${isOwn(data) ? "emitted" : "drafted"}`);
+  const chip = element("span", `chip ${data.status} ${byTarget(data) ? "emitted" : "drafted"}`);
   chip.append(data.text === null ? element("bdi", "", "?") : tokenText(data.text));
   if (data.text === null) chip.title = UNKNOWN;
   chip.setAttribute("role", "button");

@@ -12,7 +12,7 @@ export interface ChartPayload {
 
 export type Chip = JudgedChip | DiscardedChip | TargetChip;
 
-export type ChipStatus = "accepted" | "rejected" | "discarded" | "correction" | "bonus";
+export type ChipStatus = "accepted" | "rejected" | "discarded" | "correction" | "bonus" | "own";
 
 /**
  * A lesson: the picture of the two models, the part of the stage it is about, and its place in the run.
@@ -71,6 +71,9 @@ export interface FeedPayload {
  */
 export interface FiguresAfter {
   emitted: number;
+  accepted: number;
+  drafted: number;
+  judged: number;
   acceptance: number | null;
   judgement: number | null;
   speedup: number | null;
@@ -101,7 +104,7 @@ export interface LanePayload {
   flag: string;
 }
 
-export type LaneStatus = "plain" | "accepted" | "correction" | "bonus";
+export type LaneStatus = "plain" | "accepted" | "correction" | "bonus" | "own";
 
 /**
  * Both decoders on one prompt.
@@ -158,7 +161,7 @@ export interface ReplayedLength {
   speedup: number | null;
 }
 
-export type ReplayedRound = [number, number, "correction" | "bonus" | "none", Array<string>, number];
+export type ReplayedRound = [number, number, "correction" | "bonus" | "own" | "none", Array<string>, number];
 
 /**
  * The run at every draft length.
@@ -264,7 +267,7 @@ export type Step = [number, Array<[string, LaneStatus]>];
  */
 export interface TargetChip {
   text: string;
-  status: "correction" | "bonus";
+  status: "correction" | "bonus" | "own";
   p: number | null;
   candidates: Array<CandidateRow>;
   residual: Array<ShareRow>;

@@ -2,7 +2,7 @@
 // drawn only where `data.diagram` is set (a lesson). It also marks the part of the stage the lesson is about, and moves
 // the playhead to the lesson's place.
 
-import { isOwn } from "../shared/chips.js";
+import { byTarget } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
 import { counted } from "../shared/numbers.js";
 import { shorten, visible } from "../shared/text.js";
@@ -34,7 +34,7 @@ const PICTURE_WORDS = {
   },
 };
 /** @type {Record<ChipStatus, string>} */
-const MARKS = { accepted: "✓", rejected: "✗", discarded: "⋯", correction: "↻", bonus: "+" };
+const MARKS = { accepted: "✓", rejected: "✗", discarded: "⋯", correction: "↻", bonus: "+", own: "•" };
 /** @type {Column[]} */
 const COLUMNS = ["draft", "target", "text"];
 /** @type {Record<Phase, Column>} */
@@ -109,11 +109,11 @@ export class Diagram {
     const rows = Math.min(longest, MOST_ROWS) + 1;
     const height = HEAD + rows * ROW + 6;
     this.svg = svg("svg", { viewBox: `0 0 ${size.width} ${height}`, role: "img" });
-    const drafted = round.chips.filter((chip) => !isOwn(chip));
+    const drafted = round.chips.filter((chip) => !byTarget(chip));
     COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, drafted.length)));
     if (drafted.length) this.svg.append(passFrame(size, Math.min(drafted.length, MOST_ROWS), this.words.pass));
     drafted.slice(0, MOST_ROWS).forEach((chip, row) => this.svg.append(token(chip, row, size)));
-    const own = round.chips.find(isOwn);
+    const own = round.chips.find(byTarget);
     const accepted = drafted.filter((chip) => chip.status === "accepted").length; // a correction takes the next one's row
     if (own) this.svg.append(token(own, Math.min(accepted, MOST_ROWS), size));
     if (drafted.length > MOST_ROWS) this.svg.append(label(`and ${drafted.length - MOST_ROWS} more`, 8, height - 12, "small"));
@@ -148,7 +148,7 @@ export class Diagram {
 function inWords(words, round, phase) {
   /** @param {ChipStatus} status */
   const number = (status) => `${round.chips.filter((chip) => chip.status === status).length} ${status}`;
-  const own = round.chips.find(isOwn);
+  const own = round.chips.find(byTarget);
   const result = `${number("accepted")}, ${number("rejected")}, ${number("discarded")}`;
   const judged = phase === "judge" ? `: ${result}${own ? `, then one ${own.status}` : ""}` : "";
   const way = COLUMNS.map((column) => words[column].title).join(", then ");
@@ -208,7 +208,7 @@ function passFrame(size, rows, text) {
  * @param {Size} size
  */
 function token(chip, row, size) {
-  const group = svg("g", { class: `guess ${chip.status}${isOwn(chip) ? " own" : ""}` });
+  const group = svg("g", { class: `guess ${chip.status}${byTarget(chip) ? " by-target" : ""}` });
   group.style.setProperty("--jump", `${size.column + size.gap}px`);
   group.style.setProperty("--i", String(row));
   const y = HEAD + row * ROW;

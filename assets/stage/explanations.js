@@ -27,7 +27,9 @@ export function explainJudged(data, round, chip) {
     case "correction":
       return correctionToken(data, round, chip);
     case "bonus":
-      return bonusToken(data, round, chip);
+      return targetToken(data, "Every drafted token was accepted, and the same target pass also gives the next token", chip);
+    case "own":
+      return targetToken(data, "Nothing was drafted, so the target wrote one token as it does alone", chip);
   }
 }
 
@@ -121,14 +123,12 @@ function correctionToken({ greedy, translated }, round, chip) {
 
 /**
  * @param {StagePayload} data
- * @param {RoundPayload} round
+ * @param {string} reason
  * @param {TargetChip} chip
  */
-function bonusToken({ greedy }, round, chip) {
-  const accepted = "Every drafted token was accepted, and the same target pass also gives the next token: ";
-  const reason = round.chips.length > 1 ? accepted : "Nothing was drafted: ";
+function targetToken({ greedy }, reason, chip) {
   const source = greedy ? `the target’s top token${withProb(chip)}` : `a token drawn from p itself${withProb(chip)}`;
-  const parts = [rule(`${reason}${source}.`)];
+  const parts = [rule(`${reason}: ${source}.`)];
   if (chip.p === null) parts.push(rule(NOT_RECORDED));
   return chip.candidates.length ? [targetBars(chip.candidates), ...parts] : parts;
 }

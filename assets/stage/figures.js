@@ -18,6 +18,7 @@ import { axis, baseLayout } from "./plotting.js";
 const FIGURES = { acceptance: acceptanceFigure, positions: positionsFigure, speedup: speedupFigure };
 const NAMES = /** @type {FigureName[]} */ (Object.keys(FIGURES));
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
+const WIDE_BARS = 5; // up to so many have room for larger labels
 
 export class Figures {
   /**
@@ -30,6 +31,10 @@ export class Figures {
     const parts = (part) => NAMES.map((name) => [name, find(stage, `[data-figure=${name}] ${part}`)]);
     /** @type {Record<FigureName, HTMLElement>} */
     this.values = Object.fromEntries(parts(".value"));
+    this.counts = {
+      acceptance: find(stage, "[data-figure=acceptance] .counts"),
+      positions: find(stage, "[data-figure=positions] .counts"),
+    };
     /** @type {Record<FigureName, HTMLElement>} */
     this.plots = Object.fromEntries(parts(".plot"));
     /** @type {StagePayload | null} */
@@ -76,10 +81,21 @@ export class Figures {
   #showValues(done, data) {
     const after = this.rounds[done - 1];
     this.values.acceptance.textContent = percent(after?.acceptance);
+    this.counts.acceptance.textContent = fraction(after?.accepted, after?.drafted);
     this.values.positions.textContent = percent(after?.judgement);
+    this.counts.positions.textContent = fraction(after?.accepted, after?.judged);
     const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
     this.values.speedup.textContent = pending ? "…" : times(after?.speedup);
   }
+}
+
+/**
+ * The counts behind a percentage: 100 % of one token says less than 90 % of fifty.
+ * @param {number} [part]
+ * @param {number} [whole]
+ */
+function fraction(part, whole) {
+  return whole ? ` = ${part} / ${whole}` : "";
 }
 
 /**
@@ -131,9 +147,9 @@ function positionsFigure(rounds, done, style, data) {
     y: shares,
     type: "bar",
     marker: { color: style.accepted },
-    text: counts.map(([, judged], i) => (judged && labelled ? `${Math.round(shares[i])}` : "")),
+    text: counts.map(([accepted, judged]) => (judged && labelled ? `${accepted}/${judged}` : "")), // 1/1 is not 50/50
     textposition: "outside",
-    textfont: { color: style.ink, size: 12 },
+    textfont: { color: style.ink, size: counts.length > WIDE_BARS ? 10 : 12 },
     cliponaxis: false,
     textangle: 0,
     customdata: counts,

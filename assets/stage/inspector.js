@@ -13,6 +13,7 @@ const TITLES = {
   discarded: (token) => `${token} was never judged`,
   correction: (token) => `Where ${token} comes from`,
   bonus: (token) => `${token} is a bonus`,
+  own: (token) => `${token} is the target’s own token`,
 };
 
 export class Inspector {

@@ -1,7 +1,7 @@
 // The component: one Stage a mount. It stays when the data changes, and hands the playhead's place to every part.
 
 import { latest, listen } from "../shared/channel.js";
-import { isOwn } from "../shared/chips.js";
+import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
 import { TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
@@ -152,7 +152,7 @@ class Stage {
    */
   #isVisible(data, place) {
     const { done, round } = this.playhead;
-    return place.round < done || (place.round === round && !isOwn(data.rounds[round].chips[place.index]));
+    return place.round < done || (place.round === round && !byTarget(data.rounds[round].chips[place.index]));
   }
 
   #readStyle() {

@@ -102,11 +102,12 @@ export class Timeline {
    * @param {PlotlyModule | null} Plotly
    */
   #draw(data, style, Plotly) {
-    const wanted = `${this.window} ${data.rounds.length} ${data.plain?.length} ${style.key} ${this.plot.clientWidth}`;
+    const { done } = this.playhead;
+    const wanted = `${this.window} ${done} ${data.rounds.length} ${data.plain?.length} ${style.key} ${this.plot.clientWidth}`;
     if (!Plotly || wanted === this.drawn || !this.plot.clientWidth) return;
     this.drawn = wanted;
     this.queue.put("timeline", () => {
-      const { traces, layout } = timelineFigure(data, this.window, this.margin, style, this.plot);
+      const { traces, layout } = timelineFigure(data, this.window, this.margin, style, this.plot, done);
       Plotly.react(this.plot, traces, layout, { ...PLOT_CONFIG, staticPlot: true });
     });
   }

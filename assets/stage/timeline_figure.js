@@ -1,5 +1,6 @@
 // The timeline's blocks, as Plotly draws them.
 
+import { byTarget } from "../shared/chips.js";
 import { axis, baseLayout } from "./plotting.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
@@ -19,8 +20,9 @@ export const LEFT_MARGIN = { wide: 96, narrow: 50 }; // pixels, for the lanes' n
  * @param {Margin} margin
  * @param {Style} style
  * @param {HTMLElement} plot
+ * @param {number} judged how many rounds: what is drafted after them is neither accepted nor wasted yet
  */
-export function timelineFigure(data, window, margin, style, plot) {
+export function timelineFigure(data, window, margin, style, plot, judged) {
   const [from, to] = window;
   const pixelsPerMs = (plot.clientWidth - margin.l - margin.r) / (to - from);
   const names = style.narrow ? ["draft +<br>verify", "target<br>alone"] : ["speculative", "target alone"];
@@ -30,7 +32,7 @@ export function timelineFigure(data, window, margin, style, plot) {
     xaxis: axis(style, { range: [from, to], ticksuffix: " ms", nticks: style.narrow ? 4 : 9, showline: false }),
     yaxis: axis(style, { range: [0, 2], tickvals: [0.5, 1.5], ticktext: names, showline: false, ticklabelstandoff: 8 }),
   };
-  return { traces: blocks(data, window, pixelsPerMs, style), layout };
+  return { traces: blocks(data, window, pixelsPerMs, style, judged), layout };
 }
 
 /**
@@ -38,15 +40,19 @@ export function timelineFigure(data, window, margin, style, plot) {
  * @param {Span} window
  * @param {number} pixelsPerMs
  * @param {Style} style
+ * @param {number} judged
  */
-function blocks(data, window, pixelsPerMs, style) {
+function blocks(data, window, pixelsPerMs, style, judged) {
   const gap = 1.5 / pixelsPerMs;
   /** @param {Span} span */
   const seen = ([start, end]) => end >= window[0] && start <= window[1];
   const plain = data.plain ?? [];
   const alone = plain.map((end, i) => /** @type {Span} */ ([i ? plain[i - 1] : 0, end]));
-  const rounds = data.rounds.filter((round) => seen([round.ms[0], round.ms[3]]));
-  const { accepted, wasted } = draftBlocks(rounds);
+  /** @param {RoundPayload[]} rounds */
+  const onScreen = (rounds) => rounds.filter((round) => seen([round.ms[0], round.ms[3]]));
+  const rounds = onScreen(data.rounds);
+  const { accepted, wasted } = draftBlocks(onScreen(data.rounds.slice(0, judged)));
+  const proposed = onScreen(data.rounds.slice(judged)).flatMap((round) => draftSpans(round).map(({ span }) => span));
   const verify = rounds.map((round) => /** @type {Span} */ ([round.ms[1], round.ms[2]]));
   const hatch = { shape: "/", size: 5, solidity: 0.35, fgcolor: style.accepted, bgcolor: style.background };
   /** @param {string} colour */
@@ -54,6 +60,7 @@ function blocks(data, window, pixelsPerMs, style) {
   return [
     { ...boxes(alone.filter(seen), LANES.alone, gap), fillcolor: style.soft, line: thin(style.mute) },
     { ...boxes(accepted, LANES.speculative, gap), fillcolor: style.accepted, line: thin(style.accepted) },
+    { ...boxes(proposed, LANES.speculative, gap), fillcolor: style.background, line: thin(style.accepted) },
     { ...boxes(wasted, LANES.speculative, gap), fillpattern: hatch, line: thin(style.accepted) },
     { ...boxes(verify, LANES.speculative, gap), fillcolor: style.ink, line: thin(style.ink) },
     labels(alone, (i) => String(i + 1), 1.5, style.mute, window, 26 / pixelsPerMs),
@@ -80,6 +87,17 @@ function boxes(intervals, [low, high], inset) {
 
 /**
  * Each drafted token's share of its round's draft phase.
+ * @param {RoundPayload} round
+ */
+function draftSpans(round) {
+  const drafted = round.chips.filter((chip) => !byTarget(chip));
+  const length = (round.ms[1] - round.ms[0]) / drafted.length;
+  const start = round.ms[0];
+  return drafted.map((chip, i) => ({ chip, span: /** @type {Span} */ ([start + i * length, start + (i + 1) * length]) }));
+}
+
+/**
+ * The drafts of judged rounds.
  * @param {RoundPayload[]} rounds
  */
 function draftBlocks(rounds) {
@@ -88,12 +106,7 @@ function draftBlocks(rounds) {
   /** @type {Span[]} */
   const wasted = [];
   for (const round of rounds) {
-    const drafted = round.chips.filter(({ status }) => status !== "correction" && status !== "bonus");
-    const length = (round.ms[1] - round.ms[0]) / drafted.length;
-    for (const [i, chip] of drafted.entries()) {
-      const start = round.ms[0] + i * length;
-      (chip.status === "accepted" ? accepted : wasted).push([start, start + length]);
-    }
+    for (const { chip, span } of draftSpans(round)) (chip.status === "accepted" ? accepted : wasted).push(span);
   }
   return { accepted, wasted };
 }

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from specviz.cli.output import number, say, visible
-from specviz.core.metrics import count, speedup
+from specviz.core.metrics import count
 from specviz.core.trace import Round, Trace
-from specviz.core.verdict import compare_texts, verdict_of_run
+from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -17,6 +17,7 @@ STYLES = {
     "discarded": ("⋯", "dim"),
     "correction": ("↻", "bold green"),
     "bonus": ("+", "bold green"),
+    "own": ("•", "green"),
 }
 
 
@@ -38,8 +39,10 @@ def print_trace(trace: Trace) -> None:
     )
     say(compare_texts(trace))
     verdict = verdict_of_run(trace)
-    if verdict and speedup(trace):
+    if verdict:
         say(f"{verdict.headline} (one run of one text). {verdict.reason}")
+    else:
+        say(f"No verdict: {why_no_verdict(trace)}.")
 
 
 def round_line(round: Round) -> "Text":
@@ -47,8 +50,8 @@ def round_line(round: Round) -> "Text":
     from rich.text import Text
 
     chips = [chip(token.status, token.text) for token in round.drafted]
-    if round.emitted.kind != "none":
-        chips.append(chip(round.emitted.kind, round.emitted.text))
+    if round.added != "none":
+        chips.append(chip(round.added, round.emitted.text))
     return Text(f"{round.index + 1:5}    ").append_text(Text(" ").join(chips))
 
 

@@ -38,8 +38,8 @@ def token_frame(rounds: Iterable[Round]) -> pd.DataFrame:
     Columns:
         round: the round's index, from 0.
         position: the token's place in the draft, from 1. A correction has the position of the token it replaces;
-            a bonus comes after the last drafted token.
-        status: accepted, rejected, discarded, correction or bonus.
+            a bonus comes after the last drafted token, and an own token has position 1.
+        status: accepted, rejected, discarded, correction, bonus or own (nothing was drafted).
         id, text: the token; the text may be part of a character.
         p, q: the probability that the target and the draft gave the token, from 0 to 1.
         u: the random number that decided; a token is accepted where u < accept_prob.
@@ -57,7 +57,7 @@ def round_frame(rounds: Iterable[Round]) -> pd.DataFrame:
     Columns:
         round: its index, from 0.
         drafted, accepted, rejected, discarded: how many of its drafted tokens.
-        emitted: correction, bonus or none: the token that the target added.
+        emitted: correction, bonus, own or none: the token that the target added.
         draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify.
         tokens: how many tokens it added to the text.
     """
@@ -75,7 +75,7 @@ def _token_rows(round: Round) -> Iterator[tuple[Any, ...]]:
         yield round.index, position, token.status, token.id, token.text, *probabilities
     added = round.emitted
     if added.id is not None:
-        yield round.index, round.accepted + 1, added.kind, added.id, added.text, added.target_prob, None, None, None
+        yield round.index, round.accepted + 1, round.added, added.id, added.text, added.target_prob, None, None, None
 
 
 def _round_row(round: Round) -> tuple[Any, ...]:
@@ -85,7 +85,7 @@ def _round_row(round: Round) -> tuple[Any, ...]:
         round.accepted,
         round.rejected,
         round.discarded,
-        round.emitted.kind,
+        round.added,
         round.draft_seconds,
         round.verify_seconds,
         round.overhead_seconds,

@@ -10,7 +10,8 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 Status = Literal["accepted", "rejected", "discarded"]
-EmittedKind = Literal["correction", "bonus", "none"]
+EmittedKind = Literal["correction", "bonus", "none"]  # as the trace file has it
+TargetStatus = Literal["correction", "bonus", "own", "none"]  # as it is shown: nothing was drafted before an own token
 MAX_CANDIDATES = 64
 
 TokenId = Annotated[int, Field(ge=0, lt=2**31)]
@@ -89,6 +90,11 @@ class Round:
     def discarded(self) -> int:
         """Number of drafted tokens that were never judged."""
         return sum(token.status == "discarded" for token in self.drafted)
+
+    @property
+    def added(self) -> TargetStatus:
+        """What the token that the target added is: the file calls it a bonus also where nothing was drafted."""
+        return "own" if self.emitted.kind == "bonus" and not self.drafted else self.emitted.kind
 
     @property
     def seconds(self) -> float:

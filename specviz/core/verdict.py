@@ -50,8 +50,21 @@ class Verdict:
         return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
 
 
+def why_no_verdict(trace: Trace) -> str | None:
+    """Why a run has no verdict, to follow "No verdict: "; None where it has one."""
+    if trace.output.stopped_by is None:
+        return "this run was stopped before its end"
+    if not metrics.count(trace.rounds).drafted:
+        return "nothing was drafted, so there is nothing to compare"
+    if trace.autoregressive is None:
+        return "this run has no run of the target alone beside it"
+    if not metrics.speedup(trace):
+        return "this run has no times"
+    return None
+
+
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
-    """The verdict on one run of one text; None while one of the two decoders is missing or goes on.
+    """The verdict on one run of one text; None where `why_no_verdict` has a reason.
 
     Neutral where the 95 % interval of the timing (see `speedup_interval`) touches the band from 1 / 1.05 to 1.05. A run
     whose decoders did not take turns has no interval: it is judged by size alone, and never certain. A reason is given
@@ -59,7 +72,7 @@ def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict 
     are not used, because then the machine was busy while it was calibrated.
     """
     speedup = metrics.speedup(trace)
-    if not speedup or trace.output.stopped_by is None:
+    if not speedup or why_no_verdict(trace):
         return None
     interval = speedup_interval(trace)
     if costs and _step(trace) * FAR < costs.step_seconds:

@@ -78,7 +78,9 @@ def _discarded(round: Round) -> list[str]:
 def _emitted(round: Round, whose: Whose) -> str:
     if round.emitted.kind == "correction":
         return f"↻ {_quoted(round.emitted.text)} is the correction: the target’s own token, in place of {whose}."
-    if round.emitted.kind == "bonus":
+    if round.added == "own":
+        return f"• {_quoted(round.emitted.text)} is the target’s own token: nothing was drafted."
+    if round.added == "bonus":
         return (
             f"+ {_quoted(round.emitted.text)} is the bonus: the target’s extra token, since all of {whose} were right."
         )
@@ -101,11 +103,11 @@ def verdict(turns: Sequence[Turn]) -> str:
     yours, model, lookup = (_per_call(scores[player]) for player in (YOU, MODEL, LOOKUP))
     if yours is None or model is None or lookup is None:
         return "No round was played, so there is nothing to compare."
-    figures = f"{yours:.2f} tokens per target call against {model:.2f} of {MODEL} and {lookup:.2f} of {LOOKUP}."
+    figures = f"you {yours:.2f}, {MODEL} {model:.2f} and {LOOKUP} {lookup:.2f} tokens per target call."
     if yours > model + EVEN:
         return f"You were the better draft: {figures} A real draft needs only milliseconds for a guess."
     if yours >= model - EVEN:
-        return f"You and {MODEL} are about even: {figures} But it needs only milliseconds for a guess."
+        return f"You and {MODEL} are about even: {figures} But {MODEL} needs only milliseconds for a guess."
     beaten = f" You were better than {LOOKUP}." if yours > lookup + EVEN else ""
     return f"{MODEL} was the better draft: {figures}{beaten} Even a small model has learned how such texts continue."
 

@@ -20,7 +20,7 @@ from specviz.measure.paired import Paired
 
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
-EmittedStatus = Literal["accepted", "correction", "bonus"]
+EmittedStatus = Literal["accepted", "correction", "bonus", "own"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
     bursts: list[list[tuple[str, EmittedStatus]]] = []
     for round in speculative.rounds:
         burst: list[tuple[str, EmittedStatus]] = [(token.text, "accepted") for token in round.drafted[: round.accepted]]
-        if round.emitted.kind != "none":
-            burst.append((round.emitted.text, round.emitted.kind))
+        if round.added != "none":
+            burst.append((round.emitted.text, round.added))
         bursts.append(burst)
     return bursts
 

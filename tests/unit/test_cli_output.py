@@ -28,14 +28,14 @@ def test_colour_only_on_a_terminal_and_never_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def shown() -> list[str]:
-        for status in ("accepted", "rejected", "discarded", "correction", "bonus"):
+        for status in ("accepted", "rejected", "discarded", "correction", "bonus", "own"):
             say(chip(status, " a"))
         return capsys.readouterr().out.splitlines()
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     plain = shown()
-    assert plain == ["✓␣a", "✗␣a", "⋯␣a", "↻␣a", "+␣a"]
+    assert plain == ["✓␣a", "✗␣a", "⋯␣a", "↻␣a", "+␣a", "•␣a"]
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for coloured, text in zip(shown(), plain, strict=True):
         assert re.fullmatch(rf"\x1b\[[\d;]+m{re.escape(text)}\x1b\[0m", coloured)

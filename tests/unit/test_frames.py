@@ -27,8 +27,10 @@ def test_a_row_for_each_drafted_and_each_added_token(trace: Trace) -> None:
     assert statuses.get("rejected", 0) == counts.rejected
     assert statuses.get("discarded", 0) == counts.discarded
     assert statuses.get("correction", 0) == sum(round.emitted.kind == "correction" for round in trace.rounds)
-    assert statuses.get("bonus", 0) == sum(round.emitted.kind == "bonus" for round in trace.rounds)
-    written = frame[frame["status"].isin(["accepted", "correction", "bonus"])]
+    extra = [bool(round.drafted) for round in trace.rounds if round.emitted.kind == "bonus"]
+    assert statuses.get("bonus", 0) == sum(extra)
+    assert statuses.get("own", 0) == len(extra) - sum(extra)  # without a draft no token is a bonus
+    written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
     assert written["id"].tolist() == trace.output.token_ids
     assert "".join(written["text"]) == trace.output.text
 
@@ -73,7 +75,7 @@ def test_a_row_for_each_round(trace: Trace) -> None:
     assert frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list() == [
         counts.drafted, counts.accepted, counts.rejected, counts.discarded, counts.emitted,
     ]  # fmt: skip
-    assert frame["emitted"].tolist() == [round.emitted.kind for round in trace.rounds]
+    assert frame["emitted"].tolist() == [round.added for round in trace.rounds]
     seconds = frame[["draft_seconds", "verify_seconds", "overhead_seconds"]]
     assert seconds.sum(axis=1).to_list() == pytest.approx([round.seconds for round in trace.rounds])
 

@@ -272,9 +272,14 @@ def test_a_prompt_is_over_after_its_rounds_its_end_or_too_many_turns() -> None:
 @pytest.mark.parametrize(
     ("yours", "model", "lookup", "said"),
     [
-        (3, 1, 0, "You were the better draft: 4.00 tokens per target call against 2.00 of wren-nano"),
+        (3, 1, 0, "You were the better draft: you 4.00, wren-nano 2.00 and prompt lookup 1.00 tokens per target call."),
         (2, 2, 0, "You and wren-nano are about even"),
-        (1, 3, 0, "wren-nano was the better draft: 2.00 tokens per target call against 4.00 of wren-nano and 1.00"),
+        (
+            1,
+            3,
+            0,
+            "wren-nano was the better draft: you 2.00, wren-nano 4.00 and prompt lookup 1.00 tokens per target call.",
+        ),
         (0, 3, 0, "wren-nano was the better draft"),
     ],
 )

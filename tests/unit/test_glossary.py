@@ -12,7 +12,7 @@ from specviz.ui.learn.state import Learning, take
 from specviz.ui.learn.vocabulary import entry
 from tests.unit.test_lessons import PLAIN
 
-WORDS = """draft model, target model, round, draft length, accepted, rejected, discarded, correction, bonus,
+WORDS = """draft model, target model, round, draft length, accepted, rejected, discarded, correction, bonus, own token,
 acceptance rate, per-judgement rate, tokens per target call, overhead, prefill, speedup,
 greedy, p, q, judged, modelled, target pass, near-tie"""
 SYMBOLS = ["γ", "c", "v(k)", "o"]

@@ -27,6 +27,7 @@ from specviz.core.verdict import (
     compare_texts,
     verdict_of_ratios,
     verdict_of_run,
+    why_no_verdict,
 )
 
 STEP = 0.010  # one target step, in seconds
@@ -162,11 +163,36 @@ def test_within_five_percent_one_run_is_neutral(plain_step: float, label: str) -
     assert verdict.label == label
 
 
-def test_a_run_that_drafted_nothing() -> None:
-    verdict = verdict_of_run(NO_DRAFT)
+def test_a_race_that_drafted_nothing() -> None:
+    verdict = verdict_of_ratios([0.8, 0.81, 0.82], None)
     assert verdict is not None
     assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
     assert verdict.reason == "Nothing was drafted, so every round was one plain target step plus the time of the loop."
+
+
+TIMELESS = replace(
+    GOOD,
+    rounds=[replace(each, draft_seconds=0.0, verify_seconds=0.0, overhead_seconds=0.0) for each in GOOD.rounds],
+)
+
+
+@pytest.mark.parametrize(
+    ("trace", "why"),
+    [
+        (replace(GOOD, output=replace(GOOD.output, stopped_by=None)), "this run was stopped before its end"),
+        (NO_DRAFT, "nothing was drafted, so there is nothing to compare"),
+        (replace(GOOD, autoregressive=None), "this run has no run of the target alone beside it"),
+        (TIMELESS, "this run has no times"),
+    ],
+)
+def test_a_run_without_a_verdict_says_why(trace: Trace, why: str) -> None:
+    assert verdict_of_run(trace) is None
+    assert why_no_verdict(trace) == why
+
+
+def test_a_run_with_a_verdict_has_no_excuse() -> None:
+    assert verdict_of_run(GOOD)
+    assert why_no_verdict(GOOD) is None
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,16 @@ GLOSSARY = (
         also=("bonus token",),
     ),
     Word(
+        "own token",
+        Says(
+            "The target’s single token in a round without a draft: one plain pass, as when it works alone.",
+            "The word the editor writes when there is no suggestion to read.",
+        ),
+        "",
+        "round",
+        also=("own tokens",),
+    ),
+    Word(
         "acceptance rate",
         Says(
             "Accepted over drafted tokens: the share of all guesses that are accepted.",

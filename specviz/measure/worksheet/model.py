@@ -101,7 +101,18 @@ def counts_sentence(drafted: int, accepted: int, model: Model) -> str:
     alpha = alpha_of_counts(drafted, accepted, model.draft_length)
     return (
         f"{accepted} / {drafted} = **{_percent(rate)} of the drafted tokens accepted**; at γ = {model.draft_length} "
-        f"that needs α = **{alpha:.2f}** per judgement, if every judgement is alike. {_against(rate, model)}"
+        f"that needs α = **{alpha:.2f}** per judgement, if every judgement is alike. "
+        f"{_slider(alpha, model)}{_against(rate, model)}"
+    )
+
+
+def _slider(alpha: float, model: Model) -> str:
+    """Why the slider shows another α than the one derived from accepted / drafted; empty where they agree."""
+    if round(alpha, 2) == round(model.alpha, 2):
+        return ""
+    return (
+        f"The slider has α = {model.alpha:.2f}: a run’s own α is accepted / judged, or you have set it. The two differ "
+        "because real judgements are not all alike. "
     )
 
 

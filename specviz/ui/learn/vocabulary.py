@@ -59,7 +59,7 @@ def _is_marked(status: str, marked: Marked) -> bool:
     groups = {
         "drafted": ("accepted", "rejected", "discarded"),
         "judged": ("accepted", "rejected"),
-        "emitted": ("accepted", "correction", "bonus"),
+        "emitted": ("accepted", "correction", "bonus", "own"),
     }
     return status in groups.get(marked, (marked,))
 

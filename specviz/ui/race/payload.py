@@ -2,7 +2,7 @@
 
 from typing import Literal, TypedDict
 
-LaneStatus = Literal["plain", "accepted", "correction", "bonus"]
+LaneStatus = Literal["plain", "accepted", "correction", "bonus", "own"]
 LaneName = Literal["target alone", "speculative"]
 Step = tuple[float, list[tuple[str, LaneStatus]]]  # ms, and the tokens written then: text and status
 

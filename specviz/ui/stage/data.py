@@ -173,6 +173,9 @@ def _figures(state: Running, positions: list[tuple[int, int]]) -> FiguresAfter:
     counts = state.counts
     return {
         "emitted": counts.emitted,
+        "accepted": counts.accepted,
+        "drafted": counts.drafted,
+        "judged": counts.accepted + counts.rejected,
         "acceptance": _rounded(counts.acceptance_rate),
         "judgement": _rounded(counts.per_judgement_rate),
         "speedup": _rounded(state.speedup),
@@ -184,8 +187,8 @@ def _chips(round: Round) -> list[Chip]:
     chips: list[Chip] = [
         _discarded_chip(token) if token.status == "discarded" else _judged_chip(token) for token in round.drafted
     ]
-    if round.emitted.kind != "none":
-        chips.append(_target_chip(round.emitted, round.emitted.kind))
+    if round.added != "none":
+        chips.append(_target_chip(round.emitted, round.added))
     return chips
 
 
@@ -205,10 +208,10 @@ def _judged_chip(token: DraftedToken) -> JudgedChip:
     }
 
 
-def _target_chip(token: EmittedToken, kind: Literal["correction", "bonus"]) -> TargetChip:
+def _target_chip(token: EmittedToken, status: Literal["correction", "bonus", "own"]) -> TargetChip:
     return {
         "text": _short(token.text),
-        "status": kind,
+        "status": status,
         "p": _rounded(token.target_prob),
         "candidates": _candidates(token.candidates, token.id),
         "residual": _residual(token.residual_top, token.id),

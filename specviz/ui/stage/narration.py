@@ -62,7 +62,7 @@ def _judge(round: Round) -> str:
         return "The target writes one token itself."
     if round.rejected:
         return _replaced(round)
-    if round.emitted.kind == "bonus":
+    if round.added == "bonus":
         return f"It accepts {_all(number)} and adds a bonus token."
     return _ended(round)
 

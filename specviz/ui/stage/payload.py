@@ -5,14 +5,16 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 
 from typing import Literal, NotRequired, TypedDict
 
-from specviz.core.trace import EmittedKind
+from specviz.core.rounds import TargetStatus
 from specviz.data.lessons.story import Focus, Words
 
 Phase = Literal["propose", "check", "judge"]
-ChipStatus = Literal["accepted", "rejected", "discarded", "correction", "bonus"]
+ChipStatus = Literal["accepted", "rejected", "discarded", "correction", "bonus", "own"]
 CandidateRow = tuple[str, float, float | None, bool]  # text, p, q, whether it is this token
 ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token
-ReplayedRound = tuple[int, int, EmittedKind, list[str], int]  # accepted, rejected, emitted, known guesses, unknown ones
+ReplayedRound = tuple[
+    int, int, TargetStatus, list[str], int
+]  # accepted, rejected, what the target added, known guesses, unknown ones
 
 
 class JudgedChip(TypedDict):
@@ -39,7 +41,7 @@ class TargetChip(TypedDict):
     """The target's own token at the end of a round."""
 
     text: str
-    status: Literal["correction", "bonus"]
+    status: Literal["correction", "bonus", "own"]
     p: float | None
     candidates: list[CandidateRow]
     residual: list[ShareRow]
@@ -52,6 +54,9 @@ class FiguresAfter(TypedDict):
     """The figures after a round; `positions` are (accepted, judged) so far at each position of the draft."""
 
     emitted: int
+    accepted: int
+    drafted: int
+    judged: int
     acceptance: float | None
     judgement: float | None
     speedup: float | None

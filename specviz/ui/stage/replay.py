@@ -16,6 +16,7 @@ from specviz.core.replay import (
     modelled_speedup,
     tails_of,
 )
+from specviz.core.rounds import TargetStatus
 from specviz.core.trace import Trace
 from specviz.ui.stage.payload import NoReplay, ReplayedLength, Replays
 from specviz.ui.stage.payload import ReplayedRound as ReplayedRow
@@ -80,7 +81,8 @@ def _round(replayed: ReplayedRound, texts: Mapping[int, str]) -> ReplayedRow:
     accepted = replayed.count("accepted")
     known = [_text(texts, guess.id) for guess in replayed.guesses[accepted:] if guess.id is not None]
     unknown = len(replayed.guesses) - accepted - len(known)  # always the last ones
-    return accepted, replayed.count("rejected"), replayed.kind, known, unknown
+    added: TargetStatus = "own" if replayed.kind == "bonus" and not replayed.guesses else replayed.kind
+    return accepted, replayed.count("rejected"), added, known, unknown
 
 
 def _texts_of(trace: Trace) -> dict[int, str]:

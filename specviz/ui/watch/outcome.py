@@ -6,7 +6,7 @@ import streamlit as st
 
 from specviz.core.metrics import Costs, count, speedup
 from specviz.core.trace import Trace, dump_trace
-from specviz.core.verdict import Verdict, compare_texts, verdict_of_run
+from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.lessons.glossary import explained
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
@@ -31,13 +31,10 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
     if counted := _counted(trace):
         st.markdown(f"{before}{explained(counted, 'counted')} :gray[(counted, exact)]", unsafe_allow_html=True)
     verdict = None if waiting else verdict_of_run(trace, costs)
-    if not waiting and not count(trace.rounds).drafted:
-        st.markdown(":gray[No verdict: nothing was drafted, so there is nothing to compare.]")
-    elif verdict is None and waiting:
+    if waiting:
         st.markdown(":gray[The verdict comes when both have written the whole text.]")
     elif verdict is None:
-        why = "this run was stopped" if trace.autoregressive else "this run has no run of the target alone beside it"
-        st.markdown(f":gray[No verdict: {why}.]")
+        st.markdown(f":gray[No verdict: {why_no_verdict(trace)}.]")
     else:
         st.markdown(f"{before}{_measured(verdict, source)}", unsafe_allow_html=True)
 
