@@ -19,6 +19,6 @@ with runs:
 with machines:
     show_machines(known.costs, known.finished)
 with production:
-    show_production()
+    show_production(known.starts)
 with sheet:
     show_exercises(known)

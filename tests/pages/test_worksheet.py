@@ -130,8 +130,92 @@ def test_pasted_counters_get_a_modelled_verdict_and_go_on_the_map(page: AppTest)
     assert "α = 0.93 per judgement (counted" in texts(page)
     page.button(key="worksheet_use").click().run()
     assert page.slider(key="worksheet_gamma").value == 2
-    assert page.slider(key="worksheet_alpha").value == pytest.approx(0.926, abs=0.001)
+    assert page.slider(key="worksheet_alpha").value == pytest.approx(0.927, abs=0.001)  # α + α² = 1.786
     assert page.slider(key="worksheet_verification").value == pytest.approx(1 + (checked - 1) * 2 / 4, abs=0.001)
+
+
+ISSUE = "\n".join(
+    [
+        "vllm:spec_decode_num_drafts_total 1000",
+        "vllm:spec_decode_num_draft_tokens_total 5000",
+        "vllm:spec_decode_num_accepted_tokens_total 1720",
+        *(
+            f'vllm:spec_decode_num_accepted_tokens_per_pos_total{{position="{position}"}} {count}'
+            for position, count in enumerate([780, 450, 270, 140, 80])
+        ),
+    ]
+)
+
+
+def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppTest) -> None:
+    page.text_area(key="worksheet_paste").set_value(ISSUE).run()
+    assert "at **assumed** costs (the recorded run" in texts(page)
+    page.number_input(key="worksheet_speedup").set_value(0.94).run()
+    assert not page.exception
+    assert "**2.89 target steps a round**" in texts(page)
+    assert "Try **2 or 3** instead of 5" in texts(page)
+    page.button(key="worksheet_use").click().run()
+    assert not page.exception
+    assert metric(page, "Realistic") == "0.94×"
+    assert metric(page, "Tokens per call") == "2.72"
+    assert metric(page, "Best γ").startswith(("2 ", "3 "))
+    assert "1720 / 5000" in texts(page)
+    assert "no real gain" in texts(page)
+    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
+    assert "The costs are inferred from the measured speedup" in texts(page)
+    assert "The sliders and the map above show these values" in texts(page)
+    assert "Looks like it hurts, 0.94×" in texts(page)
+    assert not [button for button in page.button if button.key == "worksheet_use"]
+    page.select_slider(key="worksheet_batch").set_value(64).run()
+    assert "The batch slider does not change this part" in texts(page)
+
+
+def test_without_a_measured_speedup_top_and_bottom_agree_too(page: AppTest) -> None:
+    text = ISSUE + "\nvllm:num_requests_running 6"
+    page.text_area(key="worksheet_paste").set_value(text).run()
+    assert "6 requests were running. At a batch of 4 instead of 1 this would be" in texts(page)
+    page.button(key="worksheet_use").click().run()
+    assert page.select_slider(key="worksheet_batch").value == 4
+    speedup = metric(page, "Realistic")
+    assert f", {speedup}, modelled.** 2.72 tokens per target call were counted" in texts(page)
+    page.select_slider(key="worksheet_batch").set_value(64).run()
+    assert metric(page, "Realistic") != speedup
+    assert f", {metric(page, 'Realistic')}, modelled.** 2.72 tokens" in texts(page)
+
+
+def test_latencies_give_the_speedup_and_one_alone_gets_a_sentence(page: AppTest) -> None:
+    page.text_area(key="worksheet_paste").set_value(ISSUE)
+    page.number_input(key="worksheet_without").set_value(47.0).run()
+    assert [error.value for error in page.error] == ["Give both latencies, without and with speculation, or none."]
+    page.number_input(key="worksheet_with").set_value(50.0).run()
+    assert "2.72 tokens a round / 0.94" in texts(page)
+
+
+def test_published_gpu_costs_leave_the_acceptance_alone(page: AppTest) -> None:
+    page.text_area(key="worksheet_paste").set_value(ISSUE).run()
+    page.button(key="worksheet_use").click().run()
+    label = next(option for option in page.selectbox(key="worksheet_start").options if "CodeLlama" in option)
+    page.selectbox(key="worksheet_start").set_value(label).run()
+    assert not page.exception
+    assert page.slider(key="worksheet_gamma").value == 5
+    assert page.slider(key="worksheet_cost").value == pytest.approx(0.107)
+    assert page.slider(key="worksheet_verification").value == pytest.approx(
+        1.542, abs=0.001
+    )  # v(6) = 6 × 34.67 / 134.88
+    assert "(published GPU costs: a 7B draft" in texts(page)
+    page.slider(key="worksheet_cost").set_value(0.5).run()
+    assert "(set by hand with the sliders)" in texts(page)
+
+
+def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
+    page.text_area(key="worksheet_paste").set_value(ISSUE)
+    page.number_input(key="worksheet_speedup").set_value(0.94).run()
+    page.button(key="worksheet_use").click().run()
+    again = opened(worksheet=replace(page.session_state["session"].worksheet)).run()
+    assert not again.exception
+    assert again.number_input(key="worksheet_speedup").value == 0.94
+    assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
+    assert metric(again, "Realistic") == "0.94×"
 
 
 def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:
@@ -142,7 +226,18 @@ def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:
     assert "modelled.** 1.20 tokens per target call" in texts(page)
 
 
-@pytest.mark.parametrize("rubbish", ["hello", "<b>x</b>", "\x00", "vllm:spec_decode_num_drafts_total oops"])
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        "hello",
+        "<b>x</b>",
+        "\x00",
+        "vllm:spec_decode_num_drafts_total oops",
+        "spec_decode_num_drafts_total " + "9" * 5_000,
+        '{"timings": {"draft_n": NaN, "draft_n_accepted": 1}}',
+        '{"timings": {"draft_n": -5, "draft_n_accepted": 1}}',
+    ],
+)
 def test_rubbish_gets_a_sentence(page: AppTest, rubbish: str) -> None:
     page.text_area(key="worksheet_paste").set_value(rubbish).run()
     assert not page.exception

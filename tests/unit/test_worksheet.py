@@ -9,7 +9,6 @@ from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.data.published import PUBLISHED
-from specviz.data.serving_counters import ServingCounters
 from specviz.measure.sweep.points import costs_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.gap import gap_of, position_rates
@@ -20,7 +19,6 @@ from specviz.measure.worksheet.model import (
     break_even_sentence,
     counts_sentence,
     half_sentence,
-    serving_verdict,
 )
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
@@ -94,13 +92,6 @@ def test_free_checking_is_called_what_it_is_in_a_batch() -> None:
     free = Model(0.8, 4, 0.1, 1.0, 0.0, batch=64)
     assert free.steps(5) == 1
     assert "No real machine does that" in batch_sentence(free)
-
-
-def test_production_counts_its_own_tokens_and_takes_our_costs() -> None:
-    counters = ServingCounters("vLLM", 3.7, draft_length=4)
-    assert serving_verdict(counters, MODEL).startswith("**Helps, 2.00×, modelled.** 3.70 tokens")
-    poor = ServingCounters("vLLM", 1.1, draft_length=4)
-    assert serving_verdict(poor, MODEL).startswith("**Hurts, 0.59×")
 
 
 # ---- the gap

@@ -1,4 +1,4 @@
-"""Reading vLLM's and SGLang's counters from pasted text. Lines are as the engines write them."""
+"""Reading counters of vLLM, SGLang and llama.cpp from pasted lines. The lines are as the engines write them."""
 
 import pytest
 
@@ -88,11 +88,24 @@ def test_the_last_of_several_log_lines_is_used() -> None:
     assert read_counters(LOG + later).survival == (0.986, 0.964)
 
 
+def test_the_log_lists_more_positions_than_are_drafted() -> None:
+    line = (
+        "SpecDecoding metrics: Mean acceptance length: 1.80, Accepted: 800 tokens, Drafted: 2000 tokens, Per-position "
+        "acceptance rate: 0.450, 0.200, 0.100, 0.040, 0.010, Avg Draft acceptance rate: 40.0%"
+    )
+    counters = read_counters(line)
+    assert counters.draft_length == 2  # 800 / 0.80 rounds, 2000 / 1000 tokens in each
+    assert counters.acceptance_rate == pytest.approx(0.4)
+    assert not counters.counts_judgements
+    nothing = line.replace("1.80", "1.00").replace("800", "0").replace("0.450, 0.200, 0.100, 0.040, 0.010", "0.0, 0.0")
+    assert read_counters(nothing).draft_length == 2  # without an accepted token, the positions are all that is known
+
+
 def test_a_vllm_log_line_without_positions() -> None:
     line = LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", "")
     counters = read_counters(line)
     assert counters.tokens_per_target_call == 2.79
-    assert counters.draft_length == pytest.approx(28 / (25 / 1.79))
+    assert counters.draft_length == 2  # 25 / 1.79 is 14 rounds
 
 
 @pytest.mark.parametrize(
@@ -123,6 +136,83 @@ sglang:spec_accept_rate{engine_type="unified"} 0.43
     assert counters.draft_length == 3
 
 
+TREE = """\
+sglang:spec_accept_length{engine_type="unified"} 3.2
+sglang:spec_num_draft_tokens{engine_type="unified"} 32
+"""
+
+
+def test_the_nodes_of_sglangs_tree_are_not_its_depth() -> None:
+    counters = read_counters(TREE + 'sglang:spec_num_steps{engine_type="unified"} 5')
+    assert counters.tokens_per_target_call == pytest.approx(3.2)
+    assert (counters.draft_length, counters.checked) == (5, 32)
+    assert "One pass checks 32 tree nodes" in counters.notes[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["speculative_num_steps=5,", '"speculative_num_steps": 5', "--speculative-num-steps 5"]
+)
+def test_the_depth_of_sglangs_tree_may_stand_among_its_arguments(line: str) -> None:
+    log = SGLANG.format(length="3.20", rate="0.07")
+    assert read_counters(f"{line}\n{log}").draft_length == 5
+    assert read_counters(TREE + line).draft_length == 5
+
+
+def test_a_tree_of_unknown_depth_is_never_taken_for_a_chain() -> None:
+    for text in (TREE, SGLANG.format(length="3.20", rate="0.07")):
+        counters = read_counters(text)
+        assert counters.draft_length is None
+        assert "speculative_num_steps" in counters.notes[0]
+
+
+def test_a_block_drafter_writes_more_than_one_token_a_step() -> None:
+    block = "sglang:spec_accept_length 4.2\nsglang:spec_num_draft_tokens 7\nsglang:spec_num_steps 1"
+    assert read_counters(block).draft_length == 6
+
+
+def test_names_without_a_prefix_or_with_another_one() -> None:
+    lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
+    bare = "\n".join(line.removeprefix("vllm:") for line in lines)
+    known = read_counters(METRICS)
+    assert read_counters(bare) == known
+    assert read_counters(bare.replace("spec_decode_", "")) == known
+    assert read_counters(bare.replace("num_", "vllm_num_").replace("spec_decode_vllm_", "vllm:spec_decode_")) == known
+    printed = "num_drafts: 1000\nnum_draft_tokens: 3000\nnum_accepted_tokens: 1660\n"
+    assert read_counters(printed + "num_accepted_tokens_per_pos: [710, 530, 420]").survival == known.survival
+    llama = read_counters(METRICS.replace("vllm:", "llamacpp:"))
+    assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", known.survival, ())
+
+
+def test_calls_without_a_draft_are_counted_only_with_the_tokens_written() -> None:
+    assert "n-gram drafting" in read_counters(METRICS).notes[0]
+    counters = read_counters(METRICS + "vllm:generation_tokens_total 3660")  # 2660 in 1000 rounds, 1000 one by one
+    assert counters.drafting_share == pytest.approx(0.5)
+    assert counters.notes == ()
+
+
+def test_llama_cpps_log_with_its_mean_length() -> None:
+    counters = read_counters(
+        "0.06.895.998 I slot print_timing: id  1 | task 0 |        eval time =    2296.72 ms /   256 tokens (    8.97 "
+        "ms per token,   111.46 tokens per second)\n0.06.896.015 I slot print_timing: id  1 | task 0 | draft "
+        "acceptance = 0.64479 (  167 accepted /   259 generated), mean acceptance length =  2.92, acceptance rate "
+        "per position = (0.805, 0.632, 0.483)"
+    )
+    assert counters.engine == "llama.cpp"
+    assert counters.tokens_per_target_call == pytest.approx(2.92)
+    assert counters.draft_length == pytest.approx(259 / 87, abs=0.01)  # 87 rounds, as its statistics line says
+    assert counters.survival == (0.805, 0.632, 0.483)
+
+
+def test_llama_cpps_older_log() -> None:
+    rate = "draft acceptance rate = 0.57576 (  171 accepted /   297 generated)"
+    timed = "prompt eval time = 9.0 ms / 20 tokens ( 1 ms per token)\n       eval time = 9.0 ms / 272 runs ( 1 ms\n"
+    counters = read_counters(timed + rate)
+    assert counters.tokens_per_target_call == pytest.approx(271 / 100)  # 272 − 1 − 171 calls
+    assert read_counters(rate).tokens_per_target_call is None
+    statistics = "statistics ngram_mod: #calls = 810, #gen drafts = 90, #acc drafts = 15, #gen tokens = 297"
+    assert read_counters(f"{rate}\n{statistics}").draft_length == pytest.approx(3.3)
+
+
 def test_the_draft_length_may_be_unknown() -> None:
     counters = read_counters("Decode batch. #running-req: 1, accept len: 2.80, cuda graph: True")
     assert counters.draft_length is None
@@ -146,6 +236,10 @@ def test_the_draft_length_may_be_unknown() -> None:
         ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
         ("vllm:spec_decode_num_drafts_total NaN", "is “NaN”, which is not a number"),
         ("vllm:spec_decode_num_drafts_total 9" + "0" * 400, "which is not a number"),
+        ("vllm:spec_decode_num_drafts_total 1e300", "is “1e300”, which is not a number from 0 to 10¹⁵"),
+        ("vllm:spec_decode_num_drafts_total " + "7" * 3_900, "is “77777777777777777777…”, which is not a number"),
+        ("SpecDecoding metrics: Mean acceptance length: " + "7" * 5_000, "which is not a number"),
+        (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
         ("vllm:spec_decode_num_drafts_total 5 yesterday", "is “5?yesterday”, which is not a number"),
         ("vllm:spec_decode_num_drafts_total -3", "is “-3”, which is not a number"),
         (METRICS.replace(" 1660.0", " 9999.0"), "More tokens are accepted than drafted"),
@@ -154,7 +248,7 @@ def test_the_draft_length_may_be_unknown() -> None:
         (METRICS.replace('position="1"', 'position="x"'), "position “x”"),
         (METRICS.replace('position="1"', 'position="99999999999"'), "0, 1, 2"),
         ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
-        (METRICS.replace(" 3000.0", " 1e300"), "more than 64 drafted tokens per round"),
+        (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
         ("SpecDecoding metrics: nonsense", "no “Mean acceptance length”"),
         ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
         ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),

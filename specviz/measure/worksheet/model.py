@@ -1,11 +1,10 @@
 """The worksheet's model: acceptance and costs in, speedup and break-even out. Pure; all of it is modelled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specviz.core import theory
 from specviz.core.terms import Terms
 from specviz.core.verdict import NEUTRAL
-from specviz.data.serving_counters import ServingCounters
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits
@@ -122,8 +121,11 @@ def _against(rate: float, model: Model) -> str:
     if needed is None:
         return "At these costs no rate is enough."
     share = model.accepted_share(needed)
-    if rate > share:
+    steps = model.draft_length * model.cost_ratio + model.terms.verification + model.overhead
+    if (1 + model.draft_length * rate) / steps > NEUTRAL:
         return f"That is above the {_percent(share)} of drafted tokens that would break even: it pays."
+    if rate > share:
+        return f"That is hardly above the {_percent(share)} of drafted tokens that would break even: no real gain."
     return f"That is not above the {_percent(share)} of drafted tokens that would break even: no real gain."
 
 
@@ -167,25 +169,14 @@ def batch_sentence(model: Model) -> str:
     alone, here = model.verification, model.terms.verification
     return (
         f"In a batch of {model.batch}, checking {model.draft_length + 1} tokens of each takes {here:.2f} target steps "
-        f"(alone: {alone:.2f})."
+        f"(alone: {alone:.2f}): the modelled speedup is {model.realistic:.2f}× instead of "
+        f"{replace(model, batch=1).realistic:.2f}×."
     )
 
 
 def label_of(speedup: float) -> str:
     """Helps, neutral or hurts by the size of a modelled speedup alone."""
     return "Helps" if speedup > NEUTRAL else "Hurts" if speedup < 1 / NEUTRAL else "Neutral"
-
-
-def serving_verdict(counters: ServingCounters, model: Model) -> str:
-    """The verdict on production: counted tokens per target call at the worksheet's costs."""
-    terms = model.terms
-    steps = theory.round_steps(model.draft_length, terms.cost_ratio, terms.verification, terms.overhead)
-    speedup = counters.tokens_per_target_call / steps
-    return (
-        f"**{label_of(speedup)}, {speedup:.2f}×, modelled.** {counters.tokens_per_target_call:.2f} tokens per "
-        f"target call were counted, and a round takes {steps:.2f} target steps at the costs above: it pays above "
-        f"{steps:.2f} tokens per target call. {break_even_sentence(model)} {terms.binding.capitalize()} limits it most."
-    )
 
 
 def _percent(share: float) -> str:

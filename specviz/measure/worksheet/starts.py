@@ -10,6 +10,7 @@ from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.published import PUBLISHED, PublishedRun
+from specviz.data.published_gpu import GPU_COSTS, GpuCosts
 from specviz.measure.worksheet.model import Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
@@ -25,6 +26,13 @@ class Start:
     drafted: int = 0
     accepted: int = 0
     verification: Mapping[int, float] = field(default_factory=dict)  # v(k) as measured; empty where it is not
+    costs_only: bool = False  # says nothing of acceptance: α, γ and the counts stay as they are
+    costs_from: str = ""  # where the costs are from, if not from what the label names
+
+    @property
+    def named_costs(self) -> str:
+        """The source of the costs in a few words."""
+        return self.costs_from or self.label
 
     def verification_at(self, draft_length: int) -> float | None:
         """v(γ+1) for another draft length, from the measured table; None where there is none."""
@@ -43,7 +51,8 @@ def starts(
     found = [start for start in (*reversed(runs), *laps) if start]
     first = start_of_run(recorded, f"the recorded run: {pair_name(recorded)}", "recorded") if recorded else None
     here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
-    return [*found, *([first] if first else []), *here, *(start_of_paper(run) for run in PUBLISHED)]
+    published = [*(start_of_gpu(costs) for costs in GPU_COSTS), *(start_of_paper(run) for run in PUBLISHED)]
+    return [*found, *([first] if first else []), *here, *published]
 
 
 def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
@@ -102,6 +111,23 @@ def start_of_paper(run: PublishedRun) -> Start:
         f"{modelled}",
         Model(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
     )
+
+
+def start_of_gpu(costs: GpuCosts) -> Start:
+    """Published costs of a pair on a GPU. What is not published is assumed, and named."""
+    checked = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else 1.0
+    return Start(
+        f"published GPU costs: {costs.label}",
+        f"Published: {costs.published}. {_capital(costs.assumed)}. Acceptance stays as it is.",
+        Model(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
+        verification=costs.verification,
+        costs_only=True,
+    )
+
+
+def _capital(sentence: str) -> str:
+    """With a capital letter, except for a symbol such as c or v."""
+    return sentence if sentence[1] == " " else sentence[0].upper() + sentence[1:]
 
 
 def operations_ratio(trace: Trace) -> float:

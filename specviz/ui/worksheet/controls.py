@@ -26,7 +26,8 @@ from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_v
 from specviz.ui.worksheet.link import WorksheetLink, start_from_link
 
 NAMES = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
-NAMES += ["paste"]
+NAMES += ["paste", "speedup", "without", "with"]
+UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty until a visitor fills them in
 FINE: dict[str, Any] = {"step": 0.001, "format": "%.2f"}
 KEYS = [f"worksheet_{name}" for name in NAMES]
 
@@ -80,8 +81,19 @@ def fill(start: Start) -> None:
 
 def _filled(start: Start) -> dict[str, float]:
     model = start.model
+    if start.costs_only:
+        gamma = st.session_state.worksheet_gamma
+        checked = start.verification_at(gamma) or replace(model, batch=1).steps(gamma + 1)
+        return {
+            "worksheet_cost": _within(model.cost_ratio, 0.0, MOST_COST),
+            "worksheet_verification": _within(checked, 1.0, MOST_VERIFICATION),
+            "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
+        }
     return {
-        **_filled_acceptance(model),
+        "worksheet_alpha": _within(model.alpha, 0.0, 1.0),
+        "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        "worksheet_verification": _within(model.verification, 1.0, MOST_VERIFICATION),
+        "worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch)),
         "worksheet_cost": _within(model.cost_ratio, 0.0, MOST_COST),
         "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
         "worksheet_operations": _within(model.operations_ratio, 0.0, 1.0),
@@ -90,18 +102,15 @@ def _filled(start: Start) -> dict[str, float]:
     }
 
 
-def fill_acceptance(model: Model) -> None:
-    """Set α, γ, the v that goes with it and the batch, to the nearest the sliders have."""
-    set_widgets(_filled_acceptance(model))
+def put_on_map(start: Start) -> None:
+    """Start from pasted counters: the whole page then shows them."""
+    session().worksheet.produced = start
+    fill(start)
 
 
-def _filled_acceptance(model: Model) -> dict[str, float]:
-    return {
-        "worksheet_alpha": _within(model.alpha, 0.0, 1.0),
-        "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
-        "worksheet_verification": _within(model.verification, 1.0, MOST_VERIFICATION),
-        "worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch)),
-    }
+def is_shown(start: Start) -> bool:
+    """Whether the controls hold what this start fills in, as near as the sliders' steps allow."""
+    return all(abs(st.session_state[key] - value) < 0.005 for key, value in _filled(start).items())
 
 
 def _counts() -> None:
@@ -195,8 +204,9 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
         worksheet.linked, worksheet.notes = _linked(found)
         worksheet.link_read = True
     every = [*found]
-    if worksheet.linked and worksheet.linked.label not in [start.label for start in found]:
-        every.append(worksheet.linked)
+    for more in (worksheet.produced, worksheet.linked):
+        if more and more.label not in [start.label for start in every]:
+            every.append(more)
     labels = [start.label for start in every]
     if "worksheet_paste" in state and not first:
         if state.worksheet_start not in labels:
@@ -208,6 +218,8 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
     else:
         fill(worksheet.linked if first and worksheet.linked else found[0])
         state.worksheet_paste = stored.get("worksheet_paste", "")
+        for key in UNSET:
+            state[key] = stored.get(key)
     return every
 
 

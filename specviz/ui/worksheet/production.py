@@ -1,79 +1,143 @@
-"""The worksheet's serving section: counters pasted from production, and the verdict at the sliders' costs."""
+"""The worksheet's serving section: counters pasted from production, a measured speedup, the verdict and advice."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters import ServingCounters, read_counters
-from specviz.measure.worksheet.model import Model, serving_verdict
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.serving_counters import read_counters
+from specviz.measure.worksheet import advice
+from specviz.measure.worksheet.serving import (
+    Length,
+    Production,
+    draft_lengths,
+    measured_speedup,
+    production,
+    production_start,
+)
+from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import with_value
-from specviz.ui.worksheet.controls import fill_acceptance, read_model
+from specviz.ui.shared.tables import TIMES, numbers
+from specviz.ui.worksheet.controls import chosen_start, is_shown, put_on_map, read_model
 from specviz.ui.worksheet.figures import positions_figure
 
 
-def show_production() -> None:
-    """Pasted counters of a serving engine, and the verdict at the costs above."""
+def show_production(found: Sequence[Start]) -> None:
+    """Pasted counters of a serving engine, with a measured speedup if there is one, and what follows from them."""
     box, verdict = st.columns(2, gap="large")
     with box:
         text = st.text_area(
-            "Counters or log lines", height=200, placeholder=PASTE, help=PASTE_HELP, **with_value("worksheet_paste")
+            "Counters, log lines or an answer in JSON",
+            height=200,
+            placeholder=PASTE,
+            help=PASTE_HELP,
+            **with_value("worksheet_paste"),
         )
-        st.caption("vLLM and SGLang can be read, with rates per position. The text stays on this server.")
+        st.caption(READ)
+        _speedup_fields()
     with verdict:
         if not text.strip():
             st.info("Paste acceptance from production; c, v, o and the batch come from the sliders above.")
             return
         try:
-            counters = read_counters(text)
+            state = st.session_state
+            speedup = measured_speedup(state.worksheet_speedup, state.worksheet_without, state.worksheet_with)
+            shown = production(read_counters(text), read_model(), speedup)
         except InputError as error:
             st.error(plain(str(error)), icon=":material/error:")
             return
-        _show_counters(counters)
+        _show(shown, _costs_named(found))
 
 
-def _show_counters(counters: ServingCounters) -> None:
-    model = read_model()
-    length = max(1, round(counters.draft_length)) if counters.draft_length else model.draft_length
-    alpha = counters.alpha(length)
-    in_production = _at(model, alpha, length)
-    st.markdown(serving_verdict(counters, in_production))
-    st.caption(_counted_sentence(counters, alpha, length))
-    if counters.survival:
-        figure = positions_figure(counters.position_rates, counters.survival)
+def _speedup_fields() -> None:
+    """The measured speedup, or two latencies that give it. Empty fields are None."""
+    with st.container(horizontal=True, gap="small", key="worksheet_measured"):
+        for label, key, explanation in FIELDS:
+            st.number_input(label, 0.0, 1e9, placeholder="not measured", help=explanation, **with_value(key))
+
+
+def _costs_named(found: Sequence[Start]) -> str:
+    """Where the sliders' costs are from."""
+    start, model = chosen_start(found), read_model()
+    same = abs(start.model.cost_ratio - model.cost_ratio) < 0.001 and abs(start.model.overhead - model.overhead) < 0.001
+    return start.named_costs if same else "set by hand with the sliders"
+
+
+def _show(found: Production, costs: str) -> None:
+    st.markdown(advice.headline(found, plain(costs)))
+    if found.speedup is not None:
+        for title, text in advice.advice(found):
+            st.markdown(f"**{title}.** {text}")
+        _show_lengths(draft_lengths(found))
+    else:
+        st.caption("The costs are assumed. With a measured speedup on the left, this page infers them instead.")
+    alpha = found.counters.alpha(found.draft_length)
+    notes = [
+        advice.counted_note(found, alpha),
+        *found.counters.notes,
+        advice.tree_note(found),
+        advice.batch_note(found),
+    ]
+    st.caption(" ".join(plain(note) for note in notes if note))
+    if found.counters.survival:
+        figure = positions_figure(found.counters.position_rates, found.counters.survival)
         alt = "Acceptance by position: per judgement, and of all drafts."
         chart(figure, key="worksheet_positions", alt=alt)
-    measured = replace(in_production, batch=round(counters.running or model.batch))
-    st.button("Put these on the map", on_click=fill_acceptance, args=(measured,), key="worksheet_use")
+    _offer_map(production_start(found, costs))
 
 
-def _at(model: Model, alpha: float, draft_length: int) -> Model:
-    """The model's costs with production's acceptance and draft length; v is read from its straight line."""
-    checked = replace(model, batch=1).steps(draft_length + 1)
-    return replace(model, alpha=alpha, draft_length=draft_length, verification=checked)
-
-
-def _counted_sentence(counters: ServingCounters, alpha: float, draft_length: int) -> str:
-    rate = counters.acceptance_rate
-    drafted = f"{rate:.2f} accepted / drafted at γ = {draft_length}" if rate is not None else "draft length unknown"
-    how = (
-        "counted: the last position gives the rejections"
-        if counters.counts_judgements
-        else "modelled: the one that leads to this rate if every judgement is alike"
+def _show_lengths(lengths: Sequence[Length]) -> None:
+    rows = [
+        {"draft length": each.draft_length, "tokens a round": each.tokens, "from": each.slowest, "to": each.fastest}
+        for each in lengths
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="worksheet_lengths",
+        column_config=numbers("%d", "draft length") | numbers("%.2f", "tokens a round") | numbers(TIMES, "from", "to"),
+        alt="Tokens a round and the modelled speedup of each draft length.",
     )
-    assumed = "" if counters.draft_length else f" γ = {draft_length} is taken from the slider."
-    running = f" {counters.running:.0f} requests were running." if counters.running else ""
-    return f"{counters.engine}: {drafted}; α = {alpha:.2f} per judgement ({how}).{assumed}{running}"
+    st.caption("Speedup modelled: from half of the extra cost growing with the draft, to all of it.")
 
 
+def _offer_map(start: Start) -> None:
+    if start.model.draft_length > MAX_DRAFT_LENGTH:
+        st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
+    elif is_shown(start):
+        st.caption("The sliders and the map above show these values.")
+    else:
+        st.button("Put these on the map", on_click=put_on_map, args=(start,), key="worksheet_use")
+
+
+READ = (
+    "Read: vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio: /metrics, log lines, or the JSON of an answer. "
+    "The text stays on this server."
+)
 PASTE = (
     "vllm:spec_decode_num_drafts_total{…} …\nvllm:spec_decode_num_accepted_tokens_total{…} …\n"
-    'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="0"} …\n\nor SpecDecoding metrics: Mean acceptance '
-    "length: …\nor Decode batch, … accept len: …, accept rate: …"
+    'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="0"} …\n\nor a log line: SpecDecoding metrics: …; '
+    'accept len: …; draft acceptance = …\nor JSON: {"timings": …}, {"meta_info": …}, {"metrics": …}, {"stats": …}'
 )
 PASTE_HELP = (
-    "From /metrics or the log. Counters run from the server’s start; paste two copies, the older first, to use "
-    "their difference. Of several log lines the last is used."
+    "Counters run from the server’s start; paste two copies, the older first, to use their difference. Of several log "
+    "lines the last is used. Several answers are added up."
 )
+FIELDS = [
+    (
+        "Measured speedup",
+        "worksheet_speedup",
+        "Time without speculation over time with it, for the same requests at the same load. Leave it empty if it was "
+        "not measured: then the costs above are assumed.",
+    ),
+    (
+        "or latency without",
+        "worksheet_without",
+        "Time per output token, or the time of the same requests, without speculation. Any unit, the same in both.",
+    ),
+    ("latency with", "worksheet_with", "The same with speculation."),
+]

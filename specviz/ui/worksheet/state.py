@@ -12,6 +12,7 @@ class Worksheet:
 
     link_read: bool = False
     linked: Start | None = None  # the values of a link, where no other start has them
+    produced: Start | None = None  # pasted counters, once they were put on the map
     notes: list[str] = field(default_factory=list)  # what of a link could not be used
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
     runs: int = 0  # how many of the visitor's runs were finished then

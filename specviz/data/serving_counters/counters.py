@@ -1,0 +1,95 @@
+"""What a serving engine reports of speculation, checked: the same fields for every engine.
+
+Two things are easy to get wrong. The rate of a position is (accepted at this position) / (number of rounds). So it
+falls along the draft even when every token is equally easy to guess: it is the product of the per-judgement rates up to
+this position. And a round's tokens include the target's own one: of 2.7 tokens, 1.7 were drafted.
+"""
+
+from dataclasses import dataclass, replace
+
+from specviz.core.errors import InputError
+from specviz.core.theory import alpha_from_acceptance_rate
+
+MAX_POSITIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ServingCounters:
+    """The speculation figures that a serving engine reports, checked."""
+
+    engine: str
+    tokens_per_target_call: float | None  # includes the target's own token; None if the text counts no calls
+    draft_length: float | None = None  # mean drafted tokens per round, of a tree its depth; None if the text is silent
+    survival: tuple[float, ...] = ()  # share of rounds in which position 1, 2, ... was accepted
+    running: float | None = None  # requests that are decoded together
+    drafted: float | None = None  # tokens, of a tree its nodes
+    accepted: float | None = None  # tokens
+    checked: float | None = None  # tokens that one pass over a draft tree checks
+    drafting_share: float | None = None  # share of the target's calls that checked a draft; None if it is unknown
+    notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted / drafted; None if it is unknown."""
+        if self.tokens_per_target_call and self.draft_length:
+            return (self.tokens_per_target_call - 1) / self.draft_length
+        return self.accepted / self.drafted if self.drafted and self.accepted is not None else None
+
+    @property
+    def position_rates(self) -> tuple[float, ...]:
+        """Per judgement, h_j: of the rounds that reached position j, the share that accepted it."""
+        before = (1.0, *self.survival)
+        return tuple(here / reached for here, reached in zip(self.survival, before, strict=False) if reached)
+
+    @property
+    def counts_judgements(self) -> bool:
+        """Whether rejections can be counted. They can if every round drafted up to the last position."""
+        full = self.draft_length is None or abs(self.draft_length - len(self.survival)) < 0.01
+        return bool(self.survival) and full
+
+    def alpha(self, draft_length: int) -> float:
+        """The per-judgement rate: accepted / (accepted + rejected).
+
+        A round has one rejection unless it accepted its last position. If rejections cannot be counted, this is
+        `alike_alpha`.
+        """
+        accepted = self.accepted_per_call(draft_length)
+        if self.counts_judgements and self.survival[-1] < 1:
+            return accepted / (accepted + 1 - self.survival[-1])
+        return self.alike_alpha(draft_length)
+
+    def alike_alpha(self, draft_length: int) -> float:
+        """The alpha that gives the same tokens a call if `draft_length` are drafted and every judgement is alike."""
+        return alpha_from_acceptance_rate(min(1.0, self.accepted_per_call(draft_length) / draft_length), draft_length)
+
+    def accepted_per_call(self, draft_length: int) -> float:
+        """Accepted tokens per target call; if calls are not counted, those of `draft_length` drafted tokens."""
+        if self.tokens_per_target_call is not None:
+            return self.tokens_per_target_call - 1
+        return (self.acceptance_rate or 0.0) * draft_length
+
+    def assuming(self, draft_length: int) -> "ServingCounters":
+        """The same with this draft length, where the text reports tokens but neither calls nor a draft length."""
+        if self.tokens_per_target_call is not None:
+            return self
+        note = f"Calls are not counted here: γ = {draft_length} is taken from the slider, and a call drafts that many."
+        tokens = 1 + self.accepted_per_call(draft_length)
+        return replace(self, tokens_per_target_call=tokens, draft_length=draft_length, notes=(*self.notes, note))
+
+
+def checked(counters: ServingCounters) -> ServingCounters:
+    """The counters, unless they contradict each other.
+
+    Raises:
+        InputError: one sentence that says which figures do not belong together.
+    """
+    tokens, rate = counters.tokens_per_target_call, counters.acceptance_rate
+    if tokens is not None and tokens < 1:
+        raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
+    if rate is not None and rate > 1.001:
+        raise InputError("More tokens are accepted than drafted: these counters do not belong together.")
+    if max(len(counters.survival), counters.draft_length or 0) > MAX_POSITIONS:
+        raise InputError(f"These counters report more than {MAX_POSITIONS} drafted tokens per round.")
+    if any(after > before + 0.001 for before, after in zip((1.0, *counters.survival), counters.survival, strict=False)):
+        raise InputError("A later position is accepted more often than the one before it, which is impossible.")
+    return counters

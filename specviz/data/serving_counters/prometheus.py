@@ -1,0 +1,128 @@
+"""Counters written as name and value: Prometheus pages, printed lists, JSON. Any engine's prefix, or none."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from specviz.core.errors import InputError
+from specviz.data.serving_counters.numbers import number, numbers, shown
+from specviz.data.serving_counters.pasted_json import Found
+
+MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
+Labels = tuple[tuple[str, str], ...]
+Values = dict[Labels, list[float]]  # labels → the values in the order pasted
+
+SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
+DRAFTING = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", "num_accepted_tokens_per_pos"}
+SGLANG = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
+KNOWN = {*DRAFTING, *SGLANG, "generation_tokens", "num_requests_running", *SAME}
+_NAME = re.compile(r"(?:(vllm|llamacpp|sglang)[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{=:|\"',]|$)")
+_SEPARATOR = re.compile(r"[\s:=|,]+")
+
+
+class Series:
+    """The known counters of a text, by their name without the prefix and `_total`."""
+
+    def __init__(self, text: str, found: Sequence[Found]) -> None:
+        self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
+        self.prefix = ""  # vllm, llamacpp, sglang, or none
+        for line in map(str.strip, text.splitlines()):
+            if len(line) <= MAX_LINE:
+                self._read_line(line)
+        for each in found:
+            self._read_object(each)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def total(self, name: str) -> float | None:
+        """A counter, summed over all engines."""
+        return sum(_counted(name, values) for values in self.values[name].values()) if name in self else None
+
+    def mean(self, name: str) -> float | None:
+        """The mean of a gauge over all ranks, without the draft model's own worker."""
+        if name not in self:
+            return None
+        values = [each[-1] for labels, each in self.values[name].items() if ("engine_type", "draft") not in labels]
+        return sum(values) / len(values) if values else None
+
+    def by_position(self, name: str, most: int) -> list[float]:
+        """A counter with a value for each position 0, 1, 2, ... of the draft."""
+        counts: dict[int, float] = defaultdict(float)
+        for labels, values in self.values.get(name, {}).items():
+            position = dict(labels).get("position", "")
+            if not position.isdecimal() or len(position) > 3 or int(position) >= most:
+                raise InputError(f"A per-position counter has position {shown(position)}; 0, 1, 2, … were expected.")
+            counts[int(position)] += _counted(name, values)
+        if sorted(counts) != list(range(len(counts))):
+            raise InputError("The per-position counters must be those of positions 0, 1, 2, … without a gap.")
+        return [counts[position] for position in range(len(counts))]
+
+    def _read_line(self, line: str) -> None:
+        name = _NAME.match(line)
+        if name is None or not self._is_counter(name) or not (written := _written_value(line)):
+            return
+        if written.startswith("["):
+            self._add_list(name, numbers(written.strip("[]").split(","), name[0]))
+        elif "{" in line:
+            labels, value = _sample(line, name[0], written)
+            self._add(name, labels, value)
+        else:
+            self._add(name, (), number(_without_timestamp(written), name[0]))
+
+    def _read_object(self, found: Found) -> None:
+        for key, value in found.items():
+            name = _NAME.fullmatch(key)
+            if name is None or not self._is_counter(name) or isinstance(value, dict):
+                continue
+            if isinstance(value, list):
+                self._add_list(name, [number(each, key) for each in value])
+            elif value is not None:
+                self._add(name, (), number(value, key))
+
+    def _add_list(self, name: re.Match[str], values: Sequence[float]) -> None:
+        for position, value in enumerate(values):
+            self._add(name, (("position", str(position)),), value)
+
+    def _add(self, name: re.Match[str], labels: Labels, value: float) -> None:
+        self.prefix = self.prefix or name[1] or ""
+        self.values[SAME.get(name[3], name[3])][labels].append(value)
+
+    def _is_counter(self, name: re.Match[str]) -> bool:
+        return name[3] in KNOWN
+
+
+def _written_value(line: str) -> str:
+    """What follows the name and its labels; empty if the line was cut off before it."""
+    if "{" not in line:
+        parts = _SEPARATOR.split(re.sub(r"^(vllm|llamacpp|sglang):", "", line), maxsplit=1)
+        return parts[1].strip() if len(parts) > 1 else ""
+    _, brace, rest = line.rpartition("}")
+    return rest.strip(" \t|") if brace else ""
+
+
+def _without_timestamp(written: str) -> str:
+    """Prometheus may write the time of the sample after the value."""
+    value, _, rest = written.partition(" ")
+    return value if rest.strip().isdecimal() else " ".join(written.split())
+
+
+def _sample(line: str, name: str, written: str) -> tuple[Labels, float]:
+    """The labels and the value of a line in Prometheus's format."""
+    from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
+
+    value = number(_without_timestamp(written.replace("\t", " ")), name)
+    try:
+        [family] = text_string_to_metric_families(f"{line[: line.rindex('}') + 1]} 1")
+        [sample] = family.samples
+    except ValueError:  # the parser's own messages repeat the whole line
+        raise InputError(f"The labels of {name[:60]} cannot be read.") from None
+    return tuple(sorted(sample.labels.items())), value
+
+
+def _counted(name: str, values: list[float]) -> float:
+    """A counter's value. If it was pasted twice, what was counted between the two."""
+    counted = values[-1] - values[0] if len(values) > 1 else values[0]
+    if counted < 0:
+        raise InputError(f"{name} is smaller in the second copy: paste the older copy first, from one server start.")
+    return counted

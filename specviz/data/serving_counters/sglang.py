@@ -1,0 +1,135 @@
+"""SGLang: its gauges, its log line, and the field `meta_info` of an answer.
+
+`accept` counts the target's own token, `correct` does not (sglang#23530). `num_draft_tokens` counts the nodes of the
+draft tree and its root; how deep the tree is says `spec_num_steps`. Without top-k drafting the two differ by one. A
+block drafter writes a whole block in one step: then `spec_num_steps` is not the depth.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specviz.core.errors import InputError
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.serving_counters.answers import Names, Requests, read_requests
+from specviz.data.serving_counters.counters import ServingCounters
+from specviz.data.serving_counters.numbers import field, number
+from specviz.data.serving_counters.pasted_json import Found, with_keys
+from specviz.data.serving_counters.prometheus import Series
+
+NAMES = Names(
+    ("spec_verify_ct",),
+    ("spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"),
+    ("spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num"),
+    ("spec_correct_drafts_histogram", "spec_accept_histogram"),
+)
+STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
+LENGTHS = ("spec_accept_length", "avg_spec_accept_length")  # of an answer, and of /server_info
+PASTE_STEPS = "Paste speculative_num_steps too"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """How long a draft is."""
+
+    depth: float | None
+    checked: float | None = None  # tokens in one pass, for a tree
+    notes: tuple[str, ...] = ()
+
+
+def from_gauges(series: Series, text: str) -> ServingCounters | None:
+    """The gauges that begin with sglang:spec_."""
+    length = series.mean("spec_accept_length")
+    if length is None:
+        return None
+    nodes = series.mean("spec_num_draft_tokens")
+    proposed = nodes - 1 if nodes and nodes > 1 else _proposed(length, series.mean("spec_accept_rate"))
+    steps = series.mean("spec_num_steps") or field(text, STEPS)
+    return _counters(length, _draft(length, proposed, steps), series.mean("num_running_reqs"))
+
+
+def from_log(text: str) -> ServingCounters | None:
+    """The last log line with "accept len"."""
+    lines = [line for line in text.splitlines() if "accept len:" in line]
+    if not lines:
+        return None
+    length = field(lines[-1], r"accept len: *([^\s,]+)")
+    if length is None:
+        raise InputError("The SGLang log line has no number after “accept len”.")
+    proposed = _proposed(length, field(lines[-1], r"accept rate: *([^\s,]+)"))
+    return _counters(length, _draft(length, proposed, field(text, STEPS)), field(lines[-1], r"#running-req: *(\d+)"))
+
+
+def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
+    """`meta_info` of one or several answers."""
+    answers = with_keys(found, "spec_verify_ct", "spec_accept_length", "avg_spec_accept_length")
+    if not answers:
+        return None
+    total = read_requests(answers, NAMES)
+    length = _length(total, answers[-1])
+    proposed = total.drafted / total.steps if total.drafted and total.steps else None
+    deepest = max((j for j, count in enumerate(total.histogram) if count), default=0)
+    draft = _draft(length, proposed, field(text, STEPS), deepest)
+    survival = total.survival[: round(draft.depth)] if draft.depth else total.survival
+    if draft.depth and draft.checked is None and len(survival) < draft.depth:  # it lists no deeper than was accepted
+        survival += (0.0,) * (round(draft.depth) - len(survival))
+    return _counters(length, draft, None, survival if total.survival else (), total.drafted, total.accepted)
+
+
+def _length(total: Requests, last: Found) -> float:
+    """Tokens per verification, from the counts, or as the last answer has it."""
+    if total.steps and total.accepted is not None:
+        return 1 + total.accepted / total.steps
+    for name in LENGTHS:
+        if last.get(name) is not None:
+            return number(last[name], name)
+    if total.steps and last.get("completion_tokens"):
+        return number(last["completion_tokens"], "completion_tokens") / total.steps  # as sglang#3152 explains it
+    raise InputError("meta_info has no spec_accept_length, and nothing to compute it from.")
+
+
+def _counters(
+    length: float,
+    draft: Draft,
+    running: float | None,
+    survival: tuple[float, ...] = (),
+    drafted: float | None = None,
+    accepted: float | None = None,
+) -> ServingCounters:
+    return ServingCounters(
+        "SGLang", length, draft.depth, survival, running, drafted, accepted, draft.checked, notes=draft.notes
+    )
+
+
+def _draft(length: float, proposed: float | None, steps: float | None, deepest: int = 0) -> Draft:
+    """The depth of a draft of which `proposed` tokens or nodes are checked.
+
+    `deepest` is the most that was accepted at once, if that is known.
+    """
+    if steps and length - 1 <= steps:
+        if proposed is None or proposed <= steps + 0.5:
+            return Draft(steps)
+        note = f"γ = {steps:.0f} is the depth of the draft (num_steps). One pass checks {proposed + 1:.0f} tree nodes."
+        return Draft(steps, proposed + 1, (note,))
+    if proposed is None:
+        return Draft(None)
+    if steps or proposed <= MAX_DRAFT_LENGTH:
+        note = f"{proposed:.0f} drafted tokens a round are taken as a chain. {PASTE_STEPS} if the draft is a tree."
+        return Draft(proposed, notes=() if steps else (note,))
+    if deepest:
+        note = f"A tree of {proposed + 1:.0f} nodes: γ = {deepest} is the deepest that was accepted. {PASTE_STEPS}."
+        return Draft(float(deepest), proposed + 1, (note,))
+    note = f"A tree of {proposed + 1:.0f} nodes: its depth is not reported. {PASTE_STEPS}; γ is taken from the slider."
+    return Draft(None, proposed + 1, (note,))
+
+
+def _proposed(length: float, rate: float | None) -> float | None:
+    """Drafted tokens per round, from SGLang's two figures.
+
+    The rate has two meanings. Newer versions: (length − 1) / drafted. Older versions: length / (drafted + 1), with the
+    target's own token on both sides. The meaning that gives a whole number is used.
+    """
+    if not rate or length <= 1:
+        return None
+    readings = [(length - 1) / rate, length / rate - 1]
+    best = min((value for value in readings if value > 0.5), key=lambda value: abs(value - round(value)), default=None)
+    return float(round(best)) if best is not None else None

@@ -1,0 +1,206 @@
+"""Production's counters with and without a measured speedup: costs, draft lengths, words. Hand-worked numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS
+from specviz.data.serving_counters import ServingCounters, read_counters
+from specviz.measure.worksheet import advice
+from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, Model
+from specviz.measure.worksheet.serving import (
+    Production,
+    draft_lengths,
+    inferred_cost,
+    measured_speedup,
+    production,
+    production_start,
+    recommended,
+)
+from specviz.measure.worksheet.starts import start_of_gpu
+
+MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
+CHEAP = Model(alpha=0.8, draft_length=4, cost_ratio=0.05, verification=1.2, overhead=0.02)  # v grows by 0.05 a token
+ISSUE = "\n".join(
+    [
+        "vllm:spec_decode_num_drafts_total 1000",
+        "vllm:spec_decode_num_draft_tokens_total 5000",
+        "vllm:spec_decode_num_accepted_tokens_total 1720",
+        *(
+            f'vllm:spec_decode_num_accepted_tokens_per_pos_total{{position="{position}"}} {count}'
+            for position, count in enumerate([780, 450, 270, 140, 80])
+        ),
+    ]
+)
+
+
+def measured(speedup: float | None = 0.94, text: str = ISSUE, costs: Model = MODEL) -> Production:
+    return production(read_counters(text), costs, speedup)
+
+
+def said(found: Production) -> str:
+    return " ".join([advice.headline(found, "the test"), *(text for _, text in advice.advice(found))])
+
+
+def test_production_counts_its_own_tokens_and_takes_assumed_costs() -> None:
+    helped = production(ServingCounters("vLLM", 3.7, draft_length=4), MODEL, None)
+    headline = advice.headline(helped, "the recorded run")
+    assert headline.startswith("**Helps, 2.00×, modelled.** 3.70 tokens")  # 3.7 / (0.4 + 1.4 + 0.05)
+    assert "**assumed** costs (the recorded run)" in headline
+    poor = production(ServingCounters("vLLM", 1.1, draft_length=4), MODEL, None)
+    assert advice.headline(poor, "x").startswith("**Hurts, 0.59×")
+
+
+def test_sglangs_tree_of_five_steps_helps() -> None:
+    text = "sglang:spec_accept_length 3.2\nsglang:spec_num_draft_tokens 32\nsglang:spec_num_steps 5"
+    found = production(read_counters(text), CHEAP, None)
+    assert found.speed == pytest.approx(3.2 / (5 * 0.05 + 1.25 + 0.02))  # 2.11
+    assert advice.headline(found, "x").startswith("**Helps, 2.11×, modelled.**")
+    assert "32 nodes cost as the line through v(γ+1) says, it would be 1.13×" in advice.tree_note(found)  # 3.2 / 2.82
+
+
+def test_a_measured_speedup_gives_the_cost_of_a_round() -> None:
+    found = measured()
+    assert found.tokens == pytest.approx(2.72)
+    assert found.round_cost == pytest.approx(2.72 / 0.94)
+    assert advice.headline(found, "x").startswith(
+        "**Looks like it hurts, 0.94×, measured.** 2.72 tokens a round / 0.94 = **2.89 target steps a round**, inferred"
+    )
+    assert "as long as 2.89 plain steps and writes 2.72 tokens, so the same text takes 6 % longer" in said(found)
+
+
+def test_two_or_three_drafted_tokens_instead_of_five() -> None:
+    found = measured()
+    lengths = draft_lengths(found)
+    assert recommended(lengths) == [2, 3]
+    extra = 2.72 / 0.94 - 1
+    assert lengths[1].fastest == pytest.approx(2.23 / (1 + extra * 2 / 5))  # all of it grows with the draft
+    assert lengths[1].slowest == pytest.approx(2.23 / (1 + extra * (0.5 + 0.5 * 2 / 5)))
+    text = said(found)
+    assert "Try **2 or 3** instead of 5: positions 4 and 5 add 0.22 tokens a round (counted) for 2 draft steps" in text
+    assert "a wider check" in text
+    assert "only above 2.89 tokens a round (acceptance length); you have 2.72" in text
+    assert "Switch it off for this traffic if 2 or 3 also measure no more than 1×" in text
+    assert "The same requests at γ = 2 or 3, with and without speculation" in text
+
+
+def test_a_cheap_round_keeps_its_length() -> None:
+    found = measured(2.5)
+    assert recommended(draft_lengths(found))[-1] == 5
+    text = said(found)
+    assert "Looks like it helps, 2.50×" in text
+    assert "Keep **" in text
+    assert "Switch it off for traffic that falls below this" in text
+    assert "8 % longer" not in text
+    assert "60 % less time" in text
+
+
+@pytest.mark.parametrize("speedup", [0.05, 0.5, 0.94, 0.999, 1.0, 1.02, 1.7, 2.7])
+@pytest.mark.parametrize("counts", [[780, 450, 270, 140, 80], [900] * 5, [10, 0, 0, 0, 0], [500, 1, 1, 1, 1]])
+def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, counts: list[int]) -> None:
+    survival = tuple(count / 1000 for count in counts)
+    tokens = 1 + sum(survival)
+    if tokens / speedup < 1:
+        return
+    found = production(ServingCounters("vLLM", tokens, 5.0, survival), MODEL, speedup)
+    lengths = draft_lengths(found)
+    assert recommended(lengths)
+    at_five = lengths[-1]  # the measured length has the measured speed, whatever grows
+    assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
+    for title, text in advice.advice(found):
+        assert title
+        assert text.endswith(".")
+        assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))
+
+
+def test_calls_without_a_draft_cost_one_step_each() -> None:
+    # half of the calls: (2.72 + 1) / 2 = 1.86 tokens a call; at 1.2× a call takes 1.55 steps, so a round 2.1
+    assert inferred_cost(2.72, 1.2, 0.5) == pytest.approx(2.1)
+    found = measured(None, ISSUE + "\nvllm:generation_tokens_total 3720")
+    assert found.share == pytest.approx(0.5)
+    assert found.speed == pytest.approx((2.72 + 1) / (found.round_cost + 1))
+    assert "50 % of the calls drafted" in advice.headline(found, "x")
+
+
+def test_a_speedup_that_the_counters_cannot_have_is_refused() -> None:
+    with pytest.raises(InputError, match="faster than one plain step"):
+        measured(4.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((None, None, None), None),
+        ((0.94, None, None), 0.94),
+        ((None, 41.0, 43.6), 41 / 43.6),
+        ((0.94, 41.0, 43.6), 0.94),
+    ],
+)
+def test_the_speedup_or_two_latencies(given: tuple[float | None, ...], expected: float | None) -> None:
+    assert measured_speedup(*given) == (expected and pytest.approx(expected, rel=0.001))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((None, 41.0, None), "Give both latencies"),
+        ((None, 41.0, 0.0), "above 0"),
+        ((0.0, None, None), "above 0"),
+        ((1e9, None, None), "below 100"),
+        ((1.5, 41.0, 43.6), "give 0.94×, not 1.50×"),
+    ],
+)
+def test_impossible_speedups_get_a_sentence(given: tuple[float | None, ...], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        measured_speedup(*given)
+
+
+@pytest.mark.parametrize("costs", [MODEL, CHEAP, Model(0.5, 4, 0.0, 1.0, 0.0), Model(0.5, 4, 1.5, 8.0, 2.0, batch=64)])
+@pytest.mark.parametrize("speedup", [None, 0.94, 1.5])
+def test_the_map_shows_the_same_speedup(costs: Model, speedup: float | None) -> None:
+    found = measured(speedup, costs=costs)
+    start = production_start(found, "the test")
+    assert start.model.realistic == pytest.approx(found.speed, rel=0.001)
+    assert start.model.tokens_per_call == pytest.approx(found.tokens, abs=0.001)
+    assert (start.drafted, start.accepted) == (5000, 1720)
+    assert 0 <= start.model.cost_ratio <= MOST_COST
+    assert 1 <= start.model.verification <= MOST_VERIFICATION
+    assert 0 <= start.model.overhead <= MOST_OVERHEAD
+    if speedup:
+        assert start.model.batch == 1
+        assert start.model.best in recommended(draft_lengths(found))  # the page's "Best γ" is no other one
+
+
+def test_counts_of_drafts_that_vary_are_those_of_1000_rounds() -> None:
+    found = production(ServingCounters("llama.cpp", 1.485, 2.59, drafted=347, accepted=65), MODEL, None)
+    start = production_start(found, "the test")
+    assert (start.drafted, start.accepted) == (3000, 485)
+    assert "per 1,000 rounds" in start.source
+
+
+def test_the_batch_slider_says_what_it_does_here() -> None:
+    running = ServingCounters("vLLM", 2.72, 5.0, running=6)
+    note = advice.batch_note(production(running, MODEL, None))
+    assert "6 requests were running. At a batch of 4 instead of 1 this would be" in note
+    assert "already contains the load" in advice.batch_note(production(running, MODEL, 0.94))
+    assert advice.batch_note(production(replace(running, running=None), MODEL, None)) == ""
+
+
+def test_two_alphas_are_explained() -> None:
+    found = measured(None)
+    alpha = found.counters.alpha(5)
+    assert alpha == pytest.approx(1720 / (1720 + 920))  # 80 of 1000 rounds had no rejection
+    note = advice.counted_note(found, alpha)
+    assert "α = 0.65 per judgement (counted" in note
+    assert f"The map uses α = {found.model.alpha:.2f}" in note
+
+
+def test_published_gpu_costs_have_a_source_and_name_what_is_assumed() -> None:
+    assert all(each.url.startswith("https://") for each in [*GPU_COSTS, *GPU_ROUNDS])
+    starts = [start_of_gpu(costs) for costs in GPU_COSTS]
+    assert len({start.label for start in starts}) == len(starts)
+    assert all("assumed" in start.source and "Published: " in start.source for start in starts)
+    assert starts[0].model.cost_ratio == pytest.approx(0.062, abs=0.001)
+    assert starts[-1].verification_at(4) == pytest.approx(1.28, abs=0.01)  # 5 × 34.67 / 135.18
+    assert GPU_ROUNDS[0].cost == pytest.approx(1.53, abs=0.01)
