@@ -146,7 +146,7 @@ def test_the_nodes_of_sglangs_tree_are_not_its_depth() -> None:
     counters = read_counters(TREE + 'sglang:spec_num_steps{engine_type="unified"} 5')
     assert counters.tokens_per_target_call == pytest.approx(3.2)
     assert (counters.draft_length, counters.checked) == (5, 32)
-    assert "One pass checks 32 tree nodes" in counters.notes[0]
+    assert "a tree of 32 nodes; γ = 5 is its depth" in counters.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_names_without_a_prefix_or_with_another_one() -> None:
     printed = "num_drafts: 1000\nnum_draft_tokens: 3000\nnum_accepted_tokens: 1660\n"
     assert read_counters(printed + "num_accepted_tokens_per_pos: [710, 530, 420]").survival == known.survival
     llama = read_counters(METRICS.replace("vllm:", "llamacpp:"))
-    assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", known.survival, ())
+    assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", known.survival, known.notes)
 
 
 def test_calls_without_a_draft_are_counted_only_with_the_tokens_written() -> None:
@@ -237,7 +237,7 @@ def test_the_draft_length_may_be_unknown() -> None:
         ("vllm:spec_decode_num_drafts_total NaN", "is “NaN”, which is not a number"),
         ("vllm:spec_decode_num_drafts_total 9" + "0" * 400, "which is not a number"),
         ("vllm:spec_decode_num_drafts_total 1e300", "is “1e300”, which is not a number from 0 to 10¹⁵"),
-        ("vllm:spec_decode_num_drafts_total " + "7" * 3_900, "is “77777777777777777777…”, which is not a number"),
+        ("vllm:spec_decode_num_drafts_total " + "7" * 5_000, "is “77777777777777777777…”, which is not a number"),
         ("SpecDecoding metrics: Mean acceptance length: " + "7" * 5_000, "which is not a number"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
         ("vllm:spec_decode_num_drafts_total 5 yesterday", "is “5?yesterday”, which is not a number"),

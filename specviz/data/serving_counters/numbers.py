@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from specviz.core.errors import InputError
 
+LONGEST = 400  # characters
 MOST = 1e15  # no server counts further; a longer number is a mistake or an attack
 
 
@@ -16,7 +17,8 @@ def number(value: object, name: str) -> float:
         InputError: it is not a number from 0 to `MOST`; the sentence shows a short, harmless piece of it.
     """
     try:
-        found = float(str(value).rstrip("%")) if not isinstance(value, bool) else math.nan
+        usable = not isinstance(value, bool) and len(str(value)) < LONGEST
+        found = float(str(value).rstrip("%")) if usable else math.nan
     except ValueError:
         found = math.nan
     if not 0 <= found <= MOST:  # written so that nan fails

@@ -27,7 +27,7 @@ class Series:
         self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
         self.prefix = ""  # vllm, llamacpp, sglang, or none
         for line in map(str.strip, text.splitlines()):
-            if len(line) <= MAX_LINE:
+            if len(line) <= MAX_LINE or "{" not in line:
                 self._read_line(line)
         for each in found:
             self._read_object(each)

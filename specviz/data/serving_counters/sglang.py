@@ -42,9 +42,10 @@ def from_gauges(series: Series, text: str) -> ServingCounters | None:
     if length is None:
         return None
     nodes = series.mean("spec_num_draft_tokens")
-    proposed = nodes - 1 if nodes and nodes > 1 else _proposed(length, series.mean("spec_accept_rate"))
+    exact = bool(nodes and nodes > 1)
+    proposed = nodes - 1 if nodes and exact else _proposed(length, series.mean("spec_accept_rate"))
     steps = series.mean("spec_num_steps") or field(text, STEPS)
-    return _counters(length, _draft(length, proposed, steps), series.mean("num_running_reqs"))
+    return _counters(length, _draft(length, proposed, steps, exact=exact), series.mean("num_running_reqs"))
 
 
 def from_log(text: str) -> ServingCounters | None:
@@ -56,7 +57,8 @@ def from_log(text: str) -> ServingCounters | None:
     if length is None:
         raise InputError("The SGLang log line has no number after “accept len”.")
     proposed = _proposed(length, field(lines[-1], r"accept rate: *([^\s,]+)"))
-    return _counters(length, _draft(length, proposed, field(text, STEPS)), field(lines[-1], r"#running-req: *(\d+)"))
+    draft = _draft(length, proposed, field(text, STEPS), exact=False)
+    return _counters(length, draft, field(lines[-1], r"#running-req: *(\d+)"))
 
 
 def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
@@ -100,26 +102,28 @@ def _counters(
     )
 
 
-def _draft(length: float, proposed: float | None, steps: float | None, deepest: int = 0) -> Draft:
+def _draft(length: float, proposed: float | None, steps: float | None, deepest: int = 0, exact: bool = True) -> Draft:
     """The depth of a draft of which `proposed` tokens or nodes are checked.
 
-    `deepest` is the most that was accepted at once, if that is known.
+    `deepest` is the most that was accepted at once, if that is known; `proposed` is not `exact` if it comes from a
+    rate of two decimals.
     """
+    nodes = f"{proposed + 1:.0f} nodes" if proposed and exact else "many nodes"
+    checked = proposed + 1 if proposed and exact else None
     if steps and length - 1 <= steps:
         if proposed is None or proposed <= steps + 0.5:
             return Draft(steps)
-        note = f"γ = {steps:.0f} is the depth of the draft (num_steps). One pass checks {proposed + 1:.0f} tree nodes."
-        return Draft(steps, proposed + 1, (note,))
+        return Draft(steps, checked, (f"The draft is a tree of {nodes}; γ = {steps:.0f} is its depth (num_steps).",))
     if proposed is None:
         return Draft(None)
     if steps or proposed <= MAX_DRAFT_LENGTH:
         note = f"{proposed:.0f} drafted tokens a round are taken as a chain. {PASTE_STEPS} if the draft is a tree."
         return Draft(proposed, notes=() if steps else (note,))
     if deepest:
-        note = f"A tree of {proposed + 1:.0f} nodes: γ = {deepest} is the deepest that was accepted. {PASTE_STEPS}."
-        return Draft(float(deepest), proposed + 1, (note,))
-    note = f"A tree of {proposed + 1:.0f} nodes: its depth is not reported. {PASTE_STEPS}; γ is taken from the slider."
-    return Draft(None, proposed + 1, (note,))
+        note = f"The draft is a tree of {nodes}; γ = {deepest} is the deepest that was accepted. {PASTE_STEPS}."
+        return Draft(float(deepest), checked, (note,))
+    note = f"The draft is a tree of {nodes}; its depth is not reported. {PASTE_STEPS}; γ is taken from the slider."
+    return Draft(None, checked, (note,))
 
 
 def _proposed(length: float, rate: float | None) -> float | None:

@@ -17,9 +17,10 @@ from specviz.data.serving_counters.prometheus import DRAFTING, Series
 
 NAMES = Names(("num_spec_steps",), ("num_accepted_draft_tokens",), ("num_draft_tokens",), ("acceptance_histogram",))
 ONLY_DRAFTING = (
-    "vLLM counts only target calls that checked a draft. A draft model drafts in every call; n-gram drafting does not, "
+    "Only target calls that checked a draft are counted. A draft model drafts in every call; n-gram drafting does not, "
     "and these figures do not say how often."
 )
+FIRST_TOKENS = 0.05  # counters do not say how many requests' first tokens are among those written
 LENGTH_ROUNDING = 0.005  # the log line writes two decimals
 
 
@@ -47,7 +48,7 @@ def from_counters(series: Series) -> ServingCounters | None:
         drafted,
         accepted,
         drafting_share=share,
-        notes=() if share is not None or series.prefix == "llamacpp" else (ONLY_DRAFTING,),
+        notes=() if share is not None else (ONLY_DRAFTING,),
     )
 
 
@@ -117,4 +118,4 @@ def _drafting_share(steps: float, accepted: float, written: float | None, reques
     if written is None:
         return None
     others = written - requests - (steps + accepted)
-    return steps / (steps + others) if others > 0 else 1.0
+    return steps / (steps + others) if others > steps * FIRST_TOKENS else 1.0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from specviz.core.verdict import NEUTRAL
 from specviz.data.published_gpu import GPU_ROUNDS
 from specviz.measure.worksheet.model import break_even_sentence, label_of
-from specviz.measure.worksheet.serving import Length, Production, draft_lengths, nearest_batch, recommended
+from specviz.measure.worksheet.serving import GROWING, Length, Production, draft_lengths, nearest_batch, recommended
 
 
 def headline(found: Production, assumed: str) -> str:
@@ -24,20 +24,21 @@ def headline(found: Production, assumed: str) -> str:
             f"{found.speed:.2f} = **{cost:.2f} target steps a round**, inferred{_where(found)}."
         )
     return (
-        f"**{label_of(found.speed)}, {found.speed:.2f}×, modelled.** {tokens:.2f} tokens per target call were counted. "
+        f"**{label_of(found.speed)}, {found.speed:.2f}×, modelled.** {_tree(found)}{tokens:.2f} tokens per target call "
+        "were counted. "
         f"A round takes {cost:.2f} target steps at **assumed** costs ({assumed}): it pays above {cost:.2f} tokens per "
         f"target call.{_plain_calls(found)} {break_even_sentence(found.model)}"
     )
 
 
 def _where(found: Production) -> str:
-    return f", where {100 * found.share:.0f} % of the calls drafted" if found.share < 1 else ""
+    return f", where about {100 * found.share:.0f} % of the calls drafted" if found.share < 1 else ""
 
 
 def _plain_calls(found: Production) -> str:
     if found.share == 1:
         return ""
-    return f" {100 * found.share:.0f} % of the calls drafted; the others count as one plain step each."
+    return f" About {100 * found.share:.0f} % of the calls drafted; the others count as one plain step each."
 
 
 def advice(found: Production) -> list[tuple[str, str]]:
@@ -59,9 +60,9 @@ def _meaning(found: Production) -> str:
     return (
         f"{written}, so the same text takes {change}. One step is the pass that plain decoding needs too. The other "
         f"{extra:.2f} steps pay for {length} draft {_tokens(length)}, for checking {length + 1} tokens instead of one, "
-        f"and for the engine: {extra / length:.2f} for each drafted token. For comparison, published rounds on one "
-        f"A100, one request at a time, cost {low:.2f} to {high:.2f} steps ([Spec-Bench]({GPU_ROUNDS[0].url}), inferred "
-        "in the same way)."
+        f"and for the engine’s own work: {extra / length:.2f} for each drafted token. For comparison, published rounds "
+        f"on one A100, one request at a time, cost {low:.2f} to {high:.2f} steps ([Spec-Bench]({GPU_ROUNDS[0].url}), "
+        "inferred in the same way)."
     )
 
 
@@ -74,31 +75,39 @@ def _change(speed: float) -> str:
 def _length(found: Production, lengths: Sequence[Length]) -> str:
     good, full = recommended(lengths), found.draft_length
     counted = "counted" if found.positions_counted else "modelled, every position alike"
-    if good[-1] == full:
-        return (
-            f"Keep **{_or(good)}**. The last position adds {found.survival[full - 1]:.2f} tokens a round ({counted}). "
-            "Try a longer draft too: these counters cannot say what more positions would add."
+    if good[-1] != full:
+        added = found.tokens_at(full) - found.tokens_at(good[-1])
+        which = _positions(good[-1] + 1, full)
+        steps = "1 draft step" if full - good[-1] == 1 else f"{full - good[-1]} draft steps"
+        advised = (
+            f"Try **{_or(good)}** instead of {full}: {which} {added:.2f} tokens a round ({counted}) for {steps} and a "
         )
-    added = found.tokens_at(full) - found.tokens_at(good[-1])
-    cut = full - good[-1]
-    which = (
-        f"position {full}"
-        if cut == 1
-        else f"positions {good[-1] + 1} and {full}"
-        if cut == 2
-        else (f"positions {good[-1] + 1} to {full}")
-    )
-    verb = "adds" if cut == 1 else "add"
-    return (
-        f"Try **{_or(good)}** instead of {full}: {which} {verb} {added:.2f} tokens a round ({counted}) for {cut} draft "
-        f"{'step' if cut == 1 else 'steps'} and a wider check. Assumed: half or more of the extra cost grows with the "
-        f"draft. {_range(lengths)}"
-    )
+        return f"{advised}wider check. {ASSUMED_SPLIT} {_range(lengths)}"
+    shorter = good[:-1]
+    near = f" γ = {_or(shorter)} would be nearly as fast, as far as this can be told." if shorter else ""
+    return f"Keep **{full}**.{near} {_longer(found, counted)} {ASSUMED_SPLIT}"
+
+
+def _positions(first: int, last: int) -> str:
+    if first == last:
+        return f"position {first} adds"
+    return f"positions {first} {'and' if last == first + 1 else 'to'} {last} add"
+
+
+def _longer(found: Production, counted: str) -> str:
+    """Whether one more position could pay: it must add more tokens than the speed times its cost."""
+    adds, costs = found.survival[found.draft_length - 1], (found.round_cost - 1) / found.draft_length
+    last = f"The last position adds {adds:.2f} tokens a round ({counted}) for at most {costs:.2f} steps"
+    if adds > found.speed * costs * max(GROWING):
+        return f"{last}: try a longer draft too."
+    if adds < found.speed * costs * min(GROWING):
+        return f"{last}: a longer draft is not worth a try."
+    return f"{last}: whether a longer draft pays cannot be told from this."
 
 
 def _range(lengths: Sequence[Length]) -> str:
-    shown = [f"{each.draft_length}: {each.slowest:.2f}× to {each.fastest:.2f}×" for each in lengths if each.good]
-    return f"Modelled speedup at {'; at '.join(shown)}."
+    shown = [f"{each.slowest:.2f}× to {each.fastest:.2f}× at γ = {each.draft_length}" for each in lengths if each.good]
+    return f"Modelled speedup: {', '.join(shown)}."
 
 
 def _switch_off(found: Production, lengths: Sequence[Length]) -> str:
@@ -112,8 +121,9 @@ def _switch_off(found: Production, lengths: Sequence[Length]) -> str:
         return f"{threshold} Switch it off for traffic that falls below this. {load}"
     others = [each for each in good if each != length]
     if others:
-        return f"{threshold} Switch it off for this traffic if {_or(others)} {'also ' if found.speed < 1 else ''}" + (
-            f"{'measures' if len(others) == 1 else 'measure'} no more than 1×. {load}"
+        return (
+            f"{threshold} Switch it off for this traffic if γ = {_or(others)} {'also ' if found.speed < 1 else ''}"
+            + (f"{'measures' if len(others) == 1 else 'measure'} no more than 1×. {load}")
         )
     return f"{threshold} Switch it off for this traffic, unless a cheaper draft brings the round below that. {load}"
 
@@ -144,17 +154,16 @@ def batch_note(found: Production) -> str:
     return f"{running}; the batch slider says {batch}." if batch else ""
 
 
-def tree_note(found: Production) -> str:
-    """What checking a whole tree would cost on the sliders' line; empty for a chain."""
-    nodes = found.counters.checked
-    if nodes is None or nodes <= found.draft_length + 1 or found.speedup is not None:
+def _tree(found: Production) -> str:
+    """What the figure assumes of a tree, and what it would be on the sliders' line; empty for a chain."""
+    nodes, length = found.counters.checked, found.draft_length
+    if nodes is None or nodes <= length + 1:
         return ""
     model = found.model
-    wider = found.round_cost - model.steps(found.draft_length + 1) + model.steps(round(nodes))
+    wider = found.round_cost - model.steps(length + 1) + model.steps(round(nodes))
     return (
-        f"Assumed: checking the tree costs as much as {found.draft_length + 1} tokens, which is nearly so on a GPU "
-        f"with few requests. If {nodes:.0f} nodes cost as the line through v(γ+1) says, it would be "
-        f"{found.tokens / wider:.2f}×."
+        f"This assumes that checking the {nodes:.0f} nodes of the tree takes as long as checking {length + 1} tokens: "
+        f"nearly so on a GPU with few requests. At v(γ+1)’s straight line it would be {found.tokens / wider:.2f}×. "
     )
 
 
@@ -162,7 +171,10 @@ def counted_note(found: Production, alpha: float) -> str:
     """The engine, its acceptance rate, and α twice where the two differ."""
     counters, length = found.counters, found.draft_length
     rate = counters.acceptance_rate
+    mean = counters.draft_length
     drafted = f"{rate:.2f} accepted / drafted at γ = {length}" if rate is not None else f"γ = {length} is assumed"
+    if mean and abs(mean - length) >= 0.01:
+        drafted += f" (on average {mean:.2f} drafted)"
     how = (
         "counted: accepted / (accepted + rejected)" if counters.counts_judgements else "modelled: every judgement alike"
     )
@@ -175,6 +187,9 @@ def counted_note(found: Production, alpha: float) -> str:
         )
     )
     return f"{counters.engine}: {drafted}; α = {alpha:.2f} per judgement ({how}).{mapped}"
+
+
+ASSUMED_SPLIT = "Assumed: half or more of a round’s extra cost grows with the draft."
 
 
 def _or(lengths: Sequence[int]) -> str:

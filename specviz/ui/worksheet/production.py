@@ -74,12 +74,11 @@ def _show(found: Production, costs: str) -> None:
             st.markdown(f"**{title}.** {text}")
         _show_lengths(draft_lengths(found))
     else:
-        st.caption("The costs are assumed. With a measured speedup on the left, this page infers them instead.")
+        st.caption(ASSUMED)
     alpha = found.counters.alpha(found.draft_length)
     notes = [
         advice.counted_note(found, alpha),
         *found.counters.notes,
-        advice.tree_note(found),
         advice.batch_note(found),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
@@ -87,19 +86,29 @@ def _show(found: Production, costs: str) -> None:
         figure = positions_figure(found.counters.position_rates, found.counters.survival)
         alt = "Acceptance by position: per judgement, and of all drafts."
         chart(figure, key="worksheet_positions", alt=alt)
-    _offer_map(production_start(found, costs))
+    if found.share < 1:
+        st.caption("Not for the map: it shows calls that all draft, and here only some do.")
+    else:
+        _offer_map(production_start(found, costs))
 
 
 def _show_lengths(lengths: Sequence[Length]) -> None:
     rows = [
-        {"draft length": each.draft_length, "tokens a round": each.tokens, "from": each.slowest, "to": each.fastest}
+        {
+            "draft length": each.draft_length,
+            "tokens a round": each.tokens,
+            "speedup, from": each.slowest,
+            "speedup, to": each.fastest,
+        }
         for each in lengths
     ]
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
         key="worksheet_lengths",
-        column_config=numbers("%d", "draft length") | numbers("%.2f", "tokens a round") | numbers(TIMES, "from", "to"),
+        column_config=numbers("%d", "draft length")
+        | numbers("%.2f", "tokens a round")
+        | numbers(TIMES, "speedup, from", "speedup, to"),
         alt="Tokens a round and the modelled speedup of each draft length.",
     )
     st.caption("Speedup modelled: from half of the extra cost growing with the draft, to all of it.")
@@ -114,6 +123,10 @@ def _offer_map(start: Start) -> None:
         st.button("Put these on the map", on_click=put_on_map, args=(start,), key="worksheet_use")
 
 
+ASSUMED = (
+    "The costs are assumed. Enter a measured speedup on the left, and this page infers them; or choose published GPU "
+    "costs under “Start from” above."
+)
 READ = (
     "Read: vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio: /metrics, log lines, or the JSON of an answer. "
     "The text stays on this server."
