@@ -11,6 +11,7 @@ from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.core.verdict import NEUTRAL
 
+PAYS, EVEN, LOSES, UNCLEAR = "pays", "even", "loses", "unclear"  # what a point says, see `outcome_of`
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 SERIES = ["target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine"]
 
@@ -67,8 +68,9 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         acceptance_rate: accepted / drafted, all together; NaN where nothing was drafted.
         per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
         tokens_per_target_call: new_tokens / rounds, all together.
-        pays, loses: whether it is faster, or slower, by more than a person would overlook.
-        sure: whether the interval leaves out 1.
+        outcome: PAYS, EVEN, LOSES or UNCLEAR, see `outcome_of`.
+        sure: whether several prompts support the outcome; False for one prompt, and for UNCLEAR.
+        repetition: the mean share of an output's 4-grams that occurred earlier in it; NaN where not measured.
     """
     logs = rows.assign(log=rows["speedup"].map(math.log))
     groups = logs.groupby(by, sort=False)
@@ -82,11 +84,24 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
             "tokens_per_target_call": sums["new_tokens"] / sums["rounds"],
-            "pays": speedup > NEUTRAL,
-            "loses": speedup < 1 / NEUTRAL,
+            "repetition": groups["repetition"].mean(),
         }
     )
-    return found.join(_over_prompts(logs, by)).reset_index()
+    found = found.join(_over_prompts(logs, by)).reset_index()
+    outcomes = [outcome_of(*each) for each in zip(found["speedup"], found["low"], found["high"], strict=True)]
+    return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNCLEAR))
+
+
+def outcome_of(speedup: float, low: float, high: float) -> str:
+    """What can be said of a speedup and its 95 % interval over prompts; NaN for `low` and `high`: one prompt.
+
+    It pays, or loses, if the interval leaves out 1 and the speedup is outside the band that nobody would notice, from
+    1 / 1.05 to 1.05. It is even if the speedup and its distance from 1 are that small. Anything else cannot be told.
+    One prompt is judged by size alone.
+    """
+    if low <= 1 <= high and not (low >= 1 / NEUTRAL and high <= NEUTRAL):
+        return UNCLEAR
+    return PAYS if speedup > NEUTRAL else LOSES if speedup < 1 / NEUTRAL else EVEN
 
 
 def _each_once(lengths: Any) -> Any:
@@ -100,7 +115,7 @@ def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
     half: pd.Series[float] = quantile * prompts.std() / count**0.5
     low, high = (mean - half).map(math.exp), (mean + half).map(math.exp)
-    return pd.DataFrame({"prompts": count, "low": low, "high": high, "sure": (low > 1) | (high < 1)})
+    return pd.DataFrame({"prompts": count, "low": low, "high": high})
 
 
 def points(rows: pd.DataFrame) -> pd.DataFrame:
@@ -188,10 +203,11 @@ ADAPTIVE = {"heuristic": "heuristic", "confidence": "confidence stop"}  # schedu
 def adaptive_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Workloads measured with a fixed draft length and with a schedule that chooses it; the fastest first.
 
-    Columns: workload; speedup and draft_length of the best fixed length; for each schedule in ADAPTIVE its speedup
-    under the schedule's name, and the length it started from under that name + "_length". NaN: not measured.
+    Columns: workload; speedup, prompts and lengths of the fixed draft length that did best on the other prompts, see
+    `fair_rows`; for each schedule in ADAPTIVE its speedup under the schedule's name, and the length it started from
+    under that name + "_length". NaN: not measured.
     """
-    found = best_points(points(rows))[["workload", "speedup", "draft_length"]]
+    found = fair_points(fair_rows(rows))[["workload", "speedup", "prompts", "lengths"]]
     for schedule in ADAPTIVE:
         its = pooled(of_kind(rows, schedule), ["workload"])
         its[f"{schedule}_length"] = its["lengths"].map(lambda lengths: lengths[0])

@@ -7,7 +7,8 @@ import pandas as pd
 from specviz.core.metrics import Costs
 from specviz.core.verdict import NEUTRAL
 from specviz.data.workloads import find_workload
-from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
+from specviz.measure.sweep.points import ADAPTIVE, EVEN, LOSES, PAYS, UNCLEAR, break_even_line
+from specviz.measure.sweep.predictions import errors, round_steps
 from specviz.measure.sweep.table import each_row
 
 NOTHING = "Nothing is measured yet."
@@ -38,54 +39,84 @@ def percent(rate: float | None) -> str:
 
 
 def workload_sentence(fair: pd.DataFrame) -> str:
-    """On how many workloads drafting pays, where most, where it makes no difference, and where it loses."""
+    """On how many workloads drafting pays, where most, where it loses, and what cannot be told."""
     if fair.empty:
         return NOTHING
-    pays, loses = fair[fair["pays"]], fair[fair["loses"]]
-    parts = [_pays(pays, len(fair))]
-    if even := len(fair) - len(pays) - len(loses):
-        parts.append(f"about even on {even}")
-    if len(loses):
-        parts.append(f"loses on {', '.join(map(_with_rate, each_row(loses)))}")
-    return "; ".join(parts) + "."
+    several, single = fair[fair["prompts"] > 1], fair[fair["prompts"] == 1]
+    parts = [_pays(several, len(fair)) if len(several) else ""]
+    parts += [_named("loses on", several, LOSES), _named("about even on", several, EVEN), _unclear(several)]
+    looks = [_named(f"{words} on", single, outcome) for words, outcome in LOOKS.items()]
+    if any(looks):
+        parts.append(f"with one prompt each, it looks like it {', '.join(filter(None, looks))}")
+    said = "; ".join(filter(None, parts))
+    return f"{said[0].upper()}{said[1:]}."
+
+
+LOOKS = {"pays": PAYS, "loses": LOSES, "is about even": EVEN}
+
+
+def _pays(several: pd.DataFrame, total: int) -> str:
+    pays = several[several["outcome"] == PAYS]
+    if pays.empty:
+        return "Pays for sure on none of these workloads"
+    workloads = "workload" if total == 1 else "workloads"
+    most = pays.iloc[0]
+    return f"Pays on {len(pays)} of {total} {workloads}, most on {_with_speedup(most)}"
+
+
+def _with_speedup(point: Any) -> str:
+    return f"{_in_a_sentence(point.workload)} ({point.speedup:.1f}×)"
+
+
+def _named(words: str, its: pd.DataFrame, outcome: str) -> str:
+    """The workloads with this outcome; empty for none."""
+    said = {PAYS: _with_speedup, LOSES: _with_rate, EVEN: lambda point: _in_a_sentence(point.workload)}[outcome]
+    names = [said(point) for point in each_row(its[its["outcome"] == outcome])]
+    return f"{words} {', '.join(names)}" if names else ""
+
+
+def _unclear(several: pd.DataFrame) -> str:
+    its = several[several["outcome"] == UNCLEAR]
+    names = [_in_a_sentence(workload) for workload in its["workload"]]
+    return f"cannot be told with {prompts_each(its)} on {', '.join(names)}" if names else ""
+
+
+def prompts_each(its: pd.DataFrame) -> str:
+    """How many prompts a point stands for, in words."""
+    few, many = its["prompts"].min(), its["prompts"].max()
+    return f"{few} {'prompt' if few == 1 else 'prompts'}" if few == many else f"{few} to {many} prompts"
 
 
 def _with_rate(point: Any) -> str:
     return f"{_in_a_sentence(point.workload)} ({percent(point.acceptance_rate)} accepted)"
 
 
-def _pays(pays: pd.DataFrame, total: int) -> str:
-    if pays.empty:
-        return "Pays on none of these workloads"
-    sure = int(pays["sure"].sum())
-    claim = "Pays on" if sure else "Looks like it pays on"
-    how_sure = f", {sure} of them for sure" if 0 < sure < len(pays) else ""
-    workloads = "workload" if total == 1 else "workloads"
-    most = pays.iloc[0]
-    return (
-        f"{claim} {len(pays)} of {total} {workloads}{how_sure}, "
-        f"most on {_in_a_sentence(most['workload'])} ({most['speedup']:.1f}×)"
-    )
-
-
 def length_sentence(every: pd.DataFrame) -> str:
-    """Whether one draft length is good enough everywhere, and how far apart the best ones are."""
+    """Which draft lengths may be the best, from `with_rivals`."""
     if every.empty:
         return NOTHING
-    if good := _good_lengths(every):
-        lengths = " or ".join(f"γ = {length}" for length in good[:2])
-        return f"{lengths} is within 5 % of the best on every workload, of the lengths tried."
-    best = best_points(every)
-    ends = best.loc[[best["draft_length"].idxmin(), best["draft_length"].idxmax()]]
-    named = " and ".join(f"γ = {point.draft_length} on {_with_rate(point)}" for point in each_row(ends))
-    return f"No one draft length is best everywhere. Fastest here: {named}."
+    if every["prompts"].max() == 1:
+        return "One prompt a workload cannot tell draft lengths apart."
+    grid = every.pivot(index="workload", columns="draft_length", values="may_be_best").fillna(False).astype("bool")
+    with_prompts, clearly = f"With {prompts_each(every)} each,", _clearly_best(grid)
+    if everywhere := [int(length) for length in grid.columns[grid.all()]]:
+        told = f"γ = {_or(everywhere)} cannot be told apart from the best on any workload"
+        return f"{with_prompts} {told}. {clearly}"
+    may_be = {str(name): [int(length) for length in grid.columns[row]] for name, row in grid.iterrows()}
+    shortest, longest = min(may_be, key=lambda name: max(may_be[name])), max(may_be, key=lambda name: min(may_be[name]))
+    ends = " and ".join(f"γ = {_or(may_be[name])} on {_in_a_sentence(name)}" for name in (shortest, longest))
+    return f"No one draft length is best everywhere. {with_prompts} the best may be {ends}. {clearly}"
 
 
-def _good_lengths(every: pd.DataFrame) -> list[int]:
-    """Draft lengths that are within the neutral band of each workload's best; one that was not tried is not."""
-    grid = every.pivot(index="workload", columns="draft_length", values="speedup")
-    good = grid.mul(NEUTRAL).ge(grid.max(axis="columns"), axis="index").all()
-    return [int(length) for length in grid.columns[good]]
+def _clearly_best(grid: pd.DataFrame) -> str:
+    """On how many workloads every other draft length is told apart from the best one."""
+    alone = int((grid.sum(axis="columns") == 1).sum())
+    return f"One length alone is clearly the best on {alone or 'none'} of {len(grid)} workloads."
+
+
+def _or(lengths: list[int]) -> str:
+    *before, last = map(str, lengths)
+    return f"{', '.join(before)} or {last}" if before else last
 
 
 def map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
@@ -99,6 +130,54 @@ def map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
     return (
         f"{sides} of {len(judged)} measured points are on the side of the break-even line that the theory predicts, "
         f"with c = {costs.cost_ratio:.2f} and o = {costs.overhead:.2f} from these rows."
+    )
+
+
+def lookup_map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
+    """`map_sentence` for prompt lookup: from counted tokens, because a round often drafts fewer than γ."""
+    judged = every.dropna(subset="per_judgement_rate")
+    if costs is None or judged.empty:
+        return NOTHING
+    predicted = judged["tokens_per_target_call"] > round_steps(judged, costs)
+    sides = int((predicted == (judged["speedup"] > 1)).sum())
+    return (
+        f"{sides} of {len(judged)} measured points are on the side of break-even that their counted tokens per target "
+        f"call predict, with c = {costs.cost_ratio:.2f} and o = {costs.overhead:.2f} from these rows."
+    )
+
+
+def prediction_sentence(found: pd.DataFrame) -> str:
+    """How far the two predictions are from the measurements, from `predictions`."""
+    if found.empty:
+        return NOTHING
+    counted, formula = (errors(found[way], found["speedup"]) for way in ("counted", "formula"))
+    return (
+        f"Predicted from its counted tokens, a run’s speedup is off by {percent(counted.median())} in the median and "
+        f"{percent(counted.max())} at most ({len(found)} runs). E(γ), which takes γ drafted tokens in every round, "
+        f"would be off by {percent(formula.median())} and {percent(formula.max())}: prompt lookup often finds fewer."
+    )
+
+
+REPEATS = 0.5  # of the 4-grams: outputs that repeat themselves this much are named
+
+
+def repetition_sentence(fair: pd.DataFrame) -> str:
+    """Where greedy outputs repeat themselves; empty where that was not measured."""
+    measured = fair.dropna(subset="repetition")
+    if measured.empty:
+        return ""
+    most = measured.sort_values("repetition", ascending=False, kind="stable")
+    named = [
+        f"{_in_a_sentence(point.workload)} ({percent(point.repetition)})"
+        for point in each_row(most)
+        if point.repetition >= REPEATS
+    ]
+    if not named:
+        return f"Outputs repeat little: at most {percent(most['repetition'].iloc[0])} of their 4-grams occurred before."
+    return (
+        f"Outputs repeat themselves on {', '.join(named)}: that share of their 4-grams (four tokens in a row) occurred "
+        "earlier in the same output. Repeated text is easy to guess, for prompt lookup most of all, so part of the "
+        "gain there is the target repeating itself."
     )
 
 
@@ -125,7 +204,10 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
         near = int((its[schedule] * NEUTRAL >= its["speedup"]).sum())
         if len(its):
             parts.append(f"the {name} on {near} of {len(its)} workloads")
-    return f"Within 5 % of the best fixed γ, which is known only afterwards, or better: {', '.join(parts)}."
+    return (
+        f"With {prompts_each(found)} each, within 5 % of the fixed γ that did best on the other prompts, or better: "
+        f"{', '.join(parts)}."
+    )
 
 
 def _in_a_sentence(workload: str) -> str:

@@ -1,11 +1,13 @@
 """The figures of "When it helps". Pure functions: frames of points in, a figure out; never colour alone."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
 from specviz.core.metrics import Costs
-from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
+from specviz.measure.sweep.points import ADAPTIVE, EVEN, LOSES, PAYS, UNCLEAR, best_points, break_even_line
+from specviz.measure.sweep.predictions import round_steps
 from specviz.measure.sweep.sentences import percent, workload_title
 from specviz.measure.sweep.table import each_row
 from specviz.ui.shared.escaping import figure_text
@@ -20,7 +22,8 @@ OVERLAID = {**HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter tha
 DOT: Part = {"symbol": "circle", "size": 8, "color": "#ffffff", "line": {"width": 1.5, "color": "#1b1f24"}}
 RING: Part = {"symbol": "circle-open", "color": GREY, "line": {"width": 2, "color": GREY}}
 HOLLOW: Part = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}}
-FASTER, EVEN, SLOWER = "faster than the target alone", "≈ about even, within 5 %", "slower"
+FASTER, ABOUT_EVEN, SLOWER = "faster than the target alone", "≈ about even, within 5 %", "slower"
+NOT_TOLD = "? cannot be told with these prompts"
 HEIGHT, TALLER = 330, 380
 MARGIN = {"r": 24}  # for what stands beside the break-even line
 BREAK_EVEN = level(1, "1×", beside=True)
@@ -31,7 +34,8 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
     """Speedup by workload with its draft lengths; what loses is hatched; every one of `rows` is a dot."""
     looks: dict[str, Part] = {
         FASTER: {"color": BLUE, "opacity": 0.85},
-        EVEN: {"color": SLATE},
+        ABOUT_EVEN: {"color": SLATE},
+        NOT_TOLD: HOLLOW,
         SLOWER: {"color": ORANGE, "pattern": OVERLAID},
     }
     bars: list[Part] = [
@@ -43,8 +47,9 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
             "textposition": "inside",
             "insidetextanchor": "start",
             "textangle": 0,
-            "textfont": {"color": "#1b1f24" if name == SLOWER else "#ffffff"},
+            "textfont": {"color": TEXT_ON[name]} if name in TEXT_ON else {},
             "marker": looks[name],
+            "error_y": _intervals(its),
             "name": name,
             "hovertemplate": "%{x}: %{y:.2f}×<extra></extra>",
         }
@@ -57,15 +62,25 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
     return figure([*bars, _prompt_dots(rows)], HEIGHT, x=x, y=SPEEDUP, **layout)
 
 
+TEXT_ON = {FASTER: "#ffffff", ABOUT_EVEN: "#ffffff", SLOWER: "#1b1f24"}  # a hollow bar has the page's own colour
+
+
 def _by_outcome(every: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The points that pay, those about even and those that lose, under their names in a legend."""
-    pays, loses = every["pays"], every["loses"]
-    return {FASTER: every[pays], EVEN: every[~pays & ~loses], SLOWER: every[loses]}
+    """The points that pay, those about even, those that cannot be told and those that lose, by legend name."""
+    names = {FASTER: PAYS, ABOUT_EVEN: EVEN, NOT_TOLD: UNCLEAR, SLOWER: LOSES}
+    return {name: every[every["outcome"] == outcome] for name, outcome in names.items()}
+
+
+def _intervals(its: pd.DataFrame) -> Part:
+    """The 95 % intervals over prompts, as lines; a single prompt has none."""
+    above, below = its["high"] - its["speedup"], its["speedup"] - its["low"]
+    lines: Part = {"type": "data", "symmetric": False, "array": _or_none(above), "arrayminus": _or_none(below)}
+    return {**lines, "color": GREY, "thickness": 1.5, "width": 5}
 
 
 def _bar_label(name: str, speedup: float, lengths: Sequence[int]) -> str:
     several = ", ".join(map(str, lengths)) if len(lengths) < 4 else f"{lengths[0]} to {lengths[-1]}"
-    return f"{'≈ ' if name == EVEN else ''}{speedup:.2f}×<br>γ = {several}"
+    return f"{ {ABOUT_EVEN: '≈ ', NOT_TOLD: '? '}.get(name, '') }{speedup:.2f}×<br>γ = {several}"
 
 
 def _prompt_dots(rows: pd.DataFrame) -> Part:
@@ -93,17 +108,18 @@ def acceptance_figure(fair: pd.DataFrame) -> Figure:
 
 
 def length_figure(every: pd.DataFrame) -> Figure:
-    """Speedup against draft length, a line for each workload, with a ring around its best point."""
+    """Speedup against draft length, a line for each workload, with a ring around each point that may be its best."""
     best = best_points(every)
+    may_be = every[every["may_be_best"]]
     by_workload = dict(list(every.sort_values("draft_length").groupby("workload")))
     lines = [_length_line(place, name, by_workload[name]) for place, name in enumerate(best["workload"])]
     rings: Part = {
         "type": "scatter",
-        "x": best["draft_length"].to_list(),
-        "y": best["speedup"].to_list(),
+        "x": may_be["draft_length"].to_list(),
+        "y": may_be["speedup"].to_list(),
         "mode": "markers",
         "marker": {**RING, "size": 19},
-        "name": "best of its workload",
+        "name": "best, or not told apart from it",
         "hoverinfo": "skip",
     }
     x = axis("draft length γ", tickvals=_lengths(every))
@@ -135,8 +151,16 @@ def grid_figure(every: pd.DataFrame) -> Figure:
     return figure(marks, 110 + 42 * len(grid), x=x, y=y, margin=MARGIN, legend={"itemsizing": "constant"})
 
 
+GRID_MARKS = {
+    FASTER: (BLUE, "square"),
+    ABOUT_EVEN: (GREY, "circle-open"),
+    NOT_TOLD: (GREY, "diamond-open"),
+    SLOWER: (ORANGE, "square-open"),
+}
+
+
 def _grid_marks(name: str, its: pd.DataFrame) -> Part:
-    color, symbol = {FASTER: (BLUE, "square"), EVEN: (GREY, "circle-open"), SLOWER: (ORANGE, "square-open")}[name]
+    color, symbol = GRID_MARKS[name]
     return {
         "type": "scatter",
         "x": its["draft_length"].astype("str").to_list(),
@@ -167,23 +191,45 @@ def break_even_figure(every: pd.DataFrame, costs: Costs) -> Figure:
     judged = every.dropna(subset="per_judgement_rate")
     faster = judged["speedup"] >= 1
     measured = [
-        _measured_rates("measured faster", judged[faster], BLUE, "square"),
-        _measured_rates("measured slower", judged[~faster], ORANGE, "x"),
+        _measured_rates("measured faster", judged[faster], BLUE, "square", "per_judgement_rate", "α %{y:.2f}"),
+        _measured_rates("measured slower", judged[~faster], ORANGE, "x", "per_judgement_rate", "α %{y:.2f}"),
     ]
     y = axis("α per judgement", range=[0, 1.03], tickformat=".1f")
     return figure([line, *measured], TALLER, x=axis("draft length γ", tickvals=lengths), y=y, margin=MARGIN)
 
 
-def _measured_rates(name: str, its: pd.DataFrame, color: str, symbol: str) -> Part:
+def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> Figure:
+    """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
+    pooled = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
+    line: Part = {
+        "type": "scatter",
+        "x": pooled["draft_length"].to_list(),
+        "y": round_steps(pooled, costs).to_list(),
+        "mode": "lines",
+        "line": {"color": GREY, "width": 3, "dash": "dash"},
+        "name": "break-even, modelled",
+        "hovertemplate": "γ %{x}: breaks even at %{y:.2f} tokens per target call, modelled<extra></extra>",
+    }
+    faster = every["speedup"] >= 1
+    column, said = "tokens_per_target_call", "%{y:.2f} tokens per target call"
+    measured = [
+        _measured_rates("measured faster", every[faster], BLUE, "square", column, said),
+        _measured_rates("measured slower", every[~faster], ORANGE, "x", column, said),
+    ]
+    x, y = axis("draft length γ, at most", tickvals=_lengths(every)), axis("tokens per target call", rangemode="tozero")
+    return figure([line, *measured], TALLER, x=x, y=y, margin=MARGIN)
+
+
+def _measured_rates(name: str, its: pd.DataFrame, color: str, symbol: str, column: str, said: str) -> Part:
     return {
         "type": "scatter",
         "x": its["draft_length"].to_list(),
-        "y": its["per_judgement_rate"].to_list(),
+        "y": its[column].to_list(),
         "mode": "markers",
         "marker": {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1, "color": "#ffffff"}},
         "name": name,
         "customdata": [[_title(point.workload), point.speedup] for point in each_row(its)],
-        "hovertemplate": "%{customdata[0]}, γ %{x}: α %{y:.2f}, %{customdata[1]:.2f}× measured<extra></extra>",
+        "hovertemplate": f"%{{customdata[0]}}, γ %{{x}}: {said}, %{{customdata[1]:.2f}}× measured<extra></extra>",
     }
 
 
@@ -199,9 +245,9 @@ def grammar_figure(pairs: pd.DataFrame) -> Figure:
 
 
 def adaptive_figure(found: pd.DataFrame) -> Figure:
-    """Speedup of the best fixed draft length beside the schedules that choose it themselves."""
+    """Speedup of fixed draft lengths, chosen on other prompts, beside the schedules that choose it themselves."""
     looks: list[tuple[str, str, str, Part]] = [
-        ("best fixed γ", "speedup", "draft_length", {"color": BLUE}),
+        ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": BLUE}),
         (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": ORANGE, "pattern": HATCH}),
         (ADAPTIVE["confidence"], "confidence", "confidence_length", HOLLOW),
     ]
@@ -210,7 +256,7 @@ def adaptive_figure(found: pd.DataFrame) -> Figure:
             "type": "bar",
             "x": _titles(found["workload"]),
             "y": _or_none(found[speedup]),
-            "customdata": _or_none(found[length]),
+            "customdata": [_length_text(value) for value in found[length]],
             "marker": marker,
             "name": name,
             "hovertemplate": f"%{{x}}, {name} (γ %{{customdata}}): %{{y:.2f}}×<extra></extra>",
@@ -219,6 +265,11 @@ def adaptive_figure(found: pd.DataFrame) -> Figure:
         if found[speedup].notna().any()
     ]
     return figure(bars, HEIGHT, x=axis(), y=SPEEDUP, margin=MARGIN, **BREAK_EVEN)
+
+
+def _length_text(value: Any) -> str:
+    """One draft length, or the several that were chosen for the prompts of a workload."""
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
 
 
 def _rate_bar(name: str, x: Sequence[str], rates: "pd.Series[float]", *, hatched: bool) -> Part:

@@ -9,7 +9,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.data.lessons.glossary import explained
-from specviz.measure.sweep.points import Series, impossible, split_by_series
+from specviz.measure.sweep.points import Series
 from specviz.measure.sweep.sentences import clock_sentence
 from specviz.measure.sweep.table import dump_frame
 from specviz.service.job import JobView
@@ -18,6 +18,7 @@ from specviz.ui.helps.choice import in_minutes
 from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.panels import Panel
 from specviz.ui.helps.state import HERE, RECORDED, Sweeps
+from specviz.ui.helps.studied import studied
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, waiting_line
@@ -104,17 +105,14 @@ def _figures(tabs: dict[str, Panel]) -> None:
         st.info("Nothing is measured yet: choose what to measure, then press Measure here.")
         return
     source = _choose_source(sweeps, sources)
-    rows = sweeps.rows_of(source)
-    by_series = split_by_series(rows)
-    series = _choose_series(list(by_series))
-    chosen = by_series[series]
-    spoilt = impossible(chosen)
-    st.caption(_where(source, series, len(chosen)))
-    notices([clock_sentence(spoilt)])
+    studies = studied(sweeps, source)
+    study = studies[_choose_series([study.series for study in studies])]
+    st.caption(_where(source, study.series, len(study.rows)))
+    notices([clock_sentence(study.spoilt)])
     for tab, panel in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:
-            panel(chosen[~spoilt], source)
-    _files(sweeps, rows)
+            panel(study, source)
+    _files(sweeps, sweeps.rows_of(source))
 
 
 def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
@@ -128,16 +126,15 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
     return sweeps.shown
 
 
-def _choose_series(every: list[Series]) -> Series:
-    """The pair and temperature in the figures; the first, until the visitor picks one."""
+def _choose_series(every: list[Series]) -> int:
+    """Which pair and temperature is in the figures; the first, until the visitor picks one."""
     if len(every) == 1:
-        return every[0]
+        return 0
     labels = [each.label for each in every]
     doubled = len(set(labels)) < len(labels)  # the same pair on two machines
     names = [f"{each.label}, {each.machine}" if doubled else each.label for each in every]
     key = f"sweep_series-{'|'.join(names)}"
-    picked = st.selectbox("Pair and temperature", range(len(every)), format_func=names.__getitem__, key=key)
-    return every[picked]
+    return st.selectbox("Pair and temperature", range(len(every)), format_func=names.__getitem__, key=key)
 
 
 def _where(source: str, series: Series, runs: int) -> str:

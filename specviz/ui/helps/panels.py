@@ -6,90 +6,95 @@ import pandas as pd
 import streamlit as st
 
 from specviz.data.lessons.glossary import explained
-from specviz.measure.sweep.points import (
-    ADAPTIVE,
-    adaptive_points,
-    costs_of,
-    fair_points,
-    fair_rows,
-    grammar_pairs,
-    points,
-)
+from specviz.measure.sweep.points import ADAPTIVE
 from specviz.measure.sweep.sentences import (
     adaptive_sentence,
     grammar_sentence,
     length_sentence,
+    lookup_map_sentence,
     map_sentence,
+    prediction_sentence,
+    prompts_each,
+    repetition_sentence,
     workload_sentence,
     workload_title,
 )
+from specviz.measure.sweep.study import Study
 from specviz.ui.helps.by_draft import show_by_draft
 from specviz.ui.helps.figures import (
     acceptance_figure,
     adaptive_figure,
     break_even_figure,
+    break_even_tokens_figure,
     grammar_figure,
     grid_figure,
     length_figure,
     workload_figure,
 )
+from specviz.ui.helps.temperatures import show_temperatures
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
 
-Panel = Callable[[pd.DataFrame, str], None]  # rows of one series, and where they are from
+Panel = Callable[[Study, str], None]  # one series, and where its rows are from
 
 
-def by_workload(rows: pd.DataFrame, source: str) -> None:
-    """Speedup and both acceptance rates, a workload each."""
-    chosen = fair_rows(rows)
-    fair = fair_points(chosen)
+def by_workload(study: Study, source: str) -> None:
+    """Speedup and both acceptance rates, a workload each; then other temperatures, and how much outputs repeat."""
+    fair = study.fair
     _reading(workload_sentence(fair))
     if fair.empty:
         return
-    chart(workload_figure(fair, chosen), "sweep-workload", f"Speedup by workload, {source}.")
+    chart(workload_figure(fair, study.fair_rows), "sweep-workload", f"Speedup by workload, {source}.")
+    if repeated := repetition_sentence(fair):
+        st.markdown(plain(repeated))
+    show_temperatures(study)
     chart(acceptance_figure(fair), "sweep-acceptance", f"Both acceptance rates by workload, {source}.")
     _caption(WORKLOAD_CAPTION, "sweep-workload")
 
 
 WORKLOAD_CAPTION = (
-    "The speedup of a bar is the geometric mean of its prompts (the dots). Each prompt is shown at the draft length γ "
-    "that did best on the workload’s other prompts: the best of several noisy figures would flatter. A draft pays "
-    "where it is above 1.05×, and for sure where the 95 % interval over the prompts is above 1×. Accepted / drafted "
-    "counts every drafted token. The acceptance per judgement, α, leaves out the discarded tokens, which the target "
-    "never checked: accepted / (accepted + rejected)."
+    "The speedup of a bar is the geometric mean of its prompts (the dots), and its line is the 95 % interval over the "
+    "prompts. Each prompt is shown at the draft length γ that did best on the workload’s other prompts: the best of "
+    "several noisy figures would flatter. A draft pays, or loses, where the interval leaves out 1× and the speedup is "
+    "more than 5 % from 1×. It is about even where both are within 5 %. Anything else cannot be told with so few "
+    "prompts. Accepted / drafted counts every drafted token. The acceptance per judgement, α, leaves out the discarded "
+    "tokens, which the target never checked: accepted / (accepted + rejected)."
 )
 
 
-def by_length(rows: pd.DataFrame, source: str) -> None:
+def by_length(study: Study, source: str) -> None:
     """Speedup against the draft length, a line for each workload."""
-    every = points(rows)
+    every = study.points
     _reading(length_sentence(every))
     if every.empty:
         return
     chart(length_figure(every), "sweep-length", f"Speedup against draft length by workload, {source}.")
     _caption(
-        f"Each point is the geometric mean of {_prompts_each(every)}; the ring marks the highest point of a line. "
-        "With so few prompts, neighbouring draft lengths cannot be told apart by their times: the By drafter tab "
-        "counts tokens per target call at every draft length, which needs no clock.",
+        f"Each point is the geometric mean of {prompts_each(every)}. A ring: the highest point of a line, or one that "
+        "these prompts cannot tell apart from it (the 95 % interval of the paired ratio over the prompts contains 1). "
+        "The highest was chosen from the same prompts as are shown. The By drafter tab counts tokens per target call "
+        "at every draft length, which needs no clock.",
         "sweep-length",
     )
 
 
-def _prompts_each(every: pd.DataFrame) -> str:
-    """How many prompts a point stands for, in words."""
-    few, many = every["prompts"].min(), every["prompts"].max()
-    return f"{few} {'prompt' if few == 1 else 'prompts'}" if few == many else f"{few} to {many} prompts"
-
-
-def by_map(rows: pd.DataFrame, source: str) -> None:
+def by_map(study: Study, source: str) -> None:
     """Workload by draft length, and the measured points beside the break-even line."""
-    every, costs = points(rows), costs_of(rows)
-    _reading(map_sentence(every, costs))
+    every, costs = study.points, study.costs
+    _reading((lookup_map_sentence if study.lookup else map_sentence)(every, costs))
     if every.empty:
         return
     chart(grid_figure(every), "sweep-grid", f"Speedup by workload and draft length, {source}.")
-    if costs:
+    if costs and study.lookup:
+        chart(
+            break_even_tokens_figure(every, costs),
+            "sweep-break-even",
+            f"Tokens per target call and draft length, {source}, and break-even.",
+        )
+        st.markdown(prediction_sentence(study.predictions))
+        _caption(LOOKUP_MAP_CAPTION, "sweep-map")
+    elif costs:
         chart(
             break_even_figure(every, costs),
             "sweep-break-even",
@@ -98,6 +103,12 @@ def by_map(rows: pd.DataFrame, source: str) -> None:
         _caption(MAP_CAPTION, "sweep-map")
 
 
+LOOKUP_MAP_CAPTION = (
+    "Prompt lookup drafts at most γ tokens, often fewer, so α and γ do not say what a round gives. Here the tokens per "
+    "target call are counted. The line is modelled: the time of a round in steps of the target alone, nc + v(γ+1) + o, "
+    "with n the mean number of drafted tokens at that γ. The points above the line should be faster than the target "
+    "alone."
+)
 MAP_CAPTION = (
     "The line is modelled, that is computed by a formula and not timed: the acceptance per judgement α at which "
     "E(γ) = γc + v(γ+1) + o (Leviathan et al. 2023, Theorem 3.8, with the verification and overhead of these rows). "
@@ -107,9 +118,9 @@ MAP_CAPTION = (
 )
 
 
-def by_constraint(rows: pd.DataFrame, source: str) -> None:
+def by_constraint(study: Study, source: str) -> None:
     """Acceptance with and without the grammar, prompt by prompt."""
-    pairs = grammar_pairs(rows)
+    pairs = study.grammar
     _reading(grammar_sentence(pairs))
     if pairs.empty:
         st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
@@ -138,9 +149,9 @@ def by_constraint(rows: pd.DataFrame, source: str) -> None:
 GRAMMAR_ALT = "Acceptance and speedup of each prompt, without and with its grammar."
 
 
-def by_schedule(rows: pd.DataFrame, source: str) -> None:
-    """Schedules that choose the draft length themselves, beside the best fixed one."""
-    found = adaptive_points(rows)
+def by_schedule(study: Study, source: str) -> None:
+    """Schedules that choose the draft length themselves, beside fixed ones."""
+    found = study.adaptive
     _reading(adaptive_sentence(found))
     if found.empty:
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
@@ -148,33 +159,33 @@ def by_schedule(rows: pd.DataFrame, source: str) -> None:
     chart(
         adaptive_figure(found),
         "sweep-adaptive",
-        f"Best fixed draft length and adaptive schedules by workload, {source}.",
+        f"Fixed draft length chosen on other prompts, and adaptive schedules, by workload, {source}.",
     )
     table = pd.DataFrame(
         {
             "workload": found["workload"].map(workload_title),
-            "best fixed γ": found["draft_length"],
+            "fixed γ": found["lengths"].map(lambda lengths: ", ".join(map(str, lengths))),
             "speedup at it": found["speedup"],
             **{name: found[schedule] for schedule, name in ADAPTIVE.items()},
         }
     )
-    formats = numbers("%d", "best fixed γ") | numbers(TIMES, "speedup at it", *ADAPTIVE.values())
+    formats = numbers(TIMES, "speedup at it", *ADAPTIVE.values())
     st.dataframe(
         table,
         hide_index=True,
         key="sweep_adaptive_table",
         column_config=formats,
         placeholder=NOT_MEASURED,
-        alt="Speedup of the best fixed draft length and of each schedule, by workload.",
+        alt="Speedup of the fixed draft length that did best on other prompts and of each schedule, by workload.",
     )
     st.caption(
-        "The best fixed γ is the highest of the figures shown here, which flatters it. The heuristic (the default of "
-        "transformers’ assisted generation) drafts two tokens more after a round that accepted all, and one fewer "
+        "The fixed γ of each prompt is the one that did best on the other prompts of its workload. The heuristic "
+        "drafts two tokens more after a round that accepted all, and one fewer "
         "after any other round. The confidence stop ends a draft after a token that the draft model is unsure of."
     )
 
 
-def by_drafter(rows: pd.DataFrame, source: str) -> None:
+def by_drafter(study: Study, source: str) -> None:
     """One output, and what every draft would have guessed of it; needs no sweep."""
     show_by_draft()
 

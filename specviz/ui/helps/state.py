@@ -22,6 +22,8 @@ from specviz.ui.shared.job_slot import JobSlot
 if TYPE_CHECKING:
     import pandas as pd
 
+    from specviz.measure.sweep.study import Study
+
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
 LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
@@ -42,6 +44,7 @@ class Sweeps:
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name
+    studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see `helps.studied`
     cleared: dict[str, "pd.DataFrame"] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
     slot: JobSlot[SweepResult] = field(default_factory=lambda: JobSlot("sweep", SweepResult))
