@@ -166,8 +166,13 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert "The sliders and the map above show these values" in texts(page)
     assert "Looks like it hurts, 0.94×" in texts(page)
     assert not [button for button in page.button if button.key == "worksheet_use"]
+    assert "A batch of 1 stands here for the load at which the speedup was measured" in texts(page)
     page.select_slider(key="worksheet_batch").set_value(64).run()
     assert "The batch slider does not change this part" in texts(page)
+    page.select_slider(key="worksheet_batch").set_value(1)
+    page.number_input(key="worksheet_speedup").set_value(None).run()
+    assert ", 0.94×, modelled.**" in texts(page)
+    assert "(inferred from the measured speedup)" in texts(page)
 
 
 def test_without_a_measured_speedup_top_and_bottom_agree_too(page: AppTest) -> None:
@@ -216,6 +221,15 @@ def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
     assert metric(again, "Realistic") == "0.94×"
+
+
+def test_the_batch_slider_changes_the_speedup_or_says_why_not(page: AppTest) -> None:
+    page.select_slider(key="worksheet_batch").set_value(64).run()
+    assert f"the modelled speedup is {metric(page, 'Realistic')} instead of" in page.info[0].value
+    label = next(option for option in page.selectbox(key="worksheet_start").options if "T5-large" in option)
+    page.selectbox(key="worksheet_start").set_value(label).run()
+    page.select_slider(key="worksheet_batch").set_value(64).run()
+    assert "The batch changes nothing here" in page.info[0].value
 
 
 def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:

@@ -157,14 +157,16 @@ def half_sentence(model: Model) -> str:
     )
 
 
-def batch_sentence(model: Model) -> str:
-    """What the batch changes in the model."""
+def batch_sentence(model: Model, measured: bool = False) -> str:
+    """What the batch changes in the model. `measured`: the costs contain the load of a measurement."""
+    if model.batch == 1 and measured:
+        return "A batch of 1 stands here for the load at which the speedup was measured: its costs contain it."
     if model.batch == 1:
         return "A batch of 1: one sequence, as on the Watch page."
     if model.verification <= 1:
         return (
-            "With v(γ+1) = 1 checking is free in this model at any batch size. No real machine does that: raise v to "
-            "see the effect of a batch."
+            "The batch changes nothing here: with v(γ+1) = 1, checking is free in this model at any batch size. No "
+            "real machine does that. Raise v to see the effect of a batch."
         )
     alone, here = model.verification, model.terms.verification
     return (

@@ -71,7 +71,16 @@ def read_model() -> Model:
 
 def chosen_start(found: Sequence[Start]) -> Start:
     """The one the menu names."""
-    return next((start for start in found if start.label == st.session_state.worksheet_start), found[0])
+    return next((start for start in _every(found) if start.label == st.session_state.worksheet_start), found[0])
+
+
+def _every(found: Sequence[Start]) -> list[Start]:
+    """These and what the visitor brought: pasted counters, a link's values."""
+    every, worksheet = list(found), session().worksheet
+    for more in (worksheet.produced, worksheet.linked):
+        if more and more.label not in [start.label for start in every]:
+            every.append(more)
+    return every
 
 
 def fill(start: Start) -> None:
@@ -203,10 +212,7 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
         fill(found[0])
         worksheet.linked, worksheet.notes = _linked(found)
         worksheet.link_read = True
-    every = [*found]
-    for more in (worksheet.produced, worksheet.linked):
-        if more and more.label not in [start.label for start in every]:
-            every.append(more)
+    every = _every(found)
     labels = [start.label for start in every]
     if "worksheet_paste" in state and not first:
         if state.worksheet_start not in labels:

@@ -21,6 +21,7 @@ from specviz.measure.worksheet.model import (
     label_of,
 )
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.serving import INFERRED
 from specviz.measure.worksheet.starts import Start, pair_name, starts
 from specviz.ui.helps.state import HERE, recorded_sweep
 from specviz.ui.race.state import recorded_race
@@ -28,7 +29,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
-from specviz.ui.worksheet.controls import controls
+from specviz.ui.worksheet.controls import chosen_start, controls
 from specviz.ui.worksheet.figures import gap_figure, speedup_map
 
 
@@ -87,7 +88,7 @@ def calculator(known: Known) -> None:
         inputs, outcome = st.columns([5, 8], gap="large")
     with inputs, st.container(key="worksheet_inputs"):
         model = controls(known.starts, session().watch.runs)
-        st.caption(f"{batch_sentence(model)} {BATCH_ASSUMPTION}")
+        _batch(model, chosen_start(known.starts))
     with outcome:
         counted = counts_sentence(st.session_state.worksheet_drafted, st.session_state.worksheet_accepted, model)
         st.markdown(explained(counted, "worksheet-counts"), unsafe_allow_html=True)
@@ -99,6 +100,16 @@ def calculator(known: Known) -> None:
             f"{half_sentence(model)} The map takes c, v, o and the batch from the sliders; its points are measured, "
             "each at its own costs."
         )
+
+
+def _batch(model: Model, start: Start) -> None:
+    """What the batch slider does, or why it does nothing."""
+    sentence = batch_sentence(model, measured=start.costs_from == INFERRED)
+    if model.batch > 1:
+        st.info(sentence, icon=":material/groups:")
+    else:
+        st.caption(sentence)
+    st.caption(BATCH_ASSUMPTION)
 
 
 def _figures(model: Model) -> None:

@@ -57,7 +57,8 @@ def _speedup_fields() -> None:
     """The measured speedup, or two latencies that give it. Empty fields are None."""
     with st.container(horizontal=True, gap="small", key="worksheet_measured"):
         for label, key, explanation in FIELDS:
-            st.number_input(label, 0.0, 1e9, placeholder="not measured", help=explanation, **with_value(key))
+            # None even if the state holds a number: a field with a default of its own could not be emptied
+            st.number_input(label, 0.0, 1e9, None, placeholder="not measured", help=explanation, key=key)
 
 
 def _costs_named(found: Sequence[Start]) -> str:
