@@ -111,15 +111,20 @@ def _gain(trace: Trace) -> float:
     return speedup(trace) or 0.0
 
 
+def _per_call(trace: Trace) -> float:
+    """Tokens per target call: exact, so that no lucky timing chooses a run."""
+    return count(trace.rounds).tokens_per_target_call or 0.0
+
+
 RECORDED_RUNS = {
     "round": RecordedRun("a run with a mixed round, a full round and the target's own text", _shows_a_round, _early),
     "pays": RecordedRun(
-        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and same_text(t), lambda t: _gain(t)
+        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and same_text(t), _per_call
     ),
     "no-gain": RecordedRun(
         "a run that loses because few drafted tokens are accepted",
         lambda t: _gain(t) < 0.9 and _rate(t) < 0.4 and same_text(t) and len(t.rounds) > 3,
-        lambda t: -_gain(t),
+        lambda t: -_per_call(t),
     ),
     "costly": RecordedRun(
         "a run that loses although most drafted tokens are accepted",

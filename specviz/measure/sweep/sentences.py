@@ -64,14 +64,20 @@ def _pays(several: pd.DataFrame, total: int) -> str:
     return f"Pays on {len(pays)} of {total} {workloads}, most on {_with_speedup(most)}"
 
 
+def _with_figure(point: Any, outcome: str) -> str:
+    """The workload with what matters there: its speedup, or why it loses."""
+    if outcome == EVEN:
+        return _in_a_sentence(point.workload)
+    return _with_speedup(point) if outcome == PAYS else _with_rate(point)
+
+
 def _with_speedup(point: Any) -> str:
     return f"{_in_a_sentence(point.workload)} ({point.speedup:.1f}×)"
 
 
 def _named(words: str, its: pd.DataFrame, outcome: str) -> str:
     """The workloads with this outcome; empty for none."""
-    said = {PAYS: _with_speedup, LOSES: _with_rate, EVEN: lambda point: _in_a_sentence(point.workload)}[outcome]
-    names = [said(point) for point in each_row(its[its["outcome"] == outcome])]
+    names = [_with_figure(point, outcome) for point in each_row(its[its["outcome"] == outcome])]
     return f"{words} {', '.join(names)}" if names else ""
 
 
