@@ -1,5 +1,6 @@
 """The Worksheet page by AppTest: before any run, with runs, with what a visitor types. No engine, no models."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_trace
+from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS
 from specviz.measure.sweep.table import frame_of
 from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.race.link import Entry
@@ -221,6 +223,37 @@ def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
     assert metric(again, "Realistic") == "0.94×"
+
+
+ANSWERS = {
+    "vLLM": {"metrics": {"speculative_decoding": {"acceptance_histogram": [39, 1, 0, 3], "num_spec_steps": 43}}},
+    "SGLang": {"meta_info": {"spec_verify_ct": 43, "spec_num_correct_drafts": 63, "spec_num_proposed_drafts": 215}},
+    "llama.cpp": {"timings": {"predicted_n": 200, "draft_n": 347, "draft_n_accepted": 65}},
+    "TensorRT-LLM": {"speculative_decoding": {"total_accepted_draft_tokens": 30, "total_draft_tokens": 60}},
+    "LM Studio": {
+        "stats": {"predictedTokensCount": 233, "totalDraftTokensCount": 160, "acceptedDraftTokensCount": 132}
+    },
+}
+
+
+def test_every_systems_answer_is_read_with_and_without_a_measured_speedup(page: AppTest) -> None:
+    for engine, answer in ANSWERS.items():
+        page.text_area(key="worksheet_paste").set_value(json.dumps(answer))
+        page.number_input(key="worksheet_speedup").set_value(None).run()
+        assert not page.exception
+        assert not page.error
+        assert f"{engine}: " in texts(page)
+        assert "modelled.**" in texts(page)
+        page.number_input(key="worksheet_speedup").set_value(0.9).run()
+        assert not page.exception
+        assert "**Measure next.**" in texts(page)
+
+
+def test_published_machines_include_gpus_with_their_sources(page: AppTest) -> None:
+    machines = next(each.value for each in page.dataframe if "machine" in each.value)
+    gpus = machines[machines["source"].str.contains("github")]
+    assert len(gpus) == len(GPU_ROUNDS) + len(GPU_COSTS)
+    assert set(gpus["machine"].str.contains("A100")) == {True}
 
 
 def test_the_batch_slider_changes_the_speedup_or_says_why_not(page: AppTest) -> None:

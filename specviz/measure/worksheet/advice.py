@@ -138,13 +138,15 @@ def _measure_next(found: Production, lengths: Sequence[Length]) -> str:
     )
 
 
-def batch_note(found: Production) -> str:
-    """What the batch slider does to this verdict, or why it does nothing."""
+def batch_note(found: Production, loaded: bool = False) -> str:
+    """What the batch slider does to this verdict, or why it does nothing. `loaded`: the costs contain the load."""
     if found.speedup is not None:
         return (
             "The batch slider does not change this part: the measured speedup already contains the load it was "
             "measured at."
         )
+    if loaded:
+        return "The costs contain the load at which the speedup was measured: the batch slider multiplies that load."
     batch = nearest_batch(found.counters.running)
     running = f"{found.counters.running:.0f} requests were running" if batch else ""
     if batch and batch != found.model.batch:

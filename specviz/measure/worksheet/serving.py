@@ -160,7 +160,8 @@ def production_start(found: Production, costs_from: str) -> Start:
     else:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
         counted = "Counted there, here per 1,000 rounds"
-    batch = nearest_batch(counters.running) if found.speedup is None else None
+    unloaded = found.speedup is None and costs_from != INFERRED  # else the costs contain the load
+    batch = nearest_batch(counters.running) if unloaded else None
     costs = f"assumed ({costs_from})" if found.speedup is None else INFERRED
     return Start(
         f"from production: {counters.engine}",

@@ -7,10 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.metrics import Costs
+from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.published import PUBLISHED, PublishedRun
+from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS, GpuCosts, GpuRound
 from specviz.measure.worksheet.gap import gap_of
-from specviz.measure.worksheet.starts import Start, calibrated
+from specviz.measure.worksheet.starts import OPENING_DRAFT_LENGTH, Start, calibrated
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.worksheet.figures import machines_figure
@@ -20,7 +22,7 @@ def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished:
     """This machine as calibrated beside what papers publish about theirs."""
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
     st.dataframe(
-        pd.DataFrame([*here, *map(_paper_row, PUBLISHED)]),
+        pd.DataFrame([*here, *map(_paper_row, PUBLISHED), *map(_round_row, GPU_ROUNDS), *map(_costs_row, GPU_COSTS)]),
         hide_index=True,
         column_config=_columns(),
         key="worksheet_machines",
@@ -41,7 +43,7 @@ def _columns() -> dict[str, Any]:
         **numbers("%.2f", "c", "v(γ+1)", "o"),
         "α": st.column_config.TextColumn(alignment="right"),  # some are in brackets
         **numbers(TIMES, "modelled", "measured"),
-        "source": st.column_config.LinkColumn(display_text=r"https://(arxiv\.org/.*)"),
+        "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/main/.*)?$"),
     }
 
 
@@ -80,9 +82,34 @@ def _paper_row(run: PublishedRun) -> dict[str, object]:
     }
 
 
+def _round_row(found: GpuRound) -> dict[str, object]:
+    return {
+        "pair": f"{found.method} → {found.target}",
+        "task": f"six tasks, greedy: {found.tokens:.2f} tokens a round, so {found.cost:.2f} steps",
+        "α": NOT_MEASURED,
+        "measured": found.speedup,
+        "machine": "one A100, batch 1",
+        "source": found.url,
+    }
+
+
+def _costs_row(costs: GpuCosts) -> dict[str, object]:
+    return {
+        "pair": costs.pair,
+        "task": "costs only",
+        "γ": OPENING_DRAFT_LENGTH if costs.verification else None,
+        "c": costs.cost_ratio,
+        "α": NOT_MEASURED,
+        "v(γ+1)": verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else None,
+        "machine": costs.machine,
+        "source": costs.url,
+    }
+
+
 MACHINES_CAPTION = (
     "Rows with a source are published, measured by their authors (2211.17192: tables 2 and 4; 2302.01318: table 1 and "
     "section 6, c = 1.8 ms / 14.1 ms); modelled from their α and c with v = 1 and o = 0. In brackets: not published, "
-    "the α that would explain the speedup. A dash: not published, or not measured yet. Choose one under “Start from” "
-    "to see it on the map."
+    "the α that would explain the speedup. A dash: not published, or not measured yet. On GPUs: Spec-Bench’s rounds "
+    "(steps inferred: tokens / speedup), and costs of single pairs; for CodeLlama c is assumed, from the sizes of the "
+    "files. Choose one under “Start from” to see it on the map."
 )

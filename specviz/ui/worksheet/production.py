@@ -10,6 +10,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.serving_counters import read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.serving import (
+    INFERRED,
     Length,
     Production,
     draft_lengths,
@@ -80,7 +81,7 @@ def _show(found: Production, costs: str) -> None:
     notes = [
         advice.counted_note(found, alpha),
         *found.counters.notes,
-        advice.batch_note(found),
+        advice.batch_note(found, loaded=costs == INFERRED),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
@@ -96,10 +97,10 @@ def _show(found: Production, costs: str) -> None:
 def _show_lengths(lengths: Sequence[Length]) -> None:
     rows = [
         {
-            "draft length": each.draft_length,
-            "tokens a round": each.tokens,
-            "speedup, from": each.slowest,
-            "speedup, to": each.fastest,
+            "γ": each.draft_length,
+            "tokens": each.tokens,
+            "slowest": each.slowest,
+            "fastest": each.fastest,
         }
         for each in lengths
     ]
@@ -107,12 +108,13 @@ def _show_lengths(lengths: Sequence[Length]) -> None:
         pd.DataFrame(rows),
         hide_index=True,
         key="worksheet_lengths",
-        column_config=numbers("%d", "draft length")
-        | numbers("%.2f", "tokens a round")
-        | numbers(TIMES, "speedup, from", "speedup, to"),
+        column_config=numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest"),
         alt="Tokens a round and the modelled speedup of each draft length.",
     )
-    st.caption("Speedup modelled: from half of the extra cost growing with the draft, to all of it.")
+    st.caption(
+        "Tokens of a round, and its slowest and fastest modelled speedup, if half to all of the extra cost grows with "
+        "the draft."
+    )
 
 
 def _offer_map(start: Start) -> None:
