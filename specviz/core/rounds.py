@@ -7,7 +7,7 @@ import operator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, TypeAdapter
+from pydantic import FailFast, Field, TypeAdapter
 
 Status = Literal["accepted", "rejected", "discarded"]
 EmittedKind = Literal["correction", "bonus", "none"]  # as the trace file has it
@@ -48,7 +48,7 @@ class DraftedToken:
     draft_prob: Probability | None = None  # None also for a draft with another tokenizer: it has no such token
     accept_prob: Probability | None = None  # None for a discarded token: it was never judged
     u: Probability | None = None  # the number drawn; None when greedy
-    candidates: Annotated[list[Candidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
+    candidates: Annotated[list[Candidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,10 @@ class EmittedToken:
     id: TokenId | None = None
     text: Piece = ""
     target_prob: Probability | None = None
-    candidates: Annotated[list[Candidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
-    residual_top: Annotated[list[ResidualCandidate], Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
+    candidates: Annotated[list[Candidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
+    residual_top: Annotated[list[ResidualCandidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(
+        default_factory=list
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,12 @@ class Round:
     draft_seconds: Seconds
     verify_seconds: Seconds
     overhead_seconds: Seconds  # the rest of the round, without recording
-    drafted: Annotated[list[DraftedToken], Field(max_length=64)]
+    drafted: Annotated[list[DraftedToken], FailFast(), Field(max_length=64)]
     emitted: EmittedToken
     # What a draft with another tokenizer wrote, in its own tokens. The file leaves out an empty list.
-    draft_tokens: Annotated[list[Piece], Field(max_length=64, exclude_if=operator.not_)] = field(default_factory=list)
+    draft_tokens: Annotated[list[Piece], FailFast(), Field(max_length=64, exclude_if=operator.not_)] = field(
+        default_factory=list
+    )
 
     @property
     def accepted(self) -> int:

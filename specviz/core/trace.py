@@ -11,9 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import FailFast, Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
+from specviz.core.outline import missing_field, read_outline
 from specviz.core.rounds import (
     Candidate,
     DraftedToken,
@@ -63,7 +64,6 @@ __all__ = [  # also the parts of a round: readers of a trace need both
 ]
 
 SCHEMA: Literal[1] = 1
-MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_TOKENS = 65_536  # in a prompt or an output
 
 Name = Annotated[str, Field(max_length=300)]
@@ -106,8 +106,8 @@ class Prompt:
     """The prompt as text and as the target's tokens."""
 
     text: Text
-    token_ids: Annotated[list[TokenId], Field(min_length=1, max_length=MAX_TOKENS)]
-    tokens: Annotated[list[Piece], Field(max_length=MAX_TOKENS)]  # one display text per id
+    token_ids: Annotated[list[TokenId], FailFast(), Field(min_length=1, max_length=MAX_TOKENS)]
+    tokens: Annotated[list[Piece], FailFast(), Field(max_length=MAX_TOKENS)]  # one display text per id
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ class PrefillSeconds:
 class Autoregressive:
     """The run for comparison: the target alone, one token a step."""
 
-    seconds_per_token: Annotated[list[Seconds], Field(max_length=MAX_TOKENS)]
-    token_ids: Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
+    seconds_per_token: Annotated[list[Seconds], FailFast(), Field(max_length=MAX_TOKENS)]
+    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]
     # Whether it took turns with the rounds: as many tokens after each round. The file leaves out a False.
     alternating: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
@@ -132,7 +132,7 @@ class Autoregressive:
 class Output:
     """The text that the run wrote, without the prompt."""
 
-    token_ids: Annotated[list[TokenId], Field(max_length=MAX_TOKENS)]
+    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]
     text: Text
     stopped_by: Literal["length", "eos"] | None  # None only during the run: never in a file
 
@@ -149,7 +149,7 @@ class Trace:
     settings: DecodeSettings
     prompt: Prompt
     prefill_seconds: PrefillSeconds
-    rounds: Annotated[list[Round], Field(max_length=MAX_TOKENS)]
+    rounds: Annotated[list[Round], FailFast(), Field(max_length=MAX_TOKENS)]
     autoregressive: Autoregressive | None
     output: Output
 
@@ -181,6 +181,18 @@ def without_candidates(trace: Trace) -> Trace:
     return replace(trace, rounds=rounds)
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a trace file may be."""
+
+    megabytes: int
+    rounds: int
+
+
+FILE = Limits(megabytes=32, rounds=MAX_TOKENS)  # on the command line
+UPLOAD = Limits(megabytes=4, rounds=2_000)  # on a server that others use too
+
+
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 
 
@@ -198,34 +210,49 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     file = Path(path)
     try:
         with file.open("rb") as opened:
-            content = opened.read(MAX_FILE_BYTES + 1)  # a limit, because a file can be larger than its size says
+            content = opened.read(
+                FILE.megabytes * 10**6 + 1
+            )  # a limit, because a file can be larger than its size says
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
     return parse_trace(content)
 
 
-def parse_trace(content: str | bytes) -> Trace:
-    """Check a trace file's content: size, types, ranges, schema version, bookkeeping.
+def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
+    """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
+
+    Reading a file takes about 7 times its size in memory; a hostile one at most 10 times, see `specviz.core.outline`.
 
     Raises:
         InputError: one sentence that says what is wrong and where.
     """
-    if len(content) > MAX_FILE_BYTES:
-        raise InputError(f"The file is larger than {MAX_FILE_BYTES // 2**20} MB, so it is not a trace.")
+    raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    if len(raw) > limits.megabytes * 10**6:
+        raise InputError(f"The file is larger than {limits.megabytes} MB.")
+    _check_outline(read_outline(raw))
     try:
-        trace = _TRACE.validate_json(content, strict=True)
+        trace = _TRACE.validate_json(raw, strict=True)
     except ValidationError as error:
         raise InputError(_first_problem(error)) from None
+    if len(trace.rounds) > limits.rounds:
+        raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
     for problem in _bookkeeping_problems(trace):
         raise InputError(f"The trace contradicts itself: {problem}.")
     return trace
 
 
+def _check_outline(outline: object) -> None:
+    """The version first: the rest of another version's file may be anything."""
+    schema = outline.get("schema", SCHEMA) if isinstance(outline, dict) else SCHEMA
+    if schema != SCHEMA:
+        raise InputError(f"The trace's schema is {str(schema)[:40]!r}; this version reads schema {SCHEMA}.")
+    if missing := missing_field(outline, Trace):
+        raise InputError(f"The trace is not valid at {missing}: Field required.")
+
+
 def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=True)[0]
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
-    if first["loc"][:1] == ("schema",):
-        return f"The trace's schema is {str(first['input'])[:40]!r}; this version reads schema {SCHEMA}."
     what = first["msg"].removeprefix("Value error, ").rstrip(".")
     return f"The trace is not valid at {where[:120]}: {what[:200]}."
 

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from specviz import InputError, read_trace
-from specviz.core.trace import MAX_FILE_BYTES, Trace, dump_round, dump_trace, parse_round, parse_trace
+from specviz.core.trace import FILE, UPLOAD, Trace, dump_round, dump_trace, parse_round, parse_trace
 from tests.support.fake_traces import fake_trace, translated
 
 Json = dict[str, Any]
@@ -327,13 +328,13 @@ def test_a_file_that_is_not_a_trace_is_refused(content: str | bytes) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
-    assert "larger than 32 MB" in refusal(b" " * (MAX_FILE_BYTES + 1))
+    assert "larger than 32 MB" in refusal(b" " * (FILE.megabytes * 10**6 + 1))
     file = tmp_path / "huge.json"
     with file.open("wb") as sparse:
-        sparse.truncate(MAX_FILE_BYTES + 1)
+        sparse.truncate(FILE.megabytes * 10**6 + 1)
     with pytest.raises(InputError, match="larger than 32 MB"):
         read_trace(file)
-    file.write_text(json.dumps(VALID) + " " * (MAX_FILE_BYTES - len(json.dumps(VALID))))
+    file.write_text(json.dumps(VALID) + " " * (FILE.megabytes * 10**6 - len(json.dumps(VALID))))
     assert read_trace(file) == parse_trace(json.dumps(VALID))
 
 
@@ -412,3 +413,54 @@ def test_no_flipped_byte_raises_anything_but_a_sentence() -> None:
             del broken[rng.randrange(len(broken)) :]
         answer = trace_or_sentence(bytes(broken))
         assert isinstance(answer, Trace) or "\n" not in answer
+
+
+def hostile(head: str, part: str, megabytes: float) -> bytes:
+    """A file of one part again and again."""
+    count = int(megabytes * 10**6 / (len(part) + 1))
+    return (head + ",".join(part.replace("N", str(number)) for number in range(count))).encode()
+
+
+HOSTILE = {
+    "empty rounds": hostile('{"rounds":[', "{}", 0.06) + b"]}",
+    "rounds with blanks": hostile('{"schema":1,"rounds":[', "{      }", 1) + b"]}",
+    "many fields": hostile('{"schema":1,', '"kN":1.5', 1) + b"}",
+    "one field again": hostile('{"schema":1,', '"k":      1', 1) + b"}",
+    "a round of numbers": hostile('{"schema":1,"rounds":[{"drafted":[', "1.2345678", 1) + b"]}]}",
+    "no field but the rounds": json.dumps({"schema": 1, "rounds": VALID["rounds"] * 500}).encode(),
+    "an endless list": hostile('{"schema":1,"output":{"token_ids":[', "1234567", 1) + b"]}}",
+    "nested lists": b'{"schema":1,"rounds":' + b"[" * 300_000,
+    "a number of 5,000 digits": b'{"schema":' + b"1" * 5_000 + b"}",
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_file_is_refused_in_one_sentence_and_in_little_memory(content: bytes) -> None:
+    tracemalloc.start()  # counts Python's own objects, which the copies in an error are
+    try:
+        with pytest.raises(InputError) as refused:
+            parse_trace(content, UPLOAD)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert str(refused.value).count("\n") == 0
+    assert len(str(refused.value)) < 250
+    assert peak < 10 * max(len(content), 100_000)
+
+
+def test_an_upload_may_be_4_mb_and_2000_rounds_and_a_file_on_the_command_line_more() -> None:
+    rounds = [{**VALID["rounds"][0], "index": index} for index in range(2_001)]
+    ids = [token for each in rounds for token in emitted(each)]
+    long = VALID | {"rounds": rounds, "output": {"token_ids": ids, "text": "", "stopped_by": "eos"}}
+    long["settings"] = VALID["settings"] | {"max_new_tokens": len(ids)}
+    long["autoregressive"] = None
+    assert len(parse_trace(json.dumps(long)).rounds) == 2_001
+    with pytest.raises(InputError, match="The trace has 2,001 rounds; at most 2,000 can be shown here"):
+        parse_trace(json.dumps(long), UPLOAD)
+    with pytest.raises(InputError, match="larger than 4 MB"):
+        parse_trace(b" " * 4_000_001, UPLOAD)
+
+
+def emitted(round: dict[str, Any]) -> list[int]:
+    accepted = [token["id"] for token in round["drafted"] if token["status"] == "accepted"]
+    return [*accepted, *([] if round["emitted"]["id"] is None else [round["emitted"]["id"]])]

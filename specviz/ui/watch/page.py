@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.trace import parse_trace
+from specviz.core.trace import UPLOAD, parse_trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.permalink import link_of
 from specviz.models.catalogue import changed_weights
@@ -106,7 +106,7 @@ def _open_file() -> None:
     if file is None:
         return
     try:
-        trace = parse_trace(file.getvalue())
+        trace = parse_trace(file.getvalue(), UPLOAD)
     except InputError as error:
         watching.message = f"That file cannot be shown. {error}"
         return
