@@ -2,6 +2,7 @@
 
 import csv
 import io
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -114,7 +115,9 @@ def changed(**values: object) -> Callable[[], bytes]:
         (lambda: b"\xff\xfe", "not UTF-8"),
         (lambda: b"\x00" * 50, "it has other columns"),
         (lambda: b"a,b\n1,2\n", "it has other columns"),
-        (lambda: b"x" * 10_000_001, "larger than 10 MB"),
+        (lambda: b"x" * 4_000_001, "larger than 4 MB"),
+        (lambda: many_rows(2_001), "more than 2,000 rows"),
+        (lambda: many_rows(41, workload=str), "more than 40 workloads"),
         (lambda: dump_rows([]).encode() + b"\n" * 5 + b'"', "x.csv"),
     ],
 )
@@ -152,3 +155,22 @@ def test_a_file_grows_row_by_row(tmp_path: Path) -> None:
     memory = SweepFile(None)
     memory.add(a_row())
     assert [type(row) for row in memory.rows] == [SweepRow]
+
+
+def many_rows(count: int, workload: Callable[[int], str] = lambda number: "story") -> bytes:
+    return dump_rows([replace(a_row(), seed=number, workload=workload(number)) for number in range(count)]).encode()
+
+
+@pytest.mark.parametrize(
+    "line", [b"\r\n", b"x\r\n", b"," * (len(COLUMNS) - 1) + b"\r\n"], ids=["empty", "short", "no values"]
+)
+def test_short_lines_cost_little_memory(line: bytes) -> None:
+    content = dump_rows([]).encode() + line * (1_000_000 // len(line))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError):
+            read_frame(content, "x.csv")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * len(content)

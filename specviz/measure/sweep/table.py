@@ -1,5 +1,6 @@
 """Sweep rows as a data frame, and the CSV that stores them: the command line and the page write and read it."""
 
+import csv
 import io
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
@@ -14,8 +15,8 @@ from specviz.measure.sweep.rows import COLUMNS, COLUMNS_BEFORE, FIRST_COLUMNS, S
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
 
-MAX_CSV_BYTES = 10_000_000
-MAX_CSV_ROWS = 20_000
+FILE_ROWS = 20_000  # on the command line
+UPLOAD_ROWS, UPLOAD_MEGABYTES, UPLOAD_WORKLOADS = 2_000, 4, 40  # on a server that others use too
 TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash")
 SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens")
 COUNTS = ("rounds", "drafted", "accepted", "rejected", "discarded")
@@ -28,7 +29,7 @@ TYPES = {
     "top_k": "Int64",  # these two may be missing
     "identical": "boolean",
 }
-_ROWS = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
+_ONE_ROW = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
 
 
 def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
@@ -63,10 +64,10 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
         InputError: the file is too large, is not text, holds no rows, is not a sweep of this version, or has an
             impossible value.
     """
-    if len(content) > MAX_CSV_BYTES:
-        raise InputError(f"{name} is larger than {MAX_CSV_BYTES // 10**6} MB.")
+    if len(content) > UPLOAD_MEGABYTES * 10**6:
+        raise InputError(f"{name} is larger than {UPLOAD_MEGABYTES} MB.")
     try:
-        rows = parse_rows(content.decode("utf-8-sig"), name)
+        rows = parse_rows(content.decode("utf-8-sig"), name, UPLOAD_ROWS, UPLOAD_WORKLOADS)
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text.") from None
     if not rows:
@@ -74,42 +75,49 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
     return frame_of(rows)
 
 
-def parse_rows(content: str, name: str) -> list[SweepRow]:
-    """The rows of a CSV, checked; `name` stands for the file in messages.
+def parse_rows(content: str, name: str, most: int = FILE_ROWS, workloads: int = FILE_ROWS) -> list[SweepRow]:
+    """The rows of a CSV, checked one after the other; `name` stands for the file in messages.
 
     Raises:
-        InputError: the text is not a sweep of this version, or has an impossible value.
+        InputError: the text is not a sweep of this version, has an impossible value, or more rows or workloads than
+            allowed. The first problem ends the reading.
     """
     _check_header(content, name)
-    texts = _texts(content, name)
-    if len(texts) > MAX_CSV_ROWS:
-        raise InputError(f"{name} has {len(texts):,} rows; at most {MAX_CSV_ROWS:,} can be read.")
-    try:
-        rows = _ROWS.validate_python(texts.replace({"": None}).to_dict("records"))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = f"row {int(first['loc'][0]) + 1}, column {first['loc'][-1]}"
-        raise InputError(f"{name} is not valid in {where}: {first['msg']}.") from None
-    for row in rows:
-        _check_counts(row, name)
+    rows: list[SweepRow] = []
+    found: set[str] = set()
+    for number, values in enumerate(_lines(content, name), start=1):
+        row = _row(values, number, name)
+        rows.append(row)
+        found.add(row.workload)
+        if number > most:
+            raise InputError(f"{name} has more than {most:,} rows, which is the most that can be read.")
+        if len(found) > workloads:
+            raise InputError(f"{name} has more than {workloads} workloads, which is the most that can be shown.")
     return rows
 
 
-def _texts(content: str, name: str) -> "pd.DataFrame":
-    """Every value as text. The header is read as a row, so that rows longer or shorter than it are found."""
-    import pandas as pd
-
+def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
+    """Each row's values by column, as text; None for an empty one."""
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
     try:
-        lines: pd.DataFrame = pd.read_csv(
-            io.StringIO(content, newline=""), header=None, dtype=str, keep_default_na=False, engine="python"
-        )
-    except pd.errors.ParserError as error:
-        if "fields in line" in str(error):
-            raise InputError(f"{name} is not valid: a row has more values than the header.") from None
+        columns = next(reader)
+        for values in filter(None, reader):
+            if len(values) != len(columns):
+                fewer = "more" if len(values) > len(columns) else "fewer"
+                raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
+            yield {column: value or None for column, value in zip(columns, values, strict=True)}
+    except csv.Error as error:
         raise InputError(f"{name} cannot be read as a table: {error}.") from None
-    if lines.isna().any(axis=None):
-        raise InputError(f"{name} is not valid: a row has fewer values than the header.")
-    return lines.iloc[1:].set_axis(list(COLUMNS[: lines.shape[1]]), axis="columns")
+
+
+def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
+    try:
+        row = _ONE_ROW.validate_python([values])[0]
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise InputError(f"{name} is not valid in row {number}, column {first['loc'][-1]}: {first['msg']}.") from None
+    _check_counts(row, name)
+    return row
 
 
 def _check_counts(row: SweepRow, name: str) -> None:
