@@ -240,6 +240,7 @@ def test_the_draft_length_may_be_unknown() -> None:
         ("vllm:spec_decode_num_drafts_total " + "7" * 5_000, "is “77777777777777777777…”, which is not a number"),
         ("SpecDecoding metrics: Mean acceptance length: " + "7" * 5_000, "which is not a number"),
         (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
+        ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines of speculation counters"),
         ("vllm:spec_decode_num_drafts_total 5 yesterday", "is “5?yesterday”, which is not a number"),
         ("vllm:spec_decode_num_drafts_total -3", "is “-3”, which is not a number"),
         (METRICS.replace(" 1660.0", " 9999.0"), "More tokens are accepted than drafted"),

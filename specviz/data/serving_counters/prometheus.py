@@ -8,6 +8,7 @@ from specviz.core.errors import InputError
 from specviz.data.serving_counters.numbers import number, numbers, shown
 from specviz.data.serving_counters.pasted_json import Found
 
+MOST_SAMPLES = 5_000
 MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
 Labels = tuple[tuple[str, str], ...]
 Values = dict[Labels, list[float]]  # labels → the values in the order pasted
@@ -25,6 +26,7 @@ class Series:
 
     def __init__(self, text: str, found: Sequence[Found]) -> None:
         self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
+        self.samples = 0
         self.prefix = ""  # vllm, llamacpp, sglang, or none
         for line in map(str.strip, text.splitlines()):
             if len(line) <= MAX_LINE or "{" not in line:
@@ -62,6 +64,9 @@ class Series:
         name = _NAME.match(line)
         if name is None or not self._is_counter(name) or not (written := _written_value(line)):
             return
+        self.samples += 1
+        if self.samples > MOST_SAMPLES:
+            raise InputError(f"The text has more than {MOST_SAMPLES:,} lines of speculation counters: paste fewer.")
         if written.startswith("["):
             self._add_list(name, numbers(written.strip("[]").split(","), name[0]))
         elif "{" in line:
