@@ -85,7 +85,7 @@ def _paper_row(run: PublishedRun) -> dict[str, object]:
 def _round_row(found: GpuRound) -> dict[str, object]:
     return {
         "pair": f"{found.method} → {found.target}",
-        "task": f"six tasks, greedy: {found.tokens:.2f} tokens a round, so {found.cost:.2f} steps",
+        "task": f"{found.tokens:.2f} tokens in {found.cost:.2f} steps",
         "α": NOT_MEASURED,
         "measured": found.speedup,
         "machine": "one A100, batch 1",
@@ -110,6 +110,7 @@ MACHINES_CAPTION = (
     "Rows with a source are published, measured by their authors (2211.17192: tables 2 and 4; 2302.01318: table 1 and "
     "section 6, c = 1.8 ms / 14.1 ms); modelled from their α and c with v = 1 and o = 0. In brackets: not published, "
     "the α that would explain the speedup. A dash: not published, or not measured yet. On GPUs: Spec-Bench’s rounds "
-    "(steps inferred: tokens / speedup), and costs of single pairs; for CodeLlama c is assumed, from the sizes of the "
-    "files. Choose one under “Start from” to see it on the map."
+    "(six tasks, greedy; the steps of a round are inferred: tokens / speedup), and costs of single pairs; for "
+    "CodeLlama c is assumed, from the sizes of the files. Choose a pair with a c under “Start from” to see "
+    "it on the map."
 )
