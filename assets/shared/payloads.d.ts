@@ -166,7 +166,8 @@ export type ReplayedRound = [number, number, "correction" | "bonus" | "own" | "n
 /**
  * The run at every draft length.
  *
- * `times` says where the costs are from; where `exact` is false, nearly equal tokens may be chosen differently.
+ * `times` says where the costs are from; where `exact` is false, nearly equal tokens may be
+ * chosen differently in a real run.
  */
 export interface Replays {
   why_not: null;

@@ -18,6 +18,8 @@ import { Strip } from "./strip.js";
 
 const BURST = 300; // ms: a key that follows another one this soon waits as long for a next one
 const MODELLED = "MODELLED: replayed from this run’s tokens, not decoded";
+const EXACT = "exact (greedy, fixed length, float32)";
+const NOT_EXACT = "not exact, because only float32 models choose the same tokens at every length";
 
 export class Replay {
   /**
@@ -89,7 +91,7 @@ export class Replay {
 
   get badge() {
     const replay = this.data?.replay;
-    return replay?.why_not === null && !replay.exact ? `${MODELLED}; nearly equal tokens may be chosen differently` : MODELLED;
+    return replay?.why_not === null ? `${MODELLED}; ${replay.exact ? EXACT : NOT_EXACT}` : MODELLED;
   }
 
   /** Where the modelled time is from, or why there is nothing modelled. */

@@ -1,8 +1,11 @@
-"""The exact counterfactual: under greedy decoding the output is fixed, so every draft length can be replayed.
+"""The counterfactual: under greedy decoding the output is fixed, so every draft length can be replayed.
 
 What the draft guesses after a text depends only on that text. One pass of the draft over prompt and output gives its
 guess at each place, and from these follows which tokens each round accepts and rejects, without decoding again.
 Only what the draft writes after a wrong guess is unknown, unless a real run has drafted it.
+
+It is exact for greedy decoding with a fixed draft length and models in float32. In a coarser number format a pass over
+one token and a pass over several round differently, so a run of another length may choose other tokens.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,7 +31,7 @@ class DraftGuesses:
     guesses: Ids | None  # a model's guess at each place; None for prompt lookup
     proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # prompt lookup's, up to 16 from each place
     pieces: dict[TokenId, Piece]  # the text of each token in it
-    exact: bool  # False: in bfloat16, nearly equal tokens may be chosen differently when drafting one by one
+    exact: bool  # whether a real run chooses the same tokens, see `is_exact`
     seconds: Seconds = 0.0  # the time it took
 
     def proposal(self, start: int, count: int) -> list[int | None]:
@@ -74,6 +77,11 @@ class ReplayedRound:
     def emitted(self) -> int:
         """Number of tokens it adds to the output."""
         return self.count("accepted") + (self.token_id is not None)
+
+
+def is_exact(target_dtype: str, draft_dtype: str | None) -> bool:
+    """Whether a replay with models in these number formats is exact; the draft's is None if it has no model."""
+    return target_dtype == "float32" and draft_dtype in ("float32", None)
 
 
 def replay(

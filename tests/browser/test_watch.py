@@ -119,7 +119,7 @@ def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
     page = open_app(context, app_server)
     slider = drag(page, 9)
     expect(stage(page).locator(".badge")).to_have_text(
-        "MODELLED: replayed from this run’s tokens, not decoded", timeout=LONG
+        "MODELLED: replayed from this run’s tokens, not decoded; exact (greedy, fixed length, float32)", timeout=LONG
     )
     unknown = stage(page).locator(".replayed .chip.discarded", has_text="?").first
     expect(unknown).to_be_attached()

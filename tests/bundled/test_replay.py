@@ -136,6 +136,30 @@ def test_guesses_in_bfloat16_say_that_they_may_differ() -> None:
     assert not draft_guesses.exact
 
 
+@pytest.mark.parametrize("draft", ["wren-nano", "lookup"])
+def test_a_target_in_bfloat16_is_never_replayed_exactly(draft: str) -> None:
+    """Its passes over one, two or nine tokens round differently, so another draft length may write another text.
+
+    Seen here in at least one of four replays; how many depends on the processor.
+    """
+    target, drafter, differ = load_model("wren-base", "bfloat16"), drafter_of(draft), 0
+    for preset in ("code-1", "story-2"):
+        prompt = find_preset(preset)
+        assert prompt is not None
+        shown, *others = (
+            speculative_decode(target, drafter, prompt.text, DecodeSettings(48, draft_length=length), record=False)
+            for length in (4, 1, 8)
+        )
+        draft_guesses = drafter.guess_along(target, shown.prompt.token_ids, shown.output.token_ids)
+        assert draft_guesses is not None
+        assert not draft_guesses.exact
+        for length, real in zip((1, 8), others, strict=True):
+            replayed = replay(draft_guesses, length, 48, ends_of(shown))
+            same_text = real.output.token_ids == shown.output.token_ids
+            differ += not same_text or counts_of(replayed) != count(real.rounds)
+    assert differ or draft == "lookup"  # prompt lookup rarely drafts here, so it may see no difference
+
+
 # ---- by hand
 
 

@@ -6,7 +6,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from specviz.core.replay import DraftGuesses
+from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.constraints import constrain
 from specviz.decoding.draft_length import unsure_below
@@ -38,15 +38,15 @@ class ModelDrafter(Drafter):
         """The model's most probable token before each token of the output.
 
         The model reads many tokens in one pass here and one at a time when it drafts, and the two may round
-        differently. In float32 this almost never changes a guess, and `exact` is True. In bfloat16 nearly equal tokens
-        are common, and it is False.
+        differently. So may the target's passes at another draft length. In float32 this almost never changes a token;
+        in bfloat16 nearly equal tokens are common, and `exact` is False if either model is in it.
         """
         began = perf_counter()
         output = list(output_ids)
         model = CachedModel(self._model, shared_vocabulary(target, self._model))
         guesses = _guesses(model, [*prompt_ids, *output], len(output))
         texts = texts_of(target.tokenizer, [*output, *guesses])
-        exact = self._model.info.dtype == "float32"
+        exact = is_exact(target.info.dtype, self._model.info.dtype)
         return DraftGuesses(self.info, output, guesses, None, texts, exact, perf_counter() - began)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain
 from time import perf_counter
 
-from specviz.core.replay import DraftGuesses
+from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
@@ -41,4 +41,5 @@ class PromptLookupDrafter(Drafter, Proposer):
         prompt, output = list(prompt_ids), list(output_ids)
         proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]
         texts = texts_of(target.tokenizer, [*output, *chain.from_iterable(proposals)])
-        return DraftGuesses(self.info, output, None, proposals, texts, True, perf_counter() - began)
+        exact = is_exact(target.info.dtype, None)
+        return DraftGuesses(self.info, output, None, proposals, texts, exact, perf_counter() - began)

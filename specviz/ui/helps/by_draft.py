@@ -102,11 +102,12 @@ def _draw(state: ByDraft) -> None:
             )
         return
     drafts = [points_of(prospect) for prospect in state.prospects]
+    exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
     st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.caption("Tokens per target call: exact, counted")
-        alt = "Tokens per target call against draft length, a line for each draft; exact."
+        st.caption(f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output")
+        alt = "Tokens per target call against draft length, a line for each draft, counted in a replay."
         chart(tokens_figure(drafts), key="fs_tokens", alt=alt)
     with right:
         st.caption("Speedup: modelled with this machine’s costs")
@@ -187,8 +188,7 @@ def _strips(prospects: Sequence[Prospect]) -> None:
     nearly = [draft_name(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
     if nearly:
         st.caption(
-            f"{', '.join(nearly)}: in bfloat16. When it drafts tokens one by one, nearly equal tokens may be chosen "
-            "differently."
+            f"Not exact for {', '.join(nearly)}: only float32 models choose the same tokens at every draft length."
         )
     with st.expander("Every guess"):
         st.dataframe(_guesses(prospects), key="fs_guesses", height=320)

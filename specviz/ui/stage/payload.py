@@ -105,7 +105,8 @@ class NoReplay(TypedDict):
 class Replays(TypedDict):
     """The run at every draft length.
 
-    `times` says where the costs are from; where `exact` is false, nearly equal tokens may be chosen differently.
+    `times` says where the costs are from; where `exact` is false, nearly equal tokens may be
+    chosen differently in a real run.
     """
 
     why_not: None
