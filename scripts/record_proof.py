@@ -1,8 +1,9 @@
-"""Record what "Same quality" shows before any model is loaded: python -m scripts.record_proof
+"""Record what "Same quality" shows before any model is loaded: python -m scripts.record_proof [draws|greedy]
 
-Runs the tasks of the page on the bundled models and writes assets/traces/proof.json: the draws of every rule, a greedy
-comparison, and the first near-tie at which a bfloat16 run differs from plain decoding. The near-tie is searched among
-the app's prompts, so that one is found again after the weights change.
+With a part named, the other one stays as it was recorded. Runs the tasks of the page on the bundled models and writes
+assets/traces/proof.json: the draws of every rule, a greedy comparison, a run whose cache forgets a row, and the first
+near-tie at which a bfloat16 run differs from plain decoding. The near-tie is searched among the app's prompts, so that
+one is found again after the weights change.
 """
 
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
+from typing import Any
 
 import torch
 
@@ -17,11 +19,11 @@ from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import DEFAULT_PRESET, WORKLOADS
 from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.findings import finding
 from specviz.measure.proof.greedy import greedy_row
-from specviz.measure.proof.recorded import PATH, RecordedDraws, RecordedProof, dump_proof
+from specviz.measure.proof.recorded import PATH, RecordedDraws, RecordedProof, dump_proof, recorded_proof
 from specviz.measure.proof.rows import BATCHES, GreedyRow
 from specviz.measure.proof.rule_names import RULES, RuleText
-from specviz.measure.proof.statistics import finding, looks
 from specviz.models.catalogue import MODELS_FOLDER, weights_hash
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
@@ -37,17 +39,36 @@ def main() -> None:
     """Record everything and print one line for each part."""
     torch.set_num_threads(1)
     target, draft = load_model(DEFAULT_TARGET), load_model(DEFAULT_DRAFT)
+    parts = sys.argv[1:] or ["draws", "greedy"]
+    weights = {name: weights_hash(MODELS_FOLDER / name) for name in (DEFAULT_TARGET, DEFAULT_DRAFT)}
+    before = recorded_proof()
+    if len(parts) == 1 and (before is None or before.weights != weights):
+        sys.exit("The weights have changed since the last recording: record both parts.")
+    old_draws, old_greedy = (before.draws, greedy_part_of(before)) if before else ([], {})
     proof = RecordedProof(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=describe_machine().machine,
-        weights={name: weights_hash(MODELS_FOLDER / name) for name in (DEFAULT_TARGET, DEFAULT_DRAFT)},
+        weights=weights,
         request=RunRequest(DEFAULT_PRESET.text, settings=SETTINGS),
-        draws=[record_draws(target, draft, rule) for rule in RULES],
-        greedy=[row for row in greedy_rows(target, draft)],
-        near_tie=find_near_tie(target, draft),
+        draws=[record_draws(target, draft, rule) for rule in RULES] if "draws" in parts else old_draws,
+        **(greedy_part(target, draft) if "greedy" in parts else old_greedy),
     )
     PATH.write_bytes(dump_proof(proof))
     print(f"{PATH.name}: {PATH.stat().st_size:,} bytes")
+
+
+def greedy_part(target: LoadedModel, draft: LoadedModel) -> dict[str, Any]:
+    """Everything that is compared token for token."""
+    return {
+        "greedy": list(greedy_rows(target, draft)),
+        "near_tie": find_near_tie(target, draft),
+        "forgotten_row": forgotten_row(target, draft),
+    }
+
+
+def greedy_part_of(before: RecordedProof) -> dict[str, Any]:
+    """The same of an earlier recording."""
+    return {"greedy": before.greedy, "near_tie": before.near_tie, "forgotten_row": before.forgotten_row}
 
 
 def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> RecordedDraws:
@@ -55,7 +76,7 @@ def record_draws(target: LoadedModel, draft: LoadedModel, rule: RuleText) -> Rec
     draws = Draws(target, draft, DEFAULT_PRESET.text, SETTINGS, rule.name, rule.position)
     each = (MANY_DRAWS if rule.lossless else DRAWS) // BATCHES
     batches = [b for b in draw_batches(draws, SETTINGS.seed, each, range(BATCHES)) if b]
-    found = finding(looks(batches))
+    found = finding(batches)
     print(f"{rule.name}: {found.state}. {found.sentence}")
     if (found.state == "passes") != rule.lossless:
         sys.exit(f"{rule.name} gave the wrong result: record it with more draws or another prompt.")
@@ -70,6 +91,16 @@ def greedy_rows(target: LoadedModel, draft: LoadedModel) -> Iterator[GreedyRow]:
         row = next(row for row in rows if row)
         print(f"{preset.name}: {row.same} of {row.tokens} the same")
         yield row
+
+
+def forgotten_row(target: LoadedModel, draft: LoadedModel) -> GreedyRow:
+    """The default prompt with a cache that forgets a row: the comparison must call it wrong."""
+    rows = greedy_row(target, draft, DEFAULT_PRESET.text, SETTINGS, lambda: target, DEFAULT_PRESET.name, forgets=True)
+    row = next(row for row in rows if row)
+    print(f"forgotten row: {row.judged}")
+    if row.judged is None or row.judged.state != "fails":
+        sys.exit("The forgotten row was not called wrong: record it with another prompt.")
+    return row
 
 
 def find_near_tie(target: LoadedModel, draft: LoadedModel) -> GreedyRow:

@@ -10,6 +10,7 @@ from specviz.cli.loading import load_pair
 from specviz.cli.options import PROMPT_LOOKUP, add_json, add_pair, add_prompt, grammar_of, prompt_of, settings_of
 from specviz.cli.output import number, print_table, say, status_line, write_json
 from specviz.core.metrics import Counts, count
+from specviz.core.rounding import judge_difference
 
 if TYPE_CHECKING:
     from specviz.cli.options import Commands
@@ -159,7 +160,13 @@ def _interval(result: dict[str, Any]) -> str:
 def _sameness(result: dict[str, Any]) -> str:
     if result["identical"] is None:
         return "the texts are two draws from one distribution"
-    return "texts identical" if result["identical"] else f"texts differ, see quality: {result['quality']}"
+    if result["identical"]:
+        return "texts identical"
+    found = result["quality"]
+    if found["top2_gap"] is None:
+        return f"texts the same for {found['first_difference']} tokens, then only one of them goes on"
+    why = judge_difference(found["lead"], result["target_dtype"], result["target"]).sentence
+    return f"texts differ from token {found['first_difference'] + 1}: {why}"
 
 
 def _spread(seconds: Sequence[float]) -> str:

@@ -4,14 +4,16 @@ The speedup of a verdict is always measured. The formula only explains it: which
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import fmean, median
 from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
+from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
 from specviz.core.trace import Trace
 
@@ -179,7 +181,7 @@ def compare_texts(trace: Trace) -> str:
         return f"Identical: both wrote the same {len(written)} {'token' if len(written) == 1 else 'tokens'}."
     if at == min(len(written), len(plain.token_ids)):
         return f"The same for {at} tokens, then only one of the two continues: their numbers of new tokens differ."
-    return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at)}."
+    return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at, plain.token_ids[at])}."
 
 
 def _verdict(
@@ -234,8 +236,8 @@ def _unexplained(terms: Terms, speedup: float) -> str:
     )
 
 
-def _why_they_differ(trace: Trace, at: int) -> str:
-    """The target's two most probable tokens where the outputs differ, as the speculative run recorded them."""
+def _why_they_differ(trace: Trace, at: int, plain_id: int) -> str:
+    """Whether rounding explains it, from the probabilities that the speculative run recorded at this place."""
     recorded = (
         candidates
         for round in trace.rounds
@@ -244,14 +246,20 @@ def _why_they_differ(trace: Trace, at: int) -> str:
             *([round.emitted.candidates] if round.emitted.id is not None else []),
         )
     )
-    most_probable = sorted((c.p for i, found in enumerate(recorded) if i == at for c in found), reverse=True)[:2]
-    if len(most_probable) < 2:
-        return "one pass over several tokens rounds differently from a pass over one"
-    first, second = most_probable
-    return (
-        f"the target's two most probable tokens there have probabilities {first:.4f} and {second:.4f} (a gap of "
-        f"{first - second:.2g}), and one pass over several tokens rounds differently from a pass over one"
-    )
+    known = {c.id: c.p for c in next(islice(recorded, at, None), [])}
+    lead = _lead(known, trace.output.token_ids[at], plain_id)
+    return judge_difference(lead, trace.target.dtype, trace.target.name).sentence
+
+
+def _lead(known: Mapping[int, float], written_id: int, plain_id: int) -> float | None:
+    """How far the written token's logit is above the plain run's; at least, if only more probable ones were recorded.
+
+    Greedy runs record the softmax at temperature 1, so a difference of logits is one of log probabilities.
+    """
+    if len(known) < 2 or not known.get(written_id):
+        return None
+    other = known.get(plain_id, min(known.values()))
+    return math.log(known[written_id] / other) if other > 0 else math.inf
 
 
 def _percent(share: float) -> str:

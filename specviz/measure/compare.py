@@ -11,6 +11,7 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
 from specviz.core.metrics import first_difference
+from specviz.core.rounding import judge_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.terms import Terms
 from specviz.core.trace import Trace
@@ -102,14 +103,20 @@ def compare(
 def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
     """How the two outputs compare.
 
-    Greedy: the place where they first differ (None: nowhere), and how close the target's two most likely tokens were
-    there. Sampling: the target's mean log-probability a token of each text, at temperature 1, with its 95 % interval.
+    Greedy: the place where they first differ (None: nowhere); there also how close the target's two most likely tokens
+    were, how far apart the two written tokens are, and whether rounding explains it. Sampling: the target's mean
+    log-probability a token of each text, at temperature 1, with its 95 % interval.
     """
     prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
     if plain.settings.greedy:
         at = first_difference(ours, theirs)
-        tie = None if at is None or at >= len(theirs) else top2_gap(target, [*prompt, *theirs[:at]])
-        return {"kind": "greedy", "first_difference": at, "top2_gap": tie}
+        if at is None or at >= min(len(ours), len(theirs)):
+            return {"kind": "greedy", "first_difference": at, "top2_gap": None}
+        text = [*prompt, *theirs[:at]]
+        gap, lead = top2_gap(target, text), lead_of(target, text, theirs[at], ours[at])
+        judged = judge_difference(lead, target.info.dtype, target.name)
+        found = {"kind": "greedy", "first_difference": at, "top2_gap": gap}
+        return found | {"lead": lead, "explained": judged.state}
     return {
         "kind": "sampling",
         "speculative": mean_log_probability(target, prompt, ours),
@@ -121,6 +128,12 @@ def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
     """Difference of the two highest next-token logits after `text`; where it is near 0, rounding can decide."""
     best, second = _logits(target, text)[-1].topk(2).values.tolist()
     return float(best - second)
+
+
+def lead_of(target: LoadedModel, text: Sequence[int], one: int, other: int) -> float:
+    """How far the next-token logit of `one` is above that of `other` after `text`; negative if it is below."""
+    logits = _logits(target, text)[-1]
+    return float(logits[one] - logits[other])
 
 
 def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> dict[str, float | None]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
+from specviz.core.rounding import Judged
 from specviz.core.terms import Terms
 from specviz.core.trace import Piece, Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
@@ -47,6 +48,9 @@ class GreedyQuality:
     first_difference: int | None  # None: nowhere
     top2_gap: float | None  # of logits
     kind: Literal["greedy"] = "greedy"
+    # How far apart the logits of the two tokens that were written are, and what follows; None in older files.
+    lead: float | None = None
+    explained: Judged | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ class CompareGreedy(OfOnePair):
     request: RunRequest
     presets: list[str]  # names; if empty, the request's own prompt is compared
     half: bool = False  # the target in bfloat16, where near-ties are common; bundled models only
+    forgets: bool = False  # a target whose cache forgets a row: the comparison must find it
     done: int = 0
     type: Literal["compare greedy"] = "compare greedy"
 

@@ -34,7 +34,7 @@ def open_proof(context: BrowserContext, server: AppServer, query: str = "") -> P
 def test_the_recorded_proof_is_there_before_any_model_is_asked(context: BrowserContext, app_server: AppServer) -> None:
     page = open_proof(context, app_server)
     expect(page.get_by_text("tokens identical, id for id.")).to_be_visible()
-    expect(page.get_by_text("a near-tie in detail")).to_be_visible()
+    expect(page.get_by_text("the place in detail")).to_be_visible()
     expect(page.get_by_text("Passes the test.").first).to_be_visible()
     expect(page.get_by_text("RECORDED").first).to_be_visible()
     expect(page.get_by_text("LIVE")).to_have_count(0)

@@ -1,5 +1,6 @@
 """The engine's work for the proof: batches that continue after a break, greedy rows, nearly equal tokens."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -9,10 +10,10 @@ from pydantic import ValidationError
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.measure.proof.recorded import PATH, dump_proof, recorded_proof
+from specviz.measure.proof.findings import finding
+from specviz.measure.proof.recorded import PATH, dump_proof, parse_proof, recorded_proof
 from specviz.measure.proof.rows import BATCHES, DrawBatch, GreedyRow
 from specviz.measure.proof.rule_names import RULES
-from specviz.measure.proof.statistics import finding, looks
 from specviz.models.catalogue import bundled_names
 from specviz.models.loading import load_model
 from specviz.service.handlers.compare_greedy import compare_greedy_steps
@@ -100,6 +101,18 @@ def test_greedy_rows_come_prompt_by_prompt_and_go_on_after_a_break(workshop: Wor
     assert (row.preset, row.prompt) == ("", "The cat sat")
 
 
+def test_a_cache_that_forgets_one_row_fails_and_the_real_one_does_not(workshop: Workshop) -> None:
+    request = RunRequest("", settings=DecodeSettings(max_new_tokens=32))
+    (broken,) = compared(CompareGreedy(1, request, ["story-1"], forgets=True), workshop)
+    assert broken.near_tie is not None
+    assert broken.judged is not None
+    assert broken.judged.state == "fails"
+    assert broken.judged.sentence.startswith("FAILS: this difference is larger than rounding explains")
+    assert broken.near_tie.ways[2].gap > 0, "in float32 the plain token leads: it is the right one"
+    (real,) = compared(CompareGreedy(1, request, ["story-1"]), workshop)
+    assert real.identical
+
+
 def test_bad_requests_get_a_sentence(workshop: Workshop) -> None:
     with pytest.raises(InputError, match="not among those"):
         compared(CompareGreedy(1, SAMPLING, ["nothing-7"]), workshop)
@@ -118,7 +131,7 @@ def test_the_recorded_proof_holds_every_rule_and_comes_out_as_it_should() -> Non
     assert proof is not None
     assert [draws.rule for draws in proof.draws] == [rule.name for rule in RULES]
     for rule, draws in zip(RULES, proof.draws, strict=True):
-        assert finding(looks(draws.batches)).state == ("passes" if rule.lossless else "fails"), rule.name
+        assert finding(draws.batches).state == ("passes" if rule.lossless else "fails"), rule.name
     assert set(proof.weights) <= set(bundled_names())
     assert PATH.read_bytes() == dump_proof(proof)
 
@@ -136,6 +149,29 @@ def test_the_recorded_near_tie_is_one() -> None:
     assert one.gap - batched.gap > 0
     assert max(abs(one.gap), abs(batched.gap), abs(exact.gap)) <= 2 * 2**-7 * abs(one.plain)
     assert 2 <= tie.batch <= proof.near_tie.draft_length + 1
+
+
+def test_the_recorded_forgotten_row_fails_and_nothing_else_does() -> None:
+    proof = recorded_proof()
+    assert proof is not None
+    assert proof.forgotten_row is not None
+    assert proof.forgotten_row.judged is not None
+    assert proof.forgotten_row.judged.state == "fails"
+    assert proof.near_tie.judged is not None
+    assert proof.near_tie.judged.state == "rounding"
+    assert all(row.identical for row in proof.greedy)
+
+
+def test_a_proof_of_before_is_still_read() -> None:
+    """Older files have no places, no rule that was added later, and no forgotten row."""
+    proof = json.loads(PATH.read_bytes())
+    del proof["forgotten_row"]
+    for draws in proof["draws"]:
+        for batch in draws["batches"]:
+            del batch["speculative_places"], batch["plain_places"]
+    old = parse_proof(json.dumps(proof))
+    assert old.forgotten_row is None
+    assert finding(old.draws[0].batches).state == "passes"
 
 
 def test_the_near_tie_is_found_again_where_the_weights_are_those_recorded(workshop: Workshop) -> None:

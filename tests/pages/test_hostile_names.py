@@ -94,7 +94,7 @@ def a_proof_page() -> dict[str, Any]:
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     assert tie.near_tie is not None
     tie = replace(tie, near_tie=replace(tie.near_tie, text=NAME, plain_token=NAME, speculative_token=NAMES[1]))
-    proving = Proving(outcomes=outcomes, greedy=[tie], near_tie=tie, task=Task("greedy", request))
+    proving = Proving(outcomes=outcomes, greedy=[tie], near_tie=tie, forgotten_row=tie, task=Task("greedy", request))
     proving.slot._view = JobView(1, state="failed", message=NAME)
     return {"proof": proving}
 

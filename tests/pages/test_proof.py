@@ -1,5 +1,6 @@
 """The Same quality page by AppTest: recorded at first, bad input, a failed task, results that come in. No engine."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.proof.rule_names import RULES
-from specviz.service.protocol import BatchDrawn, Failed, Finished, Progress
+from specviz.measure.proof.rule_names import FORGETFUL, RULES
+from specviz.service.protocol import BatchDrawn, Failed, Finished, Progress, PromptCompared
 from specviz.ui.proof.figures import token_label
 from specviz.ui.proof.greedy import bfloat16_step
 from specviz.ui.shared import job_slot
@@ -49,7 +50,7 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
     assert "Passes the test." in texts(page)
     assert "evidence, not certainty" in texts(page)
     options = page.radio(key="proof_rule").options
-    assert sum("WRONG" in option for option in options) == sum(not rule.lossless for rule in RULES)
+    assert sum("WRONG" in option for option in options) == sum(not rule.lossless for rule in (*RULES, FORGETFUL))
     assert all("WRONG" in option or "lossless, slower" in option for option in options)
 
 
@@ -167,6 +168,48 @@ def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest
     page.button(key="proof_tie").click().run()
     assert engine.commands[1].half
     assert len(engine.commands[1].presets) == 1
+
+
+def test_the_verdict_names_its_bins_and_looks_inside_them(page: AppTest) -> None:
+    assert "30 tokens one by one, and “any other”, which has 26% of the probability" in texts(page)
+    assert "Bins of the first test: " in texts(page)
+    assert "the places of the drawn tokens are spread evenly" in texts(page)
+    assert "What stays invisible" in texts(page)
+
+
+def test_one_rare_token_fails_inside_the_bins(page: AppTest) -> None:
+    page.radio(key="proof_rule").set_value("one-rare-token").run()
+    assert "the places of the drawn tokens are not spread evenly" in texts(page)
+
+
+def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, engine: FakeService) -> None:
+    page.radio(key="proof_rule").set_value(FORGETFUL.name).run()
+    assert not page.exception
+    assert "FAILS: this difference is larger than rounding explains" in texts(page)
+    page.button(key="proof_forget").click().run()
+    (command,) = engine.commands
+    assert (command.forgets, command.presets) == (True, [])
+    found = recorded_proof()
+    assert found is not None
+    engine.tell(PromptCompared(1, found.greedy[0]), Finished(1))
+    page.run()
+    assert "Here the two texts do not differ" in texts(page)
+    assert "LIVE · this machine" in texts(page)
+
+
+@pytest.mark.parametrize(("target", "word"), [("wren-base", "FAILS"), ("another", "is not known for this model")])
+def test_a_greedy_comparison_fails_where_rounding_does_not_explain_it(
+    page: AppTest, engine: FakeService, target: str, word: str
+) -> None:
+    """The verdict over all prompts takes the worst one, and this one is shown in detail."""
+    found = recorded_proof()
+    assert found is not None
+    assert found.forgotten_row is not None
+    page.button(key="proof_greedy").click().run()
+    row = replace(found.forgotten_row, target=target)
+    engine.tell(PromptCompared(1, found.greedy[0]), PromptCompared(1, row), Finished(1))
+    page.run()
+    assert word in next(one.value for one in page.markdown if "tokens identical" in one.value)
 
 
 def test_token_labels_hold_no_markup() -> None:

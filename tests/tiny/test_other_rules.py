@@ -11,11 +11,13 @@ from specviz.core.settings import DecodeSettings
 from specviz.decoding import Draft, ModelDrafter, speculative_decode
 from specviz.decoding.verification import GreedyRule, SamplingRule, make_rule
 from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.findings import LIMIT, Finding, finding
 from specviz.measure.proof.other_rules import InTopK, Lenient, MatchRule, NoResidual, make_other_rule
+from specviz.measure.proof.places import place_of
 from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 from specviz.measure.proof.rule_names import RULES, Position, RuleName
-from specviz.measure.proof.statistics import Finding, finding, looks
+from specviz.measure.proof.statistics import looks
 from tests.support.tiny_models import tiny_model
 
 PROMPT = [1, 5, 2, 2, 6, 0, 3]
@@ -32,7 +34,7 @@ def drawn(
 
 
 def found(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLING) -> Finding:
-    return finding(looks(drawn(rule, position, settings=settings)))
+    return finding(drawn(rule, position, settings=settings))
 
 
 # ---- the proof tells right from wrong
@@ -44,7 +46,10 @@ def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Posi
     assert found(rule, position).state == "passes"
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.lossless], ids=lambda rule: rule.name)
+SEEN_BY_COUNTS = [rule for rule in RULES if not rule.lossless and rule.name != "one-rare-token"]
+
+
+@pytest.mark.parametrize("rule", SEEN_BY_COUNTS, ids=lambda rule: rule.name)
 def test_each_wrong_rule_fails_at_its_position(rule: object) -> None:
     name, position = rule.name, rule.position  # type: ignore[attr-defined]
     assert found(name, position).state == "fails"
@@ -53,6 +58,29 @@ def test_each_wrong_rule_fails_at_its_position(rule: object) -> None:
 def test_a_cache_that_is_not_cropped_shows_only_after_a_rejection() -> None:
     assert found("uncropped", "first").state == "passes"
     assert found("uncropped", "after").state == "fails"
+
+
+def test_one_wrong_rare_token_passes_the_bins_and_fails_inside_them() -> None:
+    """What it writes is wrong only inside "any other": the counts cannot see it, the place of each token can.
+
+    A right rule passes this test of counts with a probability of at least 99 %.
+    """
+    batches = [batch for batch in draw_batches(_wide("one-rare-token"), 7, DRAWS // BATCHES, range(BATCHES)) if batch]
+    assert all(one.p_value >= LIMIT for one in looks(batches))
+    judged = finding(batches)
+    assert judged.state == "fails"
+    assert judged.failed_by == "places"
+
+
+def test_the_real_rule_passes_both_tests_where_many_tokens_are_rare() -> None:
+    batches = [batch for batch in draw_batches(_wide("lossless"), 7, DRAWS // BATCHES, range(BATCHES)) if batch]
+    assert finding(batches).state == "passes"
+    assert 0.1 < batches[0].expected[-1] / batches[0].draws < 0.9
+
+
+def _wide(rule: RuleName) -> Draws:
+    """More tokens than bins, so that "any other" is large."""
+    return Draws(tiny_model(1, vocabulary=200), tiny_model(2, vocabulary=200), PROMPT, SAMPLING, rule, "first")
 
 
 def test_the_proof_holds_under_other_settings_too() -> None:
@@ -156,6 +184,20 @@ def test_the_sums_by_hand() -> None:
     assert sure is not None
     assert sure[0] == sure[1]  # a point mass: p of its token either way
     assert Draws(TARGET, None, [1, 2, 3], SAMPLING, "lossless", "first").acceptance() is None
+
+
+def test_the_place_of_a_token_by_hand() -> None:
+    p = torch.tensor([0.2, 0.5, 0.1, 0.2, 0.0])  # in order: token 1, then 0 and 3, which are equal, then 2
+    assert place_of(p, 1, 0.5) == pytest.approx(0.25)
+    assert place_of(p, 0, 0.0) == pytest.approx(0.5)
+    assert place_of(p, 3, 0.5) == pytest.approx(0.8)
+    assert place_of(p, 2, 1.0) == pytest.approx(1.0)
+    assert place_of(p, 4, 0.3) == pytest.approx(1.0)  # impossible: at the end
+
+
+def test_a_place_is_counted_for_each_draw_and_changes_no_draw() -> None:
+    (batch,) = (b for b in draw_batches(Draws(TARGET, DRAFT, PROMPT, SAMPLING, "match", "second"), 1, 60, [0]) if b)
+    assert sum(batch.speculative_places) == sum(batch.plain_places) == 60
 
 
 # ---- each rule by hand

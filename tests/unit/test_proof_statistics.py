@@ -1,20 +1,19 @@
 """The proof's statistics: worked by hand, against scipy, and by simulation with fixed seeds. No model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 from scipy import stats
 
-from specviz.measure.proof.rows import BATCHES, DrawBatch
+from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Bins, bins_of, finding, odds
+from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 from specviz.measure.proof.statistics import (
-    FALSE_ALARM,
-    Look,
     chance_distance,
-    finding,
     look,
     looks,
-    odds,
+    place_looks,
     pool,
     smallest_seen,
     survival,
@@ -31,7 +30,21 @@ def draws_of(random: Random, shares: Sequence[float], number: int) -> list[int]:
 def batch_of(speculative: list[int], plain: list[int], shares: Sequence[float]) -> DrawBatch:
     draws = sum(speculative)
     names = [f"t{i}" for i in range(len(shares))]
-    return DrawBatch(names, speculative, plain, [draws * p for p in shares], 1, draws, draws, draws // 2, 0.2, 0.5)
+    expected = [draws * p for p in shares]
+    ours, theirs = (places_of(Random(draws), shares, counts) for counts in (speculative, plain))
+    return DrawBatch(names, speculative, plain, expected, 1, draws, draws, draws // 2, 0.2, 0.5, ours, theirs)
+
+
+def places_of(random: Random, shares: Sequence[float], counts: Sequence[int]) -> list[int]:
+    """The places of these draws: random points of their tokens' pieces of the line, the most probable token first."""
+    order = sorted(range(len(shares)), key=lambda token: -shares[token])
+    starts = {token: sum(shares[other] for other in order[:rank]) for rank, token in enumerate(order)}
+    found = [0] * PLACES
+    for token, count in enumerate(counts):
+        for _ in range(count):
+            place = starts[token] + random.random() * shares[token]
+            found[min(PLACES - 1, int(PLACES * place))] += 1
+    return found
 
 
 def test_a_look_worked_by_hand() -> None:
@@ -73,16 +86,20 @@ def test_chance_alone_stays_below_its_limit_nineteen_times_in_twenty() -> None:
 def proof_of(random: Random, drawn: Sequence[float], target: Sequence[float], draws: int) -> list[DrawBatch]:
     each = draws // BATCHES
     ways = [(draws_of(random, drawn, each), draws_of(random, target, each)) for _ in range(BATCHES)]
-    return [batch_of(ours, plain, target) for ours, plain in ways]
+    placed = [(places_of(random, target, ours), places_of(random, target, plain)) for ours, plain in ways]
+    return [
+        replace(batch_of(ours, plain, target), speculative_places=one, plain_places=other)
+        for (ours, plain), (one, other) in zip(ways, placed, strict=True)
+    ]
 
 
 TARGET = [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]
 
 
-def test_ten_tests_together_respect_the_probability_of_a_false_alarm() -> None:
+def test_twenty_tests_together_respect_the_probability_of_a_false_alarm() -> None:
     """500 proofs of a right rule: at 1 % five alarms are the most to be expected, and 13 or more come once in 500."""
     random = Random(2)
-    alarms = sum(finding(looks(proof_of(random, TARGET, TARGET, 500))).state == "fails" for _ in range(500))
+    alarms = sum(finding(proof_of(random, TARGET, TARGET, 500)).state == "fails" for _ in range(500))
     assert alarms <= 12
 
 
@@ -112,31 +129,85 @@ def test_the_difference_that_a_finding_names_is_detected() -> None:
     assert 0.02 < seen < 0.1
     off = [p + seen / 4 if i < 4 else p - seen / 4 for i, p in enumerate(shares)]
     random = Random(4)
-    found = [finding(looks(proof_of(random, off, shares, draws))).state for _ in range(100)]
+    found = [finding(proof_of(random, off, shares, draws)).state for _ in range(100)]
     assert found.count("fails") >= 90
     assert smallest_seen(4 * draws, 7, FALSE_ALARM / BATCHES) == pytest.approx(seen / 2, rel=0.01)
 
 
-def some_look(p_value: float, draws: int = 100, degrees: int = 5) -> Look:
-    return Look(draws, 0.1, 0.05, 20.0, degrees, p_value)
+def batches_of(*counts: list[int], shares: Sequence[float] = (0.5, 0.5)) -> list[DrawBatch]:
+    """Batches with these counts, and places that are exactly even."""
+    even = [[sum(one) // PLACES] * PLACES for one in counts]
+    made = [batch_of(one, one, shares) for one in counts]
+    return [replace(b, speculative_places=e, plain_places=e) for b, e in zip(made, even, strict=True)]
 
 
-def test_a_failed_look_stays_failed_and_the_sentence_speaks_of_evidence() -> None:
-    failed = finding([some_look(0.5), some_look(1e-9, 200), some_look(0.5, 300)])
-    assert (failed.state, failed.failed_at) == ("fails", 200)
-    assert "about 1 in 10⁹" in failed.sentence
-    passed = finding([some_look(0.2, 100 * (i + 1)) for i in range(BATCHES)])
+def test_a_failed_test_stays_failed_and_the_sentence_speaks_of_evidence() -> None:
+    failed = finding(batches_of([50, 50], [90, 10], [50, 50]))
+    assert (failed.state, failed.failed_at, failed.failed_by) == ("fails", 200, "counts")
+    assert "about 1 in 10⁸" in failed.sentence
+    passed = finding(batches_of(*[[50, 50]] * BATCHES))
     assert passed.state == "passes"
     assert "evidence, not certainty" in passed.sentence
     assert "1,000 draws nothing distinguishes" in passed.sentence
-    unusual = finding([some_look(0.005)] * BATCHES)
-    assert unusual.state == "passes"  # below 1 %, but not below 0.1 %
+    unusual = finding(batches_of(*[[54, 46]] * 5, *[[55, 45]] * 5))
+    assert unusual.state == "passes"  # below 1 %, but not below the limit of one test
     assert (
-        "differ more than they usually do by chance (p = 0.005), but less than the limit of 0.001" in unusual.sentence
+        "differ more than they usually do by chance (p = 0.004), but less than the limit of 0.0005" in unusual.sentence
     )
-    assert finding([some_look(0.5)] * (BATCHES - 1)).state == "open"
+    assert finding(batches_of(*[[50, 50]] * (BATCHES - 1))).state == "open"
     assert finding([]).state == "open"
-    assert finding([some_look(1.0, degrees=0)] * BATCHES).state == "nothing"
+    assert finding(batches_of(*[[100, 0]] * BATCHES, shares=(1.0, 0.0))).state == "nothing"
+
+
+def test_a_finding_names_its_bins_and_the_share_of_any_other() -> None:
+    """Expected in all draws: 600, 396 and 4 of three single tokens, and 1,000 of the others."""
+    shares = (0.3, 0.198, 0.002, 0.5)
+    batches = batches_of(*[[60, 40, 0, 100]] * BATCHES, shares=shares)
+    assert bins_of(batches) == Bins(2, 1, pytest.approx(0.5))
+    sentence = finding(batches).sentence
+    assert "2 tokens one by one, 1 rarer one together, and “any other”, which has 50% of the probability" in sentence
+    assert "between the shares of these bins" in sentence
+    assert "the places of the drawn tokens are spread evenly" in sentence
+
+
+def test_a_recording_without_places_is_judged_by_its_counts_and_says_so() -> None:
+    old = [replace(b, speculative_places=[], plain_places=[]) for b in batches_of(*[[50, 50]] * BATCHES)]
+    assert place_looks(old) == []
+    assert finding(old).state == "passes"
+    assert "did not look inside the bins" in finding(old).sentence
+
+
+def test_places_show_what_one_wrong_rare_token_hides_from_the_counts() -> None:
+    """Ten rare tokens are one class, "any other": in place of each of them the last one is drawn."""
+    target, drawn = [0.4, 0.3, *[0.03] * 10], [0.4, 0.3, *[0.0] * 9, 0.3]
+    fine, random = proof_of(Random(5), drawn, target, 1000), Random(6)
+    merged = [_with_other(batch) for batch in fine]
+    assert finding([replace(b, speculative_places=[], plain_places=[]) for b in merged]).state == "passes"
+    assert finding(merged).failed_by == "places"
+    assert finding([_with_other(batch) for batch in proof_of(random, target, target, 1000)]).state == "passes"
+
+
+def _with_other(batch: DrawBatch) -> DrawBatch:
+    """The same draws, with every token after the first two counted as any other."""
+    ours, plain, expected = ([*x[:2], sum(x[2:])] for x in (batch.speculative, batch.plain, batch.expected))
+    names = [*batch.tokens[:2], "any other"]
+    return replace(batch, tokens=names, speculative=ours, plain=plain, expected=expected)
+
+
+def test_places_show_errors_after_two_texts_that_cancel_in_the_counts() -> None:
+    """After each text the wrong probabilities are drawn from, but their sum over both texts is right."""
+    texts = [([0.5, 0.3, 0.2], [0.3, 0.3, 0.4]), ([0.2, 0.3, 0.5], [0.4, 0.3, 0.3])]  # right, drawn
+    random, batches = Random(7), []
+    for _ in range(BATCHES):
+        counts, places, expected = [0] * 3, [0] * PLACES, [0.0] * 3
+        for right, drawn in texts:
+            mine = draws_of(random, drawn, 100)
+            counts = [a + b for a, b in zip(counts, mine, strict=True)]
+            places = [a + b for a, b in zip(places, places_of(random, right, mine), strict=True)]
+            expected = [a + 100 * p for a, p in zip(expected, right, strict=True)]
+        batches.append(DrawBatch(["a", "b", "c"], counts, counts, expected, 2, 200, 200, 100, 0.2, 0.5, places, places))
+    assert all(one.p_value >= LIMIT for one in looks(batches))
+    assert finding(batches).failed_by == "places"
 
 
 def test_probabilities_are_written_readably() -> None:

@@ -283,14 +283,17 @@ def test_slow_motion_makes_a_race_last_about_eight_seconds(seconds: float, facto
     assert slow_motion(seconds) == factor
 
 
-def test_a_greedy_difference_shows_both_tokens_and_the_gap() -> None:
+def test_a_greedy_difference_shows_both_tokens_and_whether_rounding_explains_it() -> None:
     parted = lap(plain_ids=[0, 1, 7, 0, 8], quality=GreedyQuality(2, 0.0003))
+    parted = replace(parted, plain=replace(parted.plain, target=ModelInfo("wren-base", 1, "bfloat16", "0")))
     assert quality_cell(parted) == "differs from token 3, gap 0.0003"
     sentence = quality_sentence(parted)
     assert "differ from token 3 on after “ p0” “ p1”" in sentence
     assert "speculative decoding wrote “ c”, the target alone “ p7”" in sentence
     assert "near-tie" in sentence
-    assert "near-tie" not in quality_sentence(replace(parted, quality=GreedyQuality(2, 3.0)))
+    far = replace(parted, quality=GreedyQuality(2, 0.0003, lead=3.0, explained="fails"))
+    assert quality_cell(far) == "FAILS: differs from token 3, gap 0.0003"
+    assert "FAILS: this difference is larger than rounding explains: 3 logits" in quality_sentence(far)
 
 
 def test_sampled_texts_are_judged_by_likelihood_only() -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
 import torch
 from torch import Tensor
@@ -16,14 +17,14 @@ from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.measure.proof.other_rules import drafts_with, make_other_rule
+from specviz.measure.proof.places import place_of
 from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
-from specviz.measure.proof.rows import DrawBatch
+from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch
 from specviz.measure.proof.rule_names import Position, RuleName
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
 
-CLASSES = 30  # the most probable tokens, each counted by itself
 PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
 PATIENCE = 20  # most runs for each draw that is wanted
 NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
@@ -161,7 +162,7 @@ def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> 
     classes = _classes(draws)
     for number in numbers:
         draws.seed(seed, number + 1)
-        batch = _Counting(draws, classes)
+        batch = _Counting(draws, classes, Random(f"places {seed} {number}"))
         while batch.draws < each:
             batch.count_one(PATIENCE * each)
             if batch.tries % 16 == 0:
@@ -192,11 +193,13 @@ NEVER_REJECTED = (
 class _Counting:
     """A batch that is being filled."""
 
-    def __init__(self, draws: Draws, classes: list[int]) -> None:
+    def __init__(self, draws: Draws, classes: list[int], random: Random) -> None:
         self._from = draws
         self._ids = torch.tensor(classes, dtype=torch.long)
-        self._place = {token_id: place for place, token_id in enumerate(classes)}
+        self._class_of = {token_id: i for i, token_id in enumerate(classes)}
         self._speculative, self._plain = [0] * (len(classes) + 1), [0] * (len(classes) + 1)
+        self._places, self._plain_places = [0] * PLACES, [0] * PLACES
+        self._random = random  # of its own: the places change nothing in what is drawn
         self._histories: Counter[tuple[int, ...]] = Counter()
         self._proposed = self._accepted = 0
         self.tries = self.draws = 0
@@ -212,13 +215,16 @@ class _Counting:
         if drawn is not None:
             self.draws += 1
             self._histories[drawn.history] += 1
+            p, plain = self._from.probabilities(drawn.history), self._from.plainly(drawn.history)
             self._speculative[self._class(drawn.token_id)] += 1
-            self._plain[self._class(self._from.plainly(drawn.history))] += 1
+            self._plain[self._class(plain)] += 1
+            self._places[self._place_of(p, drawn.token_id)] += 1
+            self._plain_places[self._place_of(p, plain)] += 1
 
     def result(self) -> DrawBatch:
         """The counts as plain values."""
-        sums = self._from.acceptance()
-        texts = [self._from.text_of(token_id) for token_id in self._place]
+        products, minima = self._from.acceptance() or (None, None)
+        texts = [self._from.text_of(token_id) for token_id in self._class_of]
         return DrawBatch(
             [*texts, "any other"],
             self._speculative,
@@ -228,11 +234,18 @@ class _Counting:
             self.tries,
             self._proposed,
             self._accepted,
-            *(sums or (None, None)),
+            products,
+            minima,
+            self._places,
+            self._plain_places,
         )
 
     def _class(self, token_id: int) -> int:
-        return self._place.get(token_id, len(self._place))
+        return self._class_of.get(token_id, len(self._class_of))
+
+    def _place_of(self, p: Tensor, token_id: int) -> int:
+        """The twentieth of the probability that the token's place is in."""
+        return min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))
 
     def _expected(self) -> list[float]:
         total = torch.zeros(len(self._ids), dtype=torch.float64)

@@ -32,11 +32,12 @@ class LoggingModel(CachedModel):
 
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         super().__init__(loaded, vocabulary)
-        self.passes: list[tuple[int, Tensor]] = []  # tokens read before, logits (n, vocabulary)
+        self.passes: list[tuple[int, Tensor]] = []  # tokens of the text before it, logits (n, vocabulary)
+        self.forgotten = 0  # rows of the text that its cache lacks
 
     def read(self, tokens: Sequence[int]) -> Tensor:
         """As `CachedModel.read`."""
-        before = self.length
+        before = self.length + self.forgotten
         logits = super().read(tokens)
         self.passes.append((before, logits))
         return logits
@@ -55,6 +56,16 @@ class LoggingModel(CachedModel):
         return next(covers)
 
 
+class ForgetsOneRow(LoggingModel):
+    """WRONG: at the first rejection it removes one row too many from its cache, the last accepted token's."""
+
+    def crop(self, length: int) -> None:
+        """Forget every token after the first `length`; once, the one before them too."""
+        if not self.forgotten and length < self.length:
+            self.forgotten = 1
+        super().crop(length - self.forgotten)
+
+
 def greedy_row(
     target: LoadedModel,
     draft: LoadedModel | None,
@@ -62,8 +73,11 @@ def greedy_row(
     settings: DecodeSettings,
     exact: Exact,
     preset: str = "",
+    forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
     """Decode both ways and compare id by id; None from time to time as a chance to stop, the row at the end.
+
+    `forgets` gives the speculative target a cache that forgets a row.
 
     Raises:
         InputError: see `Drafter.set_up` and `make_drafter`.
@@ -71,7 +85,8 @@ def greedy_row(
     settings = replace(settings, temperature=0.0)
     drafter = make_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)
-    plain_model, speculative_model = (LoggingModel(target, setup.vocabulary) for _ in range(2))
+    plain_model = LoggingModel(target, setup.vocabulary)
+    speculative_model = (ForgetsOneRow if forgets else LoggingModel)(target, setup.vocabulary)
     start = setup.prompt.token_ids
     plain, speculative = list(start), list(start)
     plain_model.prefill(start[:-1])

@@ -3,6 +3,8 @@
 A run never uses one of them: `make_rule` never makes them, only `specviz.measure.proof.draws` does.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -10,6 +12,7 @@ from specviz.core.errors import InputError
 from specviz.decoding.drafters.protocol import Draft
 from specviz.decoding.sampler import Sampler
 from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, residual
+from specviz.measure.proof.rows import CLASSES
 from specviz.measure.proof.rule_names import LENIENCE, TOP_ACCEPTED, RuleName
 
 
@@ -83,6 +86,22 @@ class Lenient(AlteredRule):
         return min(1.0, float(p[draft.token_ids[i]]) / (LENIENCE * _q(draft, i)))
 
 
+class OneRareToken:
+    """WRONG: writes the least probable token in place of every token outside the most probable ones."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self._real = SamplingRule(generator)
+
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """As `SamplingRule.verify`, up to the first token that is replaced."""
+        real = self._real.verify(draft, target_scores)
+        for i, token_id in enumerate([*draft.token_ids[: real.accepted], real.token_id]):
+            p = target_scores[i]
+            if token_id not in p.topk(min(CLASSES, len(p))).indices:
+                return Verification(i, int(p.argmin()), real.accept_probs[: i + 1])
+        return real
+
+
 def _q(draft: Draft, i: int) -> float:
     return 1.0 if draft.draft_scores is None else float(draft.draft_scores[i, draft.token_ids[i]])
 
@@ -106,7 +125,12 @@ class ArgmaxOf:
         return self._sampler.probabilities(scores)
 
 
-_ALTERED = {"no-residual": NoResidual, "top-k": InTopK, "lenient": Lenient}
+_ALTERED: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
+    "no-residual": NoResidual,
+    "top-k": InTopK,
+    "lenient": Lenient,
+    "one-rare-token": OneRareToken,
+}
 
 
 def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:

@@ -35,6 +35,7 @@ class RecordedProof:
     draws: list[RecordedDraws]
     greedy: list[GreedyRow]
     near_tie: GreedyRow  # in bfloat16
+    forgotten_row: GreedyRow | None = None  # with a cache that forgets a row; None in older files
 
     @property
     def changed_weights(self) -> list[str]:
@@ -51,11 +52,20 @@ def dump_proof(proof: RecordedProof) -> bytes:
     return _PROOF.dump_json(proof, indent=1) + b"\n"
 
 
+def parse_proof(text: str | bytes) -> RecordedProof:
+    """What `dump_proof` wrote, now or in an earlier version.
+
+    Raises:
+        ValidationError: it is something else.
+    """
+    return _PROOF.validate_json(text)
+
+
 @cache
 def recorded_proof() -> RecordedProof | None:
     """The recorded proof; None if it is missing or damaged."""
     try:
-        return _PROOF.validate_json(PATH.read_bytes())
+        return parse_proof(PATH.read_bytes())
     except (OSError, ValidationError) as error:
         logging.getLogger(__name__).error("No recorded proof: %s", error)
         return None

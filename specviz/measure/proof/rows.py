@@ -1,12 +1,16 @@
 """The results of a proof as plain values: batches of draws, and greedy comparisons. It imports no torch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
+from specviz.core.rounding import RoundingJudgement, judge_difference
+
 BATCHES = 10  # a proof by sampling has this many parts; the test is made once after each
 MOST_DRAWS = 20_000
+CLASSES = 30  # the most probable tokens, each counted by itself
+PLACES = 20  # equal parts of the probability, in which the places of drawn tokens are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,9 @@ class DrawBatch:
     accepted: Annotated[int, Field(validation_alias=AliasChoices("accepted", "kept"))]
     sum_of_products: float | None  # sum over tokens of p·q for the first drafted token; None without a draft
     sum_of_minima: float | None  # sum of min(p, q)
+    # How often the place of the drawn token (see `places.place_of`) is in each twentieth; empty in older files.
+    speculative_places: list[int] = field(default_factory=list)
+    plain_places: list[int] = field(default_factory=list)
 
     @property
     def draws(self) -> int:
@@ -57,6 +64,12 @@ class NearTie:
     batch: int  # number of tokens that the target read at once there
     ways: list[Contenders]
 
+    @property
+    def change(self) -> float:
+        """How much the lead of the plain token changes from the one-token pass to the batched one."""
+        one, batched, *_ = self.ways
+        return one.gap - batched.gap
+
 
 @dataclass(frozen=True, slots=True)
 class GreedyRow:
@@ -78,3 +91,8 @@ class GreedyRow:
     def identical(self) -> bool:
         """Whether both wrote the same ids."""
         return self.near_tie is None
+
+    @property
+    def judged(self) -> RoundingJudgement | None:
+        """Whether rounding explains the difference; None without one."""
+        return judge_difference(self.near_tie.change, self.dtype, self.target) if self.near_tie else None

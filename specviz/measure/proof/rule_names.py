@@ -1,13 +1,25 @@
 """The acceptance rules that the proof can test: the lossless one, a slower one, and some that are wrong on purpose.
 
-Only names and sentences, for pages and for messages to the engine; `other_rules` has the code. A run cannot use the
-wrong ones: runs always use the lossless rule.
+`RULES` are tested by drawing, `FORGETFUL` by comparing greedy outputs. Only names and sentences, for pages and for
+messages to the engine; `other_rules` has the code. A run cannot use the wrong ones: runs always use the lossless rule.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-RuleName = Literal["lossless", "match", "no-residual", "top-k", "greedy-draft", "lenient", "uncropped"]
+from specviz.measure.proof.rows import CLASSES
+
+RuleName = Literal[
+    "lossless",
+    "match",
+    "no-residual",
+    "top-k",
+    "greedy-draft",
+    "lenient",
+    "uncropped",
+    "one-rare-token",
+    "forgotten-row",
+]
 Position = Literal["first", "second", "third", "after"]  # which new token is tested; after: the one after a rejection
 
 POSITIONS: dict[Position, str] = {
@@ -86,9 +98,27 @@ RULES = (
         "From then on the target reads tokens that are not in the text, so the error shows only after a rejection.",
         "after",
     ),
+    RuleText(
+        "one-rare-token",
+        "Always the same rare token",
+        False,
+        f"The rule is the real one, but the target’s least probable token replaces every token that is not among the "
+        f"target’s {CLASSES} most probable ones.",
+        "Each of these tokens is as frequent as it should be, and all others together are too. So counting sees "
+        "nothing; the test of places, which looks inside “any other”, does.",
+    ),
 )
 
-_BY_NAME = {rule.name: rule for rule in RULES}
+FORGETFUL = RuleText(
+    "forgotten-row",
+    "Greedy: a cache that forgets one row",
+    False,
+    "At temperature 0: at the first rejection, the target’s cache loses the last accepted token too.",
+    "From then on the target reads a text with a hole in it. Some token changes although its lead is far larger than "
+    "rounding explains.",
+)
+
+_BY_NAME = {rule.name: rule for rule in (*RULES, FORGETFUL)}
 
 
 def rule_text(name: RuleName) -> RuleText:

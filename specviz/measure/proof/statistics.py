@@ -1,7 +1,7 @@
 """Are these draws from that distribution? The statistics of the proof page, from counts only.
 
-A test is made after each part of a proof. To keep false alarms rare, each test may raise one with a probability of at
-most `FALSE_ALARM` / tests, so all of them together with at most `FALSE_ALARM` (Bonferroni).
+Two tests are made after each part of a proof: on how often each token was drawn, and on the places of the drawn tokens
+(see `specviz.measure.proof.places`). `specviz.measure.proof.findings` draws the conclusion.
 
 If the draws follow different texts, `expected` is the sum of the target's probabilities after each of them. The counts
 then vary less than those of one multinomial (the covariance of the sum is the multinomial's minus the spread of the
@@ -15,12 +15,9 @@ from functools import lru_cache
 from random import Random
 from typing import Literal
 
-from specviz.measure.proof.rows import BATCHES, DrawBatch
+from specviz.measure.proof.rows import PLACES, DrawBatch
 
-FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
-USUAL = 0.05  # p-values below it are called unusual, but do not fail
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
 
@@ -35,15 +32,6 @@ class Look:
     statistic: float  # chi-squared, the sum of (observed - expected)^2 / expected
     degrees: int  # of freedom: bins minus one; 0 with a single bin, when there is nothing to test
     p_value: float  # probability of a statistic at least this large, if the draws are the target's
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The conclusion from all tests so far."""
-
-    state: Literal["open", "passes", "fails", "nothing"]
-    sentence: str
-    failed_at: int | None = None  # number of draws after which it failed
 
 
 def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
@@ -146,50 +134,13 @@ def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "
     return found
 
 
-def finding(made: Sequence[Look], planned: int = BATCHES) -> Finding:
-    """The conclusion from the tests so far, out of `planned` ones. A failed test stays failed."""
-    threshold = FALSE_ALARM / planned
-    failed = next((one for one in made if one.degrees and one.p_value < threshold), None)
-    if failed:
-        return Finding("fails", _failure(failed), failed.draws)
-    if not made:
-        return Finding("open", "Nothing has been drawn yet.")
-    last = made[-1]
-    if len(made) < planned:
-        return Finding("open", f"After {last.draws:,} draws nothing distinguishes the two. More draws are coming.")
-    if not last.degrees:
-        return Finding("nothing", "The target is almost certain of one token here, so there is nothing to compare.")
-    seen = smallest_seen(last.draws, last.degrees, threshold)
-    return Finding(
-        "passes",
-        f"After {last.draws:,} draws {_closeness(last, threshold)}. A distance above {seen:.3f} would have been "
-        f"detected with {POWER:.0%} probability. This is evidence, not certainty: more draws show smaller ones.",
-    )
-
-
-def _closeness(last: Look, threshold: float) -> str:
-    if last.p_value >= USUAL:
-        return "nothing distinguishes the two"
-    return (
-        f"the two differ more than they usually do by chance (p = {last.p_value:.3f}), but less than the limit of "
-        f"{threshold:g}, set in advance, requires"
-    )
-
-
-def _failure(failed: Look) -> str:
-    return (
-        f"After {failed.draws:,} draws this is not the target’s distribution: draws of the target itself would "
-        f"differ this much with a probability of {odds(failed.p_value)}. A correct rule is called wrong in at most "
-        f"{FALSE_ALARM:.0%} of proofs."
-    )
-
-
-def odds(p_value: float) -> str:
-    """A p-value for a sentence."""
-    if p_value >= 0.001:
-        return f"{p_value:.3f}"
-    if p_value < 1e-15:
-        return "less than 1 in 10¹⁵"
-    if p_value > 1e-6:
-        return f"1 in {1 / p_value:,.0f}"
-    return f"about 1 in 10{f'{-math.log10(p_value):.0f}'.translate(RAISED)}"
+def place_looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
+    """The same tests on the places of the drawn tokens, which must be uniform. Empty for recordings without places."""
+    found, counts = [], [0] * PLACES
+    for batch in batches:
+        places = batch.speculative_places if way == "speculative" else batch.plain_places
+        if len(places) != PLACES:
+            return []
+        counts = [total + count for total, count in zip(counts, places, strict=True)]
+        found.append(look(counts, [sum(counts) / PLACES] * PLACES))
+    return found

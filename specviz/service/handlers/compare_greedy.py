@@ -30,7 +30,8 @@ def compare_greedy_steps(command: CompareGreedy, workshop: Workshop, stopped: Is
     yield Started(job)
     for preset in prompts[command.done :]:
         yield Progress(job, "comparing", len(prompts), prompt=preset.name)
-        for row in greedy_row(target, draft, preset.text, request.settings, exact, preset.name):
+        rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
+        for row in rows:
             yield PromptCompared(job, row) if row else None
     yield Finished(job)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from specviz.measure.proof.rows import DrawBatch, NearTie
+from specviz.measure.proof.rows import PLACES, DrawBatch, NearTie
 from specviz.measure.proof.statistics import Look
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, figure
@@ -63,6 +63,40 @@ def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]
     labels = [*(token_label(names[i]) for i in own), "any other"]
     rows = [[*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns]
     return labels, rows
+
+
+def places_figure(batches: Sequence[DrawBatch]) -> Figure:
+    """How the places of the drawn tokens are spread over the target's probability: evenly, if the rule is right."""
+    draws = sum(batch.draws for batch in batches)
+    ways = {
+        name: [sum(counts) / draws for counts in zip(*(getattr(batch, field) for batch in batches), strict=True)]
+        for name, field in (("speculative", "speculative_places"), ("target alone", "plain_places"))
+    }
+    x = [(i + 0.5) / PLACES for i in range(PLACES)]
+    hover = {name: f"%{{x:.3f}}: %{{y:.1%}}<extra>{name}</extra>" for name in ways}
+    bars: Part = {"type": "bar", "marker": {"color": BLUE}, "name": "places, speculative", "x": x}
+    ring = {"symbol": "diamond-open", "size": 8, "color": ORANGE}
+    rings: Part = {"type": "scatter", "mode": "markers", "marker": ring, "name": "target alone", "x": x}
+    even: Part = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0, 1],
+        "y": [1 / PLACES] * 2,
+        "name": "spread evenly",
+        "line": {"color": GREY, "dash": "dash"},
+        "hoverinfo": "skip",
+    }
+    return figure(
+        [
+            bars | {"y": ways["speculative"], "hovertemplate": hover["speculative"]},
+            rings | {"y": ways["target alone"], "hovertemplate": hover["target alone"]},
+            even,
+        ],
+        HEIGHT,
+        x=axis("place: tokens by probability, the most probable first", range=[0, 1]),
+        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
+        bargap=0.1,
+    )
 
 
 def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:

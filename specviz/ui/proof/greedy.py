@@ -1,10 +1,13 @@
-"""The greedy section of the proof page: ids compared one by one, and a near-tie that makes two outputs differ."""
+"""The greedy section of the proof page: ids compared one by one, and the place where two outputs differ."""
 
+from collections.abc import Sequence
 from math import floor, log2
+from typing import Literal
 
 import streamlit as st
 
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
+from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.rows import GreedyRow, NearTie
@@ -15,6 +18,15 @@ from specviz.ui.proof.state import Proving, Source, one_of_each
 from specviz.ui.proof.status import show_status
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
+
+Result = Judged | Literal["identical"]
+VERDICTS: dict[Result, tuple[str, str]] = {  # the worst one last
+    "identical": (":material/check_circle:", "identical, id for id"),
+    "rounding": (":material/compare_arrows:", "identical; rounding decides a near-tie where marked ✗"),
+    "unknown": (":material/help:", "identical; whether rounding explains the rest is not known for this model"),
+    "fails": (":material/cancel:", "identical. FAILS: a difference is larger than rounding explains, where marked ✗"),
+}
+DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "unknown": "not known", "fails": "FAILS"}
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
@@ -38,11 +50,7 @@ def show_greedy(state: Proving, wanted: Wanted) -> None:
 def _greedy_rows(state: Proving, wanted: Wanted) -> None:
     rows, busy = state.greedy, state.slot.busy or wanted.problem is not None
     if rows:
-        same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
-        all_same = all(row.identical for row in rows)
-        icon = ":material/check_circle:" if all_same else ":material/compare_arrows:"
-        verdict = "identical, id for id" if all_same else "they differ at a near-tie where marked ✗"
-        st.markdown(f"{badge(state.greedy_source)} {icon} **{same} of {tokens} tokens {verdict}.**")
+        st.markdown(f"{badge(state.greedy_source)} {_greedy_verdict(rows)}")
         st.dataframe([_greedy_row(row) for row in rows], hide_index=True, key="proof_greedy_rows", alt=GREEDY_ALT)
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         if st.button("Compare one prompt of each kind", key="proof_greedy", disabled=busy):
@@ -54,10 +62,21 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
     show_status(state, "greedy")
 
 
+def _greedy_verdict(rows: Sequence[GreedyRow]) -> str:
+    same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
+    icon, verdict = VERDICTS[max((_state(row) for row in rows), key=list(VERDICTS).index)]
+    return f"{icon} **{same} of {tokens} tokens {verdict}.**"
+
+
+def _state(row: GreedyRow) -> Result:
+    return row.judged.state if row.judged else "identical"
+
+
 def _greedy_row(row: GreedyRow) -> dict[str, str | int]:
     return {
         "prompt": row.preset or "your own",
         "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
+        "difference": DIFFERENCES[_state(row)],
         "drafts accepted": f"{row.accepted} of {row.drafted}",
         "draft length": row.draft_length,
         "draft": row.draft,
@@ -66,15 +85,12 @@ def _greedy_row(row: GreedyRow) -> dict[str, str | int]:
 
 
 def _near_tie(state: Proving) -> None:
-    parted = [row for row in state.greedy if row.near_tie]
+    parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
     row, source = (parted[0], state.greedy_source) if parted else (state.near_tie, state.near_tie_source)
     if row is None:
         return
-    st.markdown("**When greedy texts differ: a near-tie in detail**")
-    if row.near_tie is None:
-        st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
-    else:
-        _tie(row, row.near_tie, source)
+    st.markdown("**When greedy texts differ: the place in detail**")
+    show_difference(row, source, "proof_tie_figure")
     busy = state.slot.busy or row.dtype != "bfloat16" or not row.preset
     if st.button("Run this example here", key="proof_tie", disabled=busy, help=TIE_BUTTON_HELP):
         settings = DecodeSettings(draft_length=row.draft_length)
@@ -83,27 +99,42 @@ def _near_tie(state: Proving) -> None:
     show_status(state, "near-tie")
 
 
-def _tie(row: GreedyRow, tie: NearTie, source: Source) -> None:
+def show_difference(row: GreedyRow, source: Source, key: str) -> None:
+    """The first place where two greedy texts differ, the scores there, and whether rounding explains it."""
+    tie, judged = row.near_tie, row.judged
+    if tie is None or judged is None:
+        st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
+        return
+    sentence = judged.sentence[0].upper() + judged.sentence[1:]
+    mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
     st.markdown(
         f"{badge(source)} {plain(row.target)} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the first "
-        f"{tie.position} tokens are the same. Then two tokens are almost equally likely, and rounding decides."
+        f"{tie.position} tokens are the same, then the texts differ.  \n{mark}[**{plain(sentence)}.**]"
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
     alt = "Scores of both tokens in the one-token pass, the batched pass, and recomputed in float32."
-    chart(tie_figure(tie), key="proof_tie_figure", alt=alt)
-    st.caption(_tie_sentence(tie))
+    chart(tie_figure(tie), key=key, alt=alt)
+    st.caption(_why(row, tie), help=SOURCE)
 
 
-def _tie_sentence(tie: NearTie) -> str:
+def _why(row: GreedyRow, tie: NearTie) -> str:
+    """How the lead changed, and what that means."""
     one, batched, exact = tie.ways
     winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
     equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""
+    leads = (
+        f"The plain token leads by {one.gap:+.4f} in the one-token pass and by {batched.gap:+.4f} in the pass over "
+        f"{tie.batch} tokens{equal}: a change of {tie.change:.2g}. In float32 it is {exact.gap:+.4f}: {winner} token."
+    )
+    if _state(row) == "fails":
+        return f"{leads} So large a change has another cause than rounding: for example, a row is missing in the cache."
+    if _state(row) == "unknown":
+        return leads
+    step = f"A bfloat16 number has 8 bits of precision, so near {one.plain:.0f} scores change in steps of "
+    steps = f"{step}{bfloat16_step(one.plain):g}. " if row.dtype == "bfloat16" else ""
     return (
-        f"A bfloat16 number has 8 bits of precision, so near {one.plain:.0f} scores change in steps of "
-        f"{bfloat16_step(one.plain):g}. Reading {tie.batch} tokens in one pass adds numbers in another order than "
-        f"reading one, and can be one step off: the plain token leads by {one.gap:+.4f} in the one-token pass and by "
-        f"{batched.gap:+.4f} in the batched one{equal}. In float32 it is {exact.gap:+.4f}: {winner} token. Neither "
-        "text is worse; in exact float32 runs this is rare."
+        f"{steps}Reading {tie.batch} tokens in one pass adds numbers in another order than reading one. {leads} "
+        "Neither text is worse; in float32 this is rare."
     )
 
 

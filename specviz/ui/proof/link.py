@@ -10,10 +10,10 @@ from specviz.core.request import RunRequest
 from specviz.data.page_link import DIGITS, Params, one_of
 from specviz.data.permalink import RunLink, link_of
 from specviz.measure.proof.rows import MOST_DRAWS
-from specviz.measure.proof.rule_names import RULES, Position, RuleName
+from specviz.measure.proof.rule_names import FORGETFUL, RULES, Position, RuleName
 
 DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
-WRONG: list[RuleName] = [rule.name for rule in RULES if rule.name != "lossless"]
+WRONG: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.proof.rule_names import POSITIONS
-from specviz.measure.proof.statistics import FALSE_ALARM, Finding
-from specviz.ui.proof.figures import distance_figure, distribution_figure
+from specviz.ui.proof.figures import distance_figure, distribution_figure, places_figure
 from specviz.ui.proof.state import Outcome, Proving, Source
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
@@ -25,15 +25,30 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
             ("distance", f"{last.distance:.3f}", DISTANCE_HELP),
             ("chance alone", f"up to {last.chance:.3f}", CHANCE_HELP),
             ("χ²", f"{last.statistic:.1f}, {last.degrees} degrees of freedom", CHI_HELP),
-            (f"p-value, fails below {FALSE_ALARM / BATCHES:g}", _p(last.p_value), P_HELP),
-            ("p-value of the target alone", _p(alone[-1].p_value), CONTROL_HELP),
+            (f"p-value of the counts, fails below {LIMIT:g}", _p(last.p_value), P_HELP),
+            ("the same of the target alone", _p(alone[-1].p_value), CONTROL_HELP),
+            *_place_figures(outcome),
         ]:
             st.markdown(f"**{value}**  \n:small[{label}]", width="content", help=meaning)
     bars, distance = (st.container(), st.container()) if narrow else st.columns([3, 2], gap="medium")
     with bars:
         chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=BARS_ALT)
+        st.caption(plain(f"Bins of the first test: {', '.join(outcome.batches[0].tokens).replace(chr(10), '⏎')}."))
     with distance:
         chart(distance_figure(ways, alone), key=f"{key}_distance", alt=DISTANCE_ALT)
+        if outcome.place_looks:
+            chart(places_figure(outcome.batches), key=f"{key}_places", alt=PLACES_ALT)
+
+
+def _place_figures(outcome: Outcome) -> list[tuple[str, str, str]]:
+    """The test of places beside that of counts; nothing for a recording without it."""
+    placed, alone = outcome.place_looks, outcome.plain_place_looks
+    if not placed:
+        return []
+    return [
+        (f"p-value of the places, fails below {LIMIT:g}", _p(placed[-1].p_value), PLACES_HELP),
+        ("the same of the target alone", _p(alone[-1].p_value), CONTROL_HELP),
+    ]
 
 
 def _what(outcome: Outcome) -> str:
@@ -79,10 +94,15 @@ CHI_HELP = (
     "wrong. Tokens expected fewer than 5 times are counted together."
 )
 P_HELP = (
-    f"The probability of a χ² at least this large if the draws are the target’s. The test is made {BATCHES} times as "
-    f"draws arrive, and fails if one of them is below {FALSE_ALARM / BATCHES:g}: so a right rule fails in at most "
-    f"{FALSE_ALARM:.0%} of proofs."
+    "The probability of a χ² at least this large if the draws are the target’s. Two tests, of counts and of places, "
+    f"are made {BATCHES} times as draws arrive. The proof fails if one p-value is below {LIMIT:g}, so a right rule "
+    f"fails in at most {FALSE_ALARM:.0%} of proofs."
 )
+PLACES_HELP = (
+    "Line up all tokens by probability, each as wide as its probability: the place of a drawn token is a random point "
+    "of its own piece. Places of the target’s own draws are spread evenly, so this test looks inside “any other” too."
+)
+PLACES_ALT = "Share of the places in each twentieth of the probability, speculative and plain, beside the even 5 %."
 CONTROL_HELP = "The control: the same test on what the target alone wrote in as many draws. It should pass too."
 BARS_ALT = (
     "Share of each of the most likely tokens: the target's probabilities, speculative decoding's draws, plain draws."

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from specviz.data.lessons.glossary import explained
+from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.measure.proof.recorded import recorded_proof
-from specviz.measure.proof.rows import BATCHES
-from specviz.measure.proof.rule_names import RULES, RuleName, RuleText, rule_text
-from specviz.measure.proof.statistics import FALSE_ALARM
+from specviz.measure.proof.rows import BATCHES, PLACES
+from specviz.measure.proof.rule_names import FORGETFUL, RULES, RuleName, RuleText, rule_text
 from specviz.ui.proof.controls import position_and_draws, remember
-from specviz.ui.proof.greedy import show_greedy
+from specviz.ui.proof.greedy import show_difference, show_greedy
 from specviz.ui.proof.link import Wanted
 from specviz.ui.proof.outcome import show_outcome
 from specviz.ui.proof.state import Outcome, Proving
@@ -17,7 +17,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import with_index
 
-SWITCHES = [rule for rule in RULES if rule.name != "lossless"]
+SWITCHES = [rule for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 
 
 def lead() -> None:
@@ -80,7 +80,7 @@ def _switches(state: Proving, wanted: Wanted) -> None:
     st.subheader("Break it on purpose", anchor="broken")
     st.markdown(
         "A test that cannot fail proves nothing. Each switch below breaks one part of the method, as real programs "
-        "have done by mistake. The same test should find it. A real run never uses these switches."
+        "have done by mistake. The same tests should find it. A real run never uses these switches."
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -103,6 +103,8 @@ def _switch_label(rule: RuleText) -> str:
 
 
 def _caption(state: Proving, rule: RuleText) -> str:
+    if rule is FORGETFUL:
+        return _caption_of_row(state)
     outcome = state.outcomes.get(rule.name)
     if outcome is None or not outcome.batches:
         return "not drawn yet"
@@ -115,6 +117,14 @@ def _caption(state: Proving, rule: RuleText) -> str:
     return f"{outcome.looks[-1].draws:,} draws so far, {source}"
 
 
+def _caption_of_row(state: Proving) -> str:
+    row, source = state.forgotten_row, "recorded" if state.forgotten_row_source == "recorded" else "run here"
+    if row is None:
+        return "not compared yet"
+    fails = row.judged is not None and row.judged.state == "fails"
+    return f"fails at token {row.same + 1}, {source}" if fails else f"{row.same} of {row.tokens} the same, {source}"
+
+
 def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
     mark = ":blue-badge[✓ LOSSLESS, SLOWER]" if rule.lossless else ":orange-badge[✗ WRONG]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
@@ -122,12 +132,25 @@ def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
     if rule.position == "after":
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
     busy = state.slot.busy or wanted.problem is not None
+    if rule is FORGETFUL:
+        _forgotten_row(state, wanted, busy)
+        return
     label = f"Draw {st.session_state.proof_draws:,} times this way"
     if st.button(label, key="proof_break", icon=":material/casino:", disabled=busy):
         _draw(wanted, rule.name)
     show_status(state, "switch")
     if outcome := state.outcomes.get(rule.name):
         show_outcome(state, outcome, "proof_switch", narrow=True)
+
+
+def _forgotten_row(state: Proving, wanted: Wanted, busy: bool) -> None:
+    """The greedy comparison with a broken cache."""
+    if st.button("Compare my prompt this way", key="proof_forget", icon=":material/compare_arrows:", disabled=busy):
+        state.forget_row(wanted.request)
+        st.rerun()
+    show_status(state, "switch")
+    if state.forgotten_row:
+        show_difference(state.forgotten_row, state.forgotten_row_source, "proof_forgotten_figure")
 
 
 def _acceptance(state: Proving) -> None:
@@ -172,9 +195,17 @@ METHOD = f"""
 - **What is shared.** A model’s scores after a text depend on the text alone, so each forward pass is made once and
   then looked up. Drafting, the draws, the rule and the cache cropping are done again each time, by the loop that Watch
   runs. The test suite checks that both ways write the same ids.
-- **Looking often.** The test is made {BATCHES} times; each look may raise a false alarm with probability
-  {FALSE_ALARM / BATCHES:g}, so all together they stay below {FALSE_ALARM:.0%} (Bonferroni). Where texts differ, counts
-  vary a little less than the test assumes, so false alarms are even rarer.
-- **What it cannot show.** A difference too small for this number of draws. The verdict says which difference
-  would have been found.
+- **Inside the bins.** Counts cannot see which of the tokens in “any other” were drawn. So there is a second test. Line
+  up all tokens, the most probable first, each as wide as its probability. The *place* of a drawn token is a random
+  point of its own piece. If the tokens are drawn from exactly these probabilities, the places are spread evenly from
+  0 to 1, after every text and for tokens of any probability. They are counted in {PLACES} equal parts (the randomised
+  probability integral transform, Rosenblatt 1952). This test also sees errors after different texts that cancel out
+  in the counts.
+- **Looking often.** Both tests are made {BATCHES} times; each may raise a false alarm with probability {LIMIT:g}, so
+  all together they stay below {FALSE_ALARM:.0%} (Bonferroni). Where texts differ, counts vary a little less than the
+  first test assumes, so false alarms are even rarer.
+- **What stays invisible.** A difference too small for this number of draws: the verdict says which distance would have
+  been detected. Wrong tokens whose places stay within one of the {PLACES} parts. Errors that cancel out in the counts
+  and in the places. Draws that depend on the draws before them but have the right frequencies. Other prompts,
+  positions, settings and models than the ones tested.
 """

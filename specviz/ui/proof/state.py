@@ -6,10 +6,11 @@ from typing import Any, Literal, Self
 
 from specviz.core.request import RunRequest
 from specviz.data.workloads import WORKLOADS
+from specviz.measure.proof.findings import Finding, finding
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rows import DrawBatch, GreedyRow
 from specviz.measure.proof.rule_names import Position, RuleName
-from specviz.measure.proof.statistics import Finding, Look, finding, looks
+from specviz.measure.proof.statistics import Look, looks, place_looks
 from specviz.service.protocol import CompareGreedy, Prove
 from specviz.service.results import GreedyResult, ProofResult
 from specviz.ui.shared.job_slot import JobSlot
@@ -38,9 +39,19 @@ class Outcome:
         return looks(self.batches, "plain")
 
     @property
+    def place_looks(self) -> list[Look]:
+        """One test of the places of the drawn tokens after each batch; empty if they were not recorded."""
+        return place_looks(self.batches)
+
+    @property
+    def plain_place_looks(self) -> list[Look]:
+        """The same test on what plain decoding wrote."""
+        return place_looks(self.batches, "plain")
+
+    @property
     def finding(self) -> Finding:
         """What they come to."""
-        return finding(self.looks)
+        return finding(self.batches)
 
     @property
     def accepted_share(self) -> float | None:
@@ -53,7 +64,7 @@ class Outcome:
 class Task:
     """What was started last."""
 
-    what: Literal["draws", "greedy", "near-tie"]
+    what: Literal["draws", "greedy", "near-tie", "forgotten row"]
     request: RunRequest
     rule: RuleName = "lossless"
     position: Position = "first"
@@ -70,6 +81,8 @@ class Proving:
     greedy_source: Source = "recorded"
     near_tie: GreedyRow | None = None
     near_tie_source: Source = "recorded"
+    forgotten_row: GreedyRow | None = None
+    forgotten_row_source: Source = "recorded"
     task: Task | None = None
     slot: JobSlot[ProofResult | GreedyResult] = field(
         default_factory=lambda: JobSlot[ProofResult | GreedyResult]("proof", ProofResult, GreedyResult)
@@ -87,7 +100,7 @@ class Proving:
         if found is None:
             return cls()
         outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
-        return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie)
+        return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
 
     def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
         """Start drawing; the first new draws replace what this rule had before."""
@@ -103,6 +116,11 @@ class Proving:
         """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
         self.task = Task("near-tie", request)
         self.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
+
+    def forget_row(self, request: RunRequest) -> None:
+        """Start comparing the request's prompt with a target whose cache forgets a row."""
+        self.task = Task("forgotten row", request, "forgotten-row")
+        self.slot.start(lambda job: CompareGreedy(job, request, [], forgets=True))
 
     def refresh(self) -> bool:
         """Take in what the engine has sent; whether that is new."""
@@ -121,6 +139,8 @@ class Proving:
     def _take_rows(self, task: Task, rows: Sequence[GreedyRow]) -> None:
         if task.what == "greedy":
             self.greedy, self.greedy_source = list(rows), "live"
+        elif task.what == "forgotten row":
+            self.forgotten_row, self.forgotten_row_source = rows[-1], "live"
         else:
             self.near_tie, self.near_tie_source = rows[-1], "live"
 

@@ -59,9 +59,9 @@ def _progress(state: Proving) -> None:
 
 def place_of(task: Task) -> Place:
     """The part of the page whose button started it."""
-    if task.what != "draws":
-        return task.what
-    return "sampling" if task.rule == "lossless" else "switch"
+    if task.what == "draws":
+        return "sampling" if task.rule == "lossless" else "switch"
+    return "switch" if task.what == "forgotten row" else task.what
 
 
 def _progress_text(task: Task, view: JobView) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
 from specviz.measure.race import (
@@ -23,7 +24,6 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.tables import numbers
 from specviz.ui.shared.verdict import headline
 
-NEAR_TIE = 0.5  # in logits: how much one pass over several tokens can differ in bfloat16; in float32 far less
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
 
 Row = dict[str, Any]
@@ -177,7 +177,7 @@ def quality_cell(lap: RaceLap) -> str:
     if found.first_difference is None:
         return "identical"
     gap = "" if found.top2_gap is None else f", gap {found.top2_gap:.2g}"
-    return f"differs from token {found.first_difference + 1}{gap}"
+    return f"{'FAILS: ' if found.explained == 'fails' else ''}differs from token {found.first_difference + 1}{gap}"
 
 
 def overall_quality(laps: Sequence[RaceLap]) -> str:
@@ -225,23 +225,20 @@ def quality_sentence(lap: RaceLap) -> str:
         return f"Identical: both wrote the same {len(lap.plain.output.token_ids)} tokens, id for id."
     if lap.quality.top2_gap is None:
         return f"The same for {at} tokens; then one text ends and the other continues."
-    return _difference(lap, at, lap.quality.top2_gap)
+    lead = lap.quality.top2_gap if lap.quality.lead is None else lap.quality.lead  # older races have no lead
+    return _difference(lap, at, lead)
 
 
-def _difference(lap: RaceLap, at: int, gap: float) -> str:
+def _difference(lap: RaceLap, at: int, lead: float) -> str:
     """Where two greedy texts begin to differ, and why; token texts are shown one by one, never joined."""
     before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
     ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
-    why = (
-        "a near-tie: two tokens are almost equally likely, and one pass over several tokens rounds differently from a "
-        "pass over one"
-        if gap <= NEAR_TIE
-        else "more than rounding should change"
-    )
+    target = lap.plain.target
+    why = judge_difference(lead, target.dtype, target.name).sentence
     after = f" after {before}" if before else ""
     return (
         f"They differ from token {at + 1} on{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. "
-        f"The target’s two highest logits there are {gap:.2g} apart: {why}."
+        f"The result: {why}."
     )
 
 
