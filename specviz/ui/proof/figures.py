@@ -60,7 +60,7 @@ def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]
     names = batches[0].tokens
     order = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])
     own = order[:SHOWN]
-    labels = [*(token_label(names[i]) for i in own), "any other"]
+    labels = [*(token_label(names[i]) for i in own), "all the rest"]
     rows = [[*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns]
     return labels, rows
 

@@ -108,8 +108,8 @@ def show_difference(row: GreedyRow, source: Source, key: str) -> None:
     sentence = judged.sentence[0].upper() + judged.sentence[1:]
     mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
     st.markdown(
-        f"{badge(source)} {plain(row.target)} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the first "
-        f"{tie.position} tokens are the same, then the texts differ.  \n{mark}[**{plain(sentence)}.**]"
+        f"{badge(source)} {plain(row.target)} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the texts "
+        f"differ from new token {tie.position + 1} on.  \n{mark}[**{plain(sentence)}.**]"
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
     alt = "Scores of both tokens in the one-token pass, the batched pass, and recomputed in float32."

@@ -5,7 +5,7 @@ import streamlit as st
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding
 from specviz.measure.proof.rows import BATCHES
 from specviz.measure.proof.rule_names import POSITIONS
-from specviz.ui.proof.figures import distance_figure, distribution_figure, places_figure
+from specviz.ui.proof.figures import SHOWN, distance_figure, distribution_figure, places_figure
 from specviz.ui.proof.state import Outcome, Proving, Source
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
@@ -33,7 +33,10 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     bars, distance = (st.container(), st.container()) if narrow else st.columns([3, 2], gap="medium")
     with bars:
         chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=BARS_ALT)
-        st.caption(plain(f"Bins of the first test: {', '.join(outcome.batches[0].tokens).replace(chr(10), '⏎')}."))
+        bins = ", ".join(token.replace("\n", "⏎") for token in outcome.batches[0].tokens)
+        st.caption(
+            plain(f"Bins of the first test: {bins}. The bars show the first {SHOWN}, and all the rest together.")
+        )
     with distance:
         chart(distance_figure(ways, alone), key=f"{key}_distance", alt=DISTANCE_ALT)
         if outcome.place_looks:
