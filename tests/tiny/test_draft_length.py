@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from scipy.stats import chisquare
+from transformers import GenerationConfig
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import by_position, longest_draft
@@ -16,6 +17,7 @@ from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.decoding import Draft, DraftContext, Drafter, Proposer, speculative_decode
 from specviz.decoding.draft_length import UNSURE_BELOW, DraftLength
+from specviz.ui.shared.run_controls import SCHEDULE_HELP
 from specviz.ui.stage.data import stage_data
 from tests.support.tiny_models import tiny_model
 from tests.tiny.test_decoding import DRAFTERS, PROMPT, TARGET, exact_joint, greedy_of_transformers
@@ -205,3 +207,11 @@ def test_a_link_without_a_schedule_or_with_an_unknown_one_is_fixed() -> None:
     linked = request_from_link({"schedule": "wild"}, [])
     assert linked.request.settings.draft_schedule == "fixed"
     assert linked.problems == ["schedule=wild is not a draft length schedule known here: using fixed."]
+
+
+def test_the_texts_say_what_transformers_does_by_default() -> None:
+    default = GenerationConfig._get_default_generation_params()
+    assert default["num_assistant_tokens_schedule"] == "constant"  # so not the heuristic
+    assert f"up to {default['num_assistant_tokens']} tokens" in SCHEDULE_HELP
+    assert f"less than {default['assistant_confidence_threshold']}" in SCHEDULE_HELP
+    assert default["assistant_confidence_threshold"] == UNSURE_BELOW

@@ -22,9 +22,10 @@ TARGET_HELP = "The model whose text is wanted. It checks all drafted tokens in o
 DRAFT_HELP = "The cheap proposer. Prompt lookup needs no model: it copies what followed the same words earlier."
 LENGTH_HELP = "γ: how many tokens the draft proposes before the target checks them."
 SCHEDULE_HELP = (
-    "Fixed: γ tokens in every round. Heuristic, transformers’ own: it starts at γ and drafts two more after a round "
-    "that accepted all, one fewer after any other. Stop when unsure: up to γ tokens, and it stops after a token that "
-    "the draft is unsure of."
+    "Fixed: γ tokens in every round. Heuristic, an option of transformers: it starts at γ and drafts two more after a "
+    "round that accepted all, one fewer after any other. Stop when unsure: up to γ tokens, and it stops after a token "
+    "to which the draft gives less than 0.4. The default of transformers is nearest to that: up to 20 tokens, and the "
+    "same limit."
 )
 SCHEDULE_LABELS: dict[DraftSchedule, str] = {
     "fixed": "Fixed",
