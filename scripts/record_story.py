@@ -1,29 +1,28 @@
-"""Record the runs and figures that the Learn page shows: python -m scripts.record_story [FOLDER]
+"""Record the runs and figures that the Learn page shows: python -m scripts.record_story [FOLDER] [--figures]
 
 The story needs runs with certain properties (a round that accepts some tokens and rejects one, a run that loses, ...).
 This script searches for them among the presets, so that it finds them again after the bundled models change. It writes
-traces/story-*.json and story/figures.json to FOLDER (assets). Run it on a machine that does nothing else.
-
-Each candidate is timed several times, and its median run is the one that is judged and saved. Among those that fit, the
-best is chosen by counts (see `RECORDED_RUNS`), never by its speed: the fastest of many single timings would flatter.
-The best and the worst run of the story are extremes on purpose, and the page must say so.
+traces/story-*.json and story/figures.json to FOLDER (assets); with --figures only the second. Run it on a machine that
+does nothing else.
 """
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import islice, product
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean
 
 import torch
 
 from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
-from specviz.data.lessons.recorded_runs import RECORDED_RUNS, Figures, Measured, Overlap
+from specviz.data.lessons.recorded_runs import RECORDED_RUNS, Figures, Measured, Overlap, Passes
 from specviz.data.workloads import Preset, find_workload
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -31,9 +30,11 @@ from specviz.models.machine import describe_machine
 from specviz.models.pairing import shared_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
+FAMILY = ROOT / "benchmarks" / "results" / "family.json"
 SAVED_CANDIDATES = 4  # per position: those that the stage draws, and one more
 TOKENS = 40
 REPEATS = 5  # timings of each run; the median one counts
+FIGURE_REPEATS = 2  # of each prompt of a figure, each with a seed of its own
 DRAFT_LENGTHS = (1, 2, 4, 8, 16)
 DRAFTS = ("wren-nano", "wren-mini", "wren-small")
 TEMPERATURES = (0.0, 0.6, 1.0)
@@ -44,16 +45,25 @@ Recorder = Callable[[str, str, Preset, DecodeSettings], Trace]
 def main() -> None:
     """Search, record, write."""
     torch.set_num_threads(1)
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "assets")
+    parser.add_argument("--figures", action="store_true", help="measure the figures only")
+    options = parser.parse_args()
+    if not options.figures:
+        record_runs(options.folder / "traces")
+    (options.folder / "story").mkdir(exist_ok=True)
+    text = json.dumps(asdict(measure()), indent=1)
+    (options.folder / "story" / "figures.json").write_text(text + "\n", encoding="utf-8")
+
+
+def record_runs(folder: Path) -> None:
+    """The runs that the story shows."""
     record = recorder()
     for name, candidates in searches().items():
         best = choose(name, (record(*candidate) for candidate in candidates))
-        path = folder / "traces" / f"story-{name}.json"
+        path = folder / f"story-{name}.json"
         path.write_text(dump_trace(slim(best)), encoding="utf-8")
         print(f"{path.name}: {best.prompt.text[:40]!r}, {speedup(best) or 0:.2f} times", file=sys.stderr)
-    (folder / "story").mkdir(exist_ok=True)
-    text = json.dumps(asdict(measure(record)), indent=1)
-    (folder / "story" / "figures.json").write_text(text + "\n", encoding="utf-8")
 
 
 def recorder() -> Recorder:
@@ -141,19 +151,52 @@ def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
     return [c._replace(p=round(c.p, 6), q=None if c.q is None else round(c.q, 6)) for c in wanted]
 
 
-def measure(record: Recorder) -> Figures:
-    """The sweeps behind the answers: draft length, draft, temperature, and how much p and q overlap."""
+def measure() -> Figures:
+    """The figures behind the texts: draft length, draft, temperature, overlap of p and q, and what a pass costs."""
     base = DecodeSettings(max_new_tokens=64, draft_length=4, stop_at_eos=False)
-    lengths = [_row(record, "wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
-    drafts = [_row(record, draft, base) for draft in DRAFTS]
-    temperatures = [_row(record, "wren-nano", replace(base, temperature=value)) for value in TEMPERATURES]
-    return Figures(describe_machine().machine, lengths, drafts, temperatures, overlap())
+    lengths = [("wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
+    drafts = [(draft, base) for draft in DRAFTS]
+    temperatures = [("wren-nano", replace(base, temperature=value)) for value in TEMPERATURES]
+    wanted = [*lengths, *drafts, *temperatures]
+    measured = dict(zip(dict.fromkeys(wanted), _rows_of(list(dict.fromkeys(wanted))), strict=True))
+    rows = iter([measured[one] for one in wanted])
+    return Figures(
+        describe_machine().machine,
+        list(islice(rows, len(lengths))),
+        list(islice(rows, len(drafts))),
+        list(rows),
+        overlap(),
+        passes(),
+        {name: len(found) for name, found in searches().items()},
+    )
 
 
-def _row(record: Recorder, draft: str, settings: DecodeSettings) -> Measured:
-    """All story prompts together; the speedup is the median over prompts, of each prompt's median run."""
-    runs = [record("wren-base", draft, preset, settings) for preset in presets("story")]
-    counts = count([round for run in runs for round in run.rounds])
+def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[Measured]:
+    """All settings on all story prompts. Repeats are outermost, so that a slow minute slows every setting alike."""
+    target, models = load_model("wren-base"), {name: load_model(name) for name in DRAFTS}
+    runs: dict[tuple[int, str], list[Trace]] = {}
+    for seed, preset, (place, (draft, one)) in product(range(FIGURE_REPEATS), presets("story"), enumerate(settings)):
+        trace = in_turns(target, models[draft], preset, replace(one, seed=seed))
+        runs.setdefault((place, preset.name), []).append(trace)
+        print(f"repeat {seed + 1}, {preset.name}, {draft}: {speedup(trace) or 0:.2f}", file=sys.stderr)
+    return [
+        _row(draft, one, [runs[place, preset.name] for preset in presets("story")])
+        for place, (draft, one) in enumerate(settings)
+    ]
+
+
+def in_turns(target: LoadedModel, draft: LoadedModel, preset: Preset, settings: DecodeSettings) -> Trace:
+    """Both decoders in turns, so that a busy moment slows both."""
+    speculative = SpeculativeRun(target, ModelDrafter(draft), preset.text, settings)
+    plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, settings)
+    for _ in take_turns(speculative, plain):
+        pass
+    return replace(speculative.trace(), autoregressive=plain.trace().autoregressive)
+
+
+def _row(draft: str, settings: DecodeSettings, by_prompt: Sequence[Sequence[Trace]]) -> Measured:
+    """The counts of all runs together, and the speedup of each prompt."""
+    counts = count([round for runs in by_prompt for run in runs for round in run.rounds])
     return Measured(
         target="wren-base",
         draft=draft,
@@ -164,21 +207,37 @@ def _row(record: Recorder, draft: str, settings: DecodeSettings) -> Measured:
         drafted=counts.drafted,
         accepted=counts.accepted,
         rejected=counts.rejected,
-        speedup=round(median(speedup(run) or 0.0 for run in runs), 4),
+        speedups=[round(geometric_mean(speedup(run) or 0.0 for run in runs), 4) for runs in by_prompt],
     )
+
+
+def passes() -> list[Passes]:
+    """What a pass over five tokens costs, in each number format: as benchmarks/family.py calibrated it."""
+    result = json.loads(FAMILY.read_text(encoding="utf-8"))
+    machine = result["machine"]["machine"]
+    found = [pair for pair in result["pairs"] if (pair["target"], pair["draft"]) == ("wren-base", "wren-nano")]
+    parameters = load_model("wren-base").info.parameters
+    return [Passes(pair["target"], parameters, pair["target_dtype"], 5, pair["v5"], machine) for pair in found]
 
 
 @torch.inference_mode()
 def overlap() -> Overlap:
-    """Mean over the story prompts' own tokens of Σp·q and Σmin(p, q) at temperature 1."""
+    """Three chances of acceptance at temperature 1, as means over the story prompts' own tokens."""
     target, draft = load_model("wren-base"), load_model("wren-nano")
     size = shared_vocabulary(target, draft)
-    p, q = (torch.cat([_rows(model, size, preset) for preset in presets("story")]) for model in (target, draft))
-    products, minima = (p * q).sum(-1), torch.minimum(p, q).sum(-1)
-    return Overlap(len(p), round(float(products.mean()), 4), round(float(minima.mean()), 4))
+    p, q = (
+        torch.cat([_probabilities(model, size, preset) for preset in presets("story")]) for model in (target, draft)
+    )
+    means = [
+        (p * q).sum(-1).mean(),
+        torch.minimum(p, q).sum(-1).mean(),
+        p.gather(1, q.argmax(-1, keepdim=True)).mean(),
+    ]
+    products, minimum, most_likely = (round(float(mean), 4) for mean in means)
+    return Overlap(len(p), products, minimum, most_likely)
 
 
-def _rows(model: LoadedModel, size: int, preset: Preset) -> torch.Tensor:
+def _probabilities(model: LoadedModel, size: int, preset: Preset) -> torch.Tensor:
     ids = model.tokenizer(preset.text)["input_ids"]
     return CachedModel(model, size).read(ids).softmax(-1)
 

@@ -96,10 +96,11 @@ function drawChip(data, round, index) {
  * @param {number} roundIndex
  * @param {number} index
  * @param {Phase | null} phase
+ * @param {(status: ChipStatus) => string} [said] the words for a status
  */
-export function chipLabel(round, roundIndex, index, phase) {
+export function chipLabel(round, roundIndex, index, phase, said = (status) => STATUS_WORDS[status]) {
   const { text, status } = round.chips[index];
   if (text === null) return `${UNKNOWN}, round ${roundIndex + 1}`;
-  const state = phase === "judge" ? STATUS_WORDS[status] : phase === "check" ? "being checked" : "proposed";
+  const state = phase === "judge" ? said(status) : phase === "check" ? "being checked" : "proposed";
   return `${visible(text)}, ${state}, round ${roundIndex + 1}`;
 }

@@ -15,11 +15,13 @@ export type Chip = JudgedChip | DiscardedChip | TargetChip;
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "correction" | "bonus" | "own";
 
 /**
- * A lesson: the picture of the two models, the part of the stage it is about, and its place in the run.
+ * A lesson: its picture, the part of the stage it is about, and its place in the run.
  */
 export interface DiagramPayload {
   words: "technical" | "plain";
   focus: "timeline" | "diagram" | "transport" | "accepted" | "rejected" | "bonus" | "strip";
+  picture: "way" | "dice" | "weights";
+  passes?: PassesPayload;
   step: number;
   place: string;
 }
@@ -122,6 +124,14 @@ export interface LapPayload {
  */
 export interface NoReplay {
   why_not: string;
+}
+
+/**
+ * A lesson's measured pass over several tokens: each number format and its time over that of one token.
+ */
+export interface PassesPayload {
+  tokens: number;
+  measured: Array<[string, number]>;
 }
 
 export type Phase = "propose" | "check" | "judge";

@@ -5,32 +5,49 @@
 import { byTarget } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
 import { counted } from "../shared/numbers.js";
+import { label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
+import { DICE_HEIGHT, diceInWords, drawDice } from "./dice.js";
+import { isPlain, plainStatus, speak } from "./plain_words.js";
 import { isNarrow } from "./style.js";
+import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 
 /** @import { Chip, ChipStatus, DiagramPayload, Phase, RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
 
 /** @typedef {{ width: number, column: number, gap: number, short: number }} Size in pixels; `short` in characters */
 
+/** @typedef {{ top: number, size: Size, words: DiagramPayload["words"] }} Drawing where a picture of its own begins */
+
 /** @typedef {"draft" | "target" | "text"} Column */
 
-/** @typedef {Record<Column, { title: string, under: (drafted: number) => string }> & { pass: string }} PictureWords */
+/** @typedef {Record<Column, string>} Under what is said below each title */
 
-const SVG = "http://www.w3.org/2000/svg";
+/**
+ * @typedef {{
+ *   draft: { title: string, under: (drafted: number) => string },
+ *   target: { title: string, under: string },
+ *   text: { title: string, under: string },
+ *   pass: string,
+ *   dice: Under & { title: string },
+ * }} PictureWords
+ */
+
 /** @type {Record<DiagramPayload["words"], PictureWords>} */
 const PICTURE_WORDS = {
   technical: {
     draft: { title: "draft model", under: (n) => `guesses ${counted(n, "token")}, one by one` },
-    target: { title: "target model", under: () => "checks them all in one pass" },
-    text: { title: "text so far", under: () => "accept the start, correct the first error" },
+    target: { title: "target model", under: "checks them all in one pass" },
+    text: { title: "text so far", under: "accept the start, correct the first error" },
     pass: "one pass",
+    dice: { draft: "draws from q; ◂ it drew this", target: "p; full green is what p has over q", text: "the part of p above q", title: "leftover" },
   },
   plain: {
     draft: { title: "intern", under: (n) => `suggests ${counted(n, "word")}, one by one` },
-    target: { title: "editor", under: () => "looks at all of them at once" },
-    text: { title: "the page", under: () => "accept the start, drop the rest" },
+    target: { title: "editor", under: "looks at all of them at once" },
+    text: { title: "the page", under: "accept the start, drop the rest" },
     pass: "one look",
+    dice: { draft: "draws a word; ◂ it drew this", target: "draws it more or less often", text: "what is offered too rarely", title: "replacement" },
   },
 };
 /** @type {Record<ChipStatus, string>} */
@@ -74,6 +91,7 @@ export class Diagram {
     const lesson = data.diagram;
     this.stage.classList.toggle("lesson", Boolean(lesson));
     this.box.hidden = !lesson;
+    speak(this.stage, isPlain(data));
     if (!lesson) return void delete this.stage.dataset.focus;
     this.words = PICTURE_WORDS[lesson.words];
     this.stage.dataset.focus = lesson.focus;
@@ -94,10 +112,47 @@ export class Diagram {
     const round = this.data.rounds[Math.max(index, 0)];
     const size = isNarrow(this.stage) ? NARROW : WIDE;
     const wanted = `${index} ${size.width}`;
-    if (this.drawn !== wanted) this.#draw(round, this.data.draft_length, size);
+    if (this.drawn !== wanted) this.#drawPicture(round, this.data, size);
     this.drawn = wanted;
     this.svg.dataset.phase = phase ?? "propose";
-    this.svg.setAttribute("aria-label", inWords(this.words, round, phase));
+    this.svg.setAttribute("aria-label", this.#inWords(this.data.diagram, round, phase));
+  }
+
+  /**
+   * @param {DiagramPayload} lesson
+   * @param {RoundPayload} round
+   * @param {Phase | null} phase
+   */
+  #inWords(lesson, round, phase) {
+    if (lesson.passes) return weightsInWords(lesson.passes, lesson.words);
+    const way = inWords(this.words, round, phase);
+    return lesson.picture === "dice" && phase === "judge" ? `${way} ${diceInWords(round, lesson.words)}` : way;
+  }
+
+  /**
+   * @param {RoundPayload} round
+   * @param {StagePayload} data
+   * @param {Size} size
+   */
+  #drawPicture(round, data, size) {
+    const lesson = data.diagram;
+    if (lesson?.passes) {
+      this.#empty(size, weightsHeight(size));
+      this.svg.append(...drawWeights(lesson.passes, { top: 4, size, words: lesson.words }));
+    } else if (lesson?.picture === "dice") {
+      this.#empty(size, HEAD + DICE_HEIGHT);
+      COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, this.words.dice, this.words.dice.title)));
+      this.svg.append(...drawDice(round, { top: HEAD, size, words: lesson.words }));
+    } else this.#draw(round, data.draft_length, size);
+    this.box.replaceChildren(this.svg);
+  }
+
+  /**
+   * @param {Size} size
+   * @param {number} height
+   */
+  #empty(size, height) {
+    this.svg = svg("svg", { viewBox: `0 0 ${size.width} ${height}`, role: "img" });
   }
 
   /**
@@ -108,32 +163,34 @@ export class Diagram {
   #draw(round, longest, size) {
     const rows = Math.min(longest, MOST_ROWS) + 1;
     const height = HEAD + rows * ROW + 6;
-    this.svg = svg("svg", { viewBox: `0 0 ${size.width} ${height}`, role: "img" });
+    this.#empty(size, height);
     const drafted = round.chips.filter((chip) => !byTarget(chip));
-    COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, drafted.length)));
+    /** @type {Under} */
+    const under = { draft: this.words.draft.under(drafted.length), target: this.words.target.under, text: this.words.text.under };
+    COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, under)));
     if (drafted.length) this.svg.append(passFrame(size, Math.min(drafted.length, MOST_ROWS), this.words.pass));
     drafted.slice(0, MOST_ROWS).forEach((chip, row) => this.svg.append(token(chip, row, size)));
     const own = round.chips.find(byTarget);
     const accepted = drafted.filter((chip) => chip.status === "accepted").length; // a correction takes the next one's row
     if (own) this.svg.append(token(own, Math.min(accepted, MOST_ROWS), size));
     if (drafted.length > MOST_ROWS) this.svg.append(label(`and ${drafted.length - MOST_ROWS} more`, 8, height - 12, "small"));
-    this.box.replaceChildren(this.svg);
   }
 
   /**
    * @param {number} index
    * @param {Size} size
-   * @param {number} drafted
+   * @param {Under} under
+   * @param {string} [last] another title of the last column
    */
-  #column(index, size, drafted) {
+  #column(index, size, under, last) {
     const name = COLUMNS[index];
-    const { title, under } = this.words[name];
+    const title = (name === "text" && last) || this.words[name].title;
     const x = 1 + index * (size.column + size.gap);
     const parts = [
       svg("rect", { x, y: 1, width: size.column, height: HEAD - 10, rx: 8, class: `box ${name}` }),
       label(title, x + size.column / 2, size === WIDE ? 16 : 23, `title ${name}`),
     ];
-    if (size === WIDE) parts.push(label(under(drafted), x + size.column / 2, 30, "small"));
+    if (size === WIDE) parts.push(label(under[name], x + size.column / 2, 30, "small"));
     if (index) parts.push(arrow(x - size.gap + 3, x - 3));
     return parts;
   }
@@ -146,37 +203,14 @@ export class Diagram {
  * @param {Phase | null} phase
  */
 function inWords(words, round, phase) {
+  const said = words === PICTURE_WORDS.plain ? plainStatus : (/** @type {ChipStatus} */ status) => status;
   /** @param {ChipStatus} status */
-  const number = (status) => `${round.chips.filter((chip) => chip.status === status).length} ${status}`;
+  const number = (status) => `${round.chips.filter((chip) => chip.status === status).length} ${said(status)}`;
   const own = round.chips.find(byTarget);
   const result = `${number("accepted")}, ${number("rejected")}, ${number("discarded")}`;
-  const judged = phase === "judge" ? `: ${result}${own ? `, then one ${own.status}` : ""}` : "";
+  const judged = phase === "judge" ? `: ${result}${own ? `, then ${words === PICTURE_WORDS.plain ? "" : "one "}${said(own.status)}` : ""}` : "";
   const way = COLUMNS.map((column) => words[column].title).join(", then ");
   return `${way}. Now: ${words[ACTIVE[phase ?? "propose"]].title}${judged}.`;
-}
-
-/**
- * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, string | number>} attributes
- */
-function svg(tag, attributes) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  return /** @type {SVGElementTagNameMap[Tag]} */ (made);
-}
-
-/**
- * @param {string} text
- * @param {number} x
- * @param {number} y
- * @param {string} className
- * @returns {SVGElement}
- */
-function label(text, x, y, className) {
-  const made = svg("text", { x, y, class: className });
-  made.textContent = text;
-  return made;
 }
 
 /**

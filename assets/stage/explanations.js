@@ -175,19 +175,34 @@ export function rule(text) {
  */
 function facts(chip, greedy) {
   const list = element("dl", "facts");
-  list.title = greedy ? "Plain softmax at temperature 1" : "After temperature, top-k and top-p";
-  list.append(fact("target p", chip.p, "target"), fact("draft q", chip.q, "draft"), fact("chance to accept", chip.accept_prob));
-  if (!greedy) list.append(fact("drew u", chip.u));
+  const when = greedy ? "plain softmax at temperature 1" : "after temperature, top-k and top-p";
+  const chance = greedy ? "Greedy means that the most likely token is always taken: 1 if this is the target’s, else 0." : "min(1, p/q).";
+  list.append(
+    fact("target p", chip.p, `The target’s probability of this token: ${when}.`, "target"),
+    fact("draft q", chip.q, `The draft’s probability of this token: ${when}.`, "draft"),
+    fact("chance to accept", chip.accept_prob, chance),
+  );
+  if (!greedy) list.append(fact("drew u", chip.u, "The dice roll, from 0 to 1: the token is accepted if it is below the chance."));
   return list;
 }
 
 /**
+ * A figure whose name explains itself on hover, focus and tap.
  * @param {string} name
  * @param {number | null} value
+ * @param {string} meaning
  * @param {string} [swatch]
  */
-function fact(name, value, swatch = "") {
+function fact(name, value, meaning, swatch = "") {
   const entry = element("div", swatch);
-  entry.append(element("dt", "", name), element("dd", "", prob(value)));
+  const term = element("dt");
+  const word = element("button", "term", name);
+  word.type = "button";
+  const tip = element("span", "tip", meaning);
+  tip.setAttribute("role", "tooltip");
+  tip.id = `tip-${name.replaceAll(" ", "-")}`;
+  word.setAttribute("aria-describedby", tip.id);
+  term.append(word, tip);
+  entry.append(term, element("dd", "", prob(value)));
   return entry;
 }

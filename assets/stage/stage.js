@@ -12,6 +12,7 @@ import { Figures } from "./figures.js";
 import { grown, newer } from "./growth.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
+import { isPlain, plainStatus } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
 import { FrameQueue } from "./plotting.js";
 import { Replay } from "./replay.js";
@@ -98,6 +99,7 @@ class Stage {
     this.lastRejected = lastRejected(data.rounds);
     this.transport.link = data.link;
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
+    this.strip.speak(isPlain(data) ? plainStatus : undefined);
     this.strip.load(data, fresh);
     if (fresh) this.strip.show(-1, null, true);
     this.replay.load(data);

@@ -5,7 +5,7 @@ import { chipLabel, drawRound } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
 import { visible } from "../shared/text.js";
 
-/** @import { Phase, PromptPayload } from "../shared/payloads.js" */
+/** @import { ChipStatus, Phase, PromptPayload } from "../shared/payloads.js" */
 /** @import { DrawnRound, ShownRound } from "../shared/chips.js" */
 
 /** @typedef {{ round: number, index: number }} Place of a token */
@@ -36,6 +36,8 @@ export class Strip {
     /** @type {{ chip: HTMLElement, round: number } | null} */
     this.reachable = null; // the one chip in the tab order
     this.newline = false; // whether the text so far ends a line
+    /** @type {((status: ChipStatus) => string) | undefined} */
+    this.said = undefined;
     box.addEventListener("click", (event) => this.#choose(chipOf(event)));
     box.addEventListener("keydown", (event) => this.#key(event));
     box.addEventListener("focusin", (event) => this.#focused(chipOf(event)));
@@ -128,7 +130,23 @@ export class Strip {
     if (round.phase === phase) return;
     round.phase = phase;
     round.node.dataset.phase = phase ?? "";
-    for (const [i, chip] of round.chips.entries()) chip.setAttribute("aria-label", chipLabel(round.data, index, i, phase));
+    this.#name(round, index);
+  }
+
+  /**
+   * For a screen reader.
+   * @param {DrawnRound} round
+   * @param {number} index
+   */
+  #name({ chips, data, phase }, index) {
+    for (const [i, chip] of chips.entries()) chip.setAttribute("aria-label", chipLabel(data, index, i, phase, this.said));
+  }
+
+  /** @param {((status: ChipStatus) => string) | undefined} said the words for a status; undefined for the field's own */
+  speak(said) {
+    if (said === this.said) return;
+    this.said = said;
+    this.rounds.forEach((round, index) => this.#name(round, index));
   }
 
   /**

@@ -2,8 +2,9 @@
 // the blocks; the cursor and the veil over what is still to come are two elements that only slide.
 
 import { find } from "../shared/dom.js";
-import { counted, milliseconds } from "../shared/numbers.js";
+import { milliseconds } from "../shared/numbers.js";
 import { PLOT_CONFIG } from "../shared/plotly.js";
+import { isPlain, progress } from "./plain_words.js";
 import { LEFT_MARGIN, timelineFigure } from "./timeline_figure.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
@@ -103,7 +104,8 @@ export class Timeline {
    */
   #draw(data, style, Plotly) {
     const { done } = this.playhead;
-    const wanted = `${this.window} ${done} ${data.rounds.length} ${data.plain?.length} ${style.key} ${this.plot.clientWidth}`;
+    const size = `${this.plot.clientWidth} ${isPlain(data)}`;
+    const wanted = `${this.window} ${done} ${data.rounds.length} ${data.plain?.length} ${style.key} ${size}`;
     if (!Plotly || wanted === this.drawn || !this.plot.clientWidth) return;
     this.drawn = wanted;
     this.queue.put("timeline", () => {
@@ -129,9 +131,8 @@ export class Timeline {
     if (!current) return void (this.caption.textContent = "");
     const { done, substep } = this.playhead;
     const emitted = done ? data.rounds[done - 1].after.emitted : 0;
-    const made = `${counted(emitted, "token")} in ${counted(done, "target pass", "target passes")}`;
     const total = data.more ? Infinity : (data.rounds.at(-1)?.after.emitted ?? Infinity);
-    this.caption.textContent = made + inWords(current.alone?.[substep], total);
+    this.caption.textContent = progress(data, emitted, done, current.alone?.[substep], total);
   }
 
   #toggleZoom() {
@@ -168,16 +169,6 @@ export class Timeline {
     const parts = [`draft ${milliseconds(drafted - start)}`, `verify ${milliseconds(verified - drafted)}`, `rest ${milliseconds(end - verified)}`];
     this.area.title = `Round ${index + 1}: ${parts.join(", ")} (${this.data.measured}; reading the prompt not included)`;
   }
-}
-
-/**
- * How far the target alone is.
- * @param {number | undefined} alone
- * @param {number} total
- */
-function inWords(alone, total) {
-  if (alone === undefined) return "";
-  return alone >= total ? `; the target alone has finished all ${total}` : `; the target alone has written ${alone}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 // The timeline's blocks, as Plotly draws them.
 
 import { byTarget } from "../shared/chips.js";
+import { laneWords } from "./plain_words.js";
 import { axis, baseLayout } from "./plotting.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
@@ -25,7 +26,8 @@ export const LEFT_MARGIN = { wide: 96, narrow: 50 }; // pixels, for the lanes' n
 export function timelineFigure(data, window, margin, style, plot, judged) {
   const [from, to] = window;
   const pixelsPerMs = (plot.clientWidth - margin.l - margin.r) / (to - from);
-  const names = style.narrow ? ["draft +<br>verify", "target<br>alone"] : ["speculative", "target alone"];
+  const { narrow, speculative, alone } = laneWords(data);
+  const names = style.narrow ? narrow : [speculative, alone];
   const layout = {
     ...baseLayout(style, plot),
     margin,
@@ -64,7 +66,7 @@ function blocks(data, window, pixelsPerMs, style, judged) {
     { ...boxes(wasted, LANES.speculative, gap), fillpattern: hatch, line: thin(style.accepted) },
     { ...boxes(verify, LANES.speculative, gap), fillcolor: style.ink, line: thin(style.ink) },
     labels(alone, (i) => String(i + 1), 1.5, style.mute, window, 26 / pixelsPerMs),
-    labels(verify, () => "verify", 0.5, style.background, window, 46 / pixelsPerMs),
+    labels(verify, () => laneWords(data).check, 0.5, style.background, window, 46 / pixelsPerMs),
   ];
 }
 

@@ -88,3 +88,33 @@ PUBLISHED = (
     _chinchilla("XSum", "nucleus 0.8", 1.92),
     _chinchilla("HumanEval", "nucleus 0.95", 2.46),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ServedGain:
+    """A gain or loss that was reported of a server or a large model; which system, and where it was said."""
+
+    system: str
+    setting: str
+    speedup: float
+    source: str
+    url: str
+
+
+BUSY_EAGLE = ServedGain(
+    "EAGLE-3 in SGLang", "64 sequences at once", 1.38, "arXiv 2503.01840", "https://arxiv.org/abs/2503.01840"
+)
+BUSY_LONG_TEXTS = ServedGain(
+    "MagicDec",
+    "long contexts, 32 to 256 sequences at once",
+    2.0,
+    "arXiv 2408.11049",
+    "https://arxiv.org/abs/2408.11049",
+)
+EXPERTS = ServedGain(
+    "Qwen3.5-397B-A17B with Qwen3.5-9B as its draft",
+    "one sequence, 3 drafted tokens a round, mean of five kinds of prompts",
+    0.65,
+    "mlx-lm issue 1132",
+    "https://github.com/ml-explore/mlx-lm/issues/1132",
+)

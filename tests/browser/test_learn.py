@@ -93,6 +93,58 @@ def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: A
     assert page.failures == []  # type: ignore[attr-defined]
 
 
+def test_a_token_drawn_by_lot_is_drawn_phase_by_phase(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=sampled")
+    expect(picture(page)).to_have_attribute("data-phase", "check")
+    expect(page.locator(".diagram .roll")).to_be_hidden()
+    expect(page.locator(".diagram .odds.left").first).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".diagram .roll")).to_be_visible()
+    expect(picture(page)).to_have_attribute(
+        "aria-label", re.compile(r"target model, p \.22.*dice roll u.*\.81.*leftover")
+    )
+    page.keyboard.press("Home")
+    expect(page.locator(".diagram .odds.left").first).to_be_hidden()
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_the_measured_times_of_a_pass_are_drawn(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=arithmetic")
+    expect(page.locator(".diagram .book")).to_have_count(2)
+    expect(page.locator(".diagram")).to_contain_text("bfloat16")
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+×"))
+
+
+def test_plain_words_reach_the_stages_labels_and_go_again(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=5")
+    page.get_by_text("Plain words", exact=True).click()
+    expect(page.locator(".legend .chip.rejected")).to_have_text("crossed out")
+    expect(page.locator(".under .keys")).to_contain_text("suggesting")
+    expect(page.locator(".caption")).to_contain_text("the editor alone")
+    expect(page.locator(".stage .sentence")).to_contain_text("crossed out")
+    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("crossed out"))
+    page.get_by_text("Technical", exact=True).click()
+    expect(page.locator(".legend .chip.rejected")).to_have_text("rejected")
+    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("rejected"))
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("lesson", ["sampled", "arithmetic"])
+def test_the_pictures_fit_a_phone(browser: Browser, app_server: AppServer, lesson: str) -> None:
+    narrow = browser.new_context(viewport={"width": 390, "height": 844})
+    narrow.set_default_timeout(LONG)
+    page = open_learn(narrow, app_server, f"?lesson={lesson}", wait=".diagram svg")
+    page.keyboard.press("End")
+    svg, texts = page.locator(".diagram svg").bounding_box(), page.locator(".diagram text").all()
+    assert svg is not None
+    assert len(texts) > 5
+    for text in texts:
+        found = text.bounding_box()
+        assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
+    expect_no_sideways_scroll(page)
+    narrow.close()
+
+
 def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=4")
     expect(picture(page)).to_have_attribute("data-phase", "check")

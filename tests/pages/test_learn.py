@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons import recorded_runs
-from specviz.data.lessons.faq import FAQ
+from specviz.data.lessons.questions import FAQ
 from specviz.data.lessons.quiz import QUIZ
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import facts_of, fill
@@ -47,14 +47,14 @@ def test_the_whole_story_step_by_step_to_the_quiz() -> None:
     page = open_page()
     for number, step in enumerate(STEPS, start=1):
         assert not page.exception
-        assert place(page) == f"story {number} technical"
+        assert place(page) == f"story {step.name} technical"
         assert f"{number}. {step.title.technical}" in texts(page)
         diagram = stage_of(page)["diagram"]
         assert isinstance(diagram, dict)
         assert diagram["step"] == step.playhead(False)
         assert diagram["focus"] == step.focus
         page.button(key="learn-next").click().run()
-    assert place(page) == "quiz 10 technical"
+    assert place(page) == "quiz engineer technical"
     assert page.button(key="quiz-1-0")
 
 
@@ -79,31 +79,50 @@ def test_right_and_wrong_answers_are_both_explained_and_move_the_stage(step) -> 
 def test_plain_words_change_every_text_and_the_picture() -> None:
     page = open_page(lesson="2")
     page.button_group(key="learn-words").set_value("plain").run()
-    assert place(page) == "story 2 plain"
+    assert place(page) == "story idea plain"
     assert STEPS[1].title.plain in texts(page)
     diagram = stage_of(page)["diagram"]
     assert isinstance(diagram, dict)
     assert diagram["words"] == "plain"
+    assert "intern suggests" in str(stage_of(page)["rounds"])
+
+
+@pytest.mark.parametrize("words", ["technical", "plain"])
+def test_the_pass_lesson_hands_the_measured_times_to_its_picture(words: str) -> None:
+    diagram = stage_of(open_page(lesson="arithmetic", words=words))["diagram"]
+    assert isinstance(diagram, dict)
+    assert diagram["passes"]["tokens"] == 5
+    assert [format for format, _ in diagram["passes"]["measured"]] == ["float32", "bfloat16"]
+
+
+def test_plain_words_reach_the_questions() -> None:
+    page = open_page(part="why", words="plain")
+    assert not page.exception
+    shown = texts(page)
+    for entry in FAQ:
+        assert entry.question.plain in shown
+    assert "E(γ)" not in shown
+    labels = [link.proto.label for link in page.get("link_button")]
+    assert labels == [entry.run_it.plain for column in (0, 1) for entry in FAQ[column::2]]
 
 
 def test_an_address_leads_back_to_the_step() -> None:
     page = open_page(lesson="7", words="plain")
-    assert place(page) == "story 7 plain"
+    assert place(page) == "story same plain"
     assert STEPS[6].title.plain in texts(page)
 
 
 def test_an_older_link_still_names_its_step() -> None:
     page = open_page(lesson="theatre")
     assert not page.warning
-    assert STEPS[8].name == "no-gain"
-    assert place(page) == "story 9 technical"
+    assert place(page) == "story no-gain technical"
 
 
 def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
     page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
     page.session_state["session"] = Session(learn=Learning(lesson=3, words="plain", answers={"step-acceptance": 1}))
     page.run()
-    assert place(page) == "story 4 plain"
+    assert place(page) == "story acceptance plain"
     assert "**Right.**" in texts(page)
 
 
@@ -125,7 +144,7 @@ def test_a_bad_value_in_the_address_gets_one_line_and_the_first_step(name: str, 
     assert not page.exception
     assert len(page.warning) == 1
     assert len(value) < 3 or value not in page.warning[0].value
-    assert place(page) == "story 1 technical"
+    assert place(page) == "story slow technical"
     page.button(key="learn-next").click().run()
     assert not page.warning
 
@@ -148,10 +167,11 @@ def test_every_question_is_on_the_page_with_the_source_of_its_figures() -> None:
     page = open_page(part="why")
     assert not page.exception
     for entry in FAQ:
-        assert entry.question in texts(page)
+        assert entry.question.technical in texts(page)
     links = [link.proto.url for link in page.get("link_button")]
     assert links == [href(entry) for column in (0, 1) for entry in FAQ[column::2]]
     assert "Modelled" in texts(page)
+    assert "arxiv.org/abs/2503.01840" in texts(page)
     assert "recorded on" in texts(page)
 
 

@@ -14,8 +14,8 @@ from tests.unit.test_lessons import PLAIN
 
 WORDS = """draft model, target model, round, draft length, accepted, rejected, discarded, correction, bonus, own token,
 acceptance rate, per-judgement rate, tokens per target call, overhead, prefill, speedup,
-greedy, p, q, judged, modelled, target pass, near-tie"""
-SYMBOLS = ["γ", "c", "v(k)", "o"]
+greedy, p, q, judged, modelled, target pass, near-tie, own token, temperature, dice roll, leftover"""
+SYMBOLS = ["γ", "c", "v(k)", "o", "u", "(p − q)₊"]
 
 
 class Reader(HTMLParser):
@@ -100,6 +100,11 @@ def test_a_word_explains_itself_once_and_the_text_stays_the_same() -> None:
         found = find_word(word)
         assert found is not None
         assert shown.count(found.says.technical) == 1
+
+
+def test_a_token_that_the_target_owns_is_not_the_own_token_of_a_round_without_a_draft() -> None:
+    assert read(explained("an own token here", "k")).described == ["tip-k-own-token"]
+    assert read(explained("the target’s own token, its own tokens", "k")).described == []
 
 
 def test_a_text_without_such_words_is_only_escaped() -> None:

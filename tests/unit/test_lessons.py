@@ -1,22 +1,44 @@
 """The story as data: complete, in two voices, and every figure taken from the run it shows."""
 
+import json
 import re
 import string
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from specviz.core.metrics import count
-from specviz.data.lessons.faq import FAQ, answer_facts
+from specviz.data.lessons.faq import FaqEntry, answer_facts
+from specviz.data.lessons.questions import FAQ
 from specviz.data.lessons.quiz import QUIZ
-from specviz.data.lessons.recorded_runs import RECORDED_RUNS, full_round, mixed_round, story_figures, story_trace
+from specviz.data.lessons.recorded_runs import (
+    RECORDED_RUNS,
+    drawn_round,
+    full_round,
+    mixed_round,
+    story_figures,
+    story_trace,
+)
 from specviz.data.lessons.steps import STEPS
-from specviz.data.lessons.story import Facts, Question, Says, Step, facts_of, fill, request_of, round_at, watch_link
+from specviz.data.lessons.story import (
+    Facts,
+    Question,
+    Says,
+    Step,
+    facts_in,
+    facts_of,
+    fill,
+    request_of,
+    round_at,
+    watch_link,
+)
 from specviz.data.permalink import request_from_link
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.models.pairs import known_names
 from specviz.ui.learn.faq import href
+from specviz.ui.learn.state import Learning, take
 
 ROOT = Path(__file__).parents[2]
 PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”-]*")  # no symbols, no Greek, no per cent
@@ -43,9 +65,37 @@ def test_every_recorded_run_is_what_the_story_needs(name: str) -> None:
     )
 
 
-def test_there_are_ten_steps_with_names_of_their_own() -> None:
-    assert len(STEPS) == 10
-    assert len({step.name for step in STEPS}) == 10
+def test_there_are_twelve_steps_with_names_of_their_own() -> None:
+    assert len(STEPS) == 12
+    assert len({step.name for step in STEPS}) == 12
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (1, "slow"),
+        (2, "idea"),
+        (3, "round"),
+        (4, "acceptance"),
+        (5, "rejection"),
+        (6, "bonus"),
+        (7, "same"),
+        (8, "pays"),
+        (9, "no-gain"),
+        (10, "engineer"),
+    ],
+)
+def test_a_number_in_a_link_means_what_it_meant_in_the_story_of_ten_steps(number: int, name: str) -> None:
+    state = Learning()
+    assert take(state, {"lesson": str(number)}) == []
+    assert STEPS[state.lesson].name == name
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_the_link_to_a_step_leads_back_to_it(step: Step) -> None:
+    state = Learning()
+    assert take(state, Learning(lesson=STEPS.index(step)).link()) == []
+    assert STEPS[state.lesson] is step
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -59,6 +109,8 @@ class TestStep:
                 assert found == mixed_round(step.run)
             if place == "full":
                 assert found == full_round(step.run)
+            if place == "drawn":
+                assert found == drawn_round(step.run)
 
     def test_it_is_complete_in_both_voices(self, step: Step) -> None:
         for said in says_in(step):
@@ -75,7 +127,8 @@ class TestStep:
     def test_every_figure_comes_from_the_run(self, step: Step) -> None:
         for said in says_in(step):
             for template in (said.technical, said.plain):
-                assert not re.search(r"\d", template), template  # figures come from the facts only
+                named = template.replace("bfloat16", "").replace("float32", "")
+                assert not re.search(r"\d", named), template  # figures come from the facts only
                 assert places(template) <= set(facts_of(step.trace)), template
 
     def test_its_options_differ_and_one_is_right(self, step: Step) -> None:
@@ -169,24 +222,99 @@ def test_the_quiz_asks_about_every_main_point() -> None:
 
 
 @pytest.mark.parametrize("entry", FAQ, ids=lambda entry: entry.name)
-def test_every_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry) -> None:  # type: ignore[no-untyped-def]
-    assert places(entry.answer) <= set(answer_facts(entry))
-    assert not re.search(r"\d", entry.answer.replace("bfloat16", "").replace("float32", ""))
-    assert bool(places(entry.answer)) == (entry.source != "general")
-    address = urlsplit(entry.href)
-    assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
-    linked = request_from_link(parse_qs(address.query), known_names())
-    assert linked.problems == []
+class TestAnswer:
+    def test_it_has_figures_of_its_source_and_a_link_that_runs_it(self, entry: FaqEntry) -> None:
+        for template in (entry.answer.technical, entry.answer.plain):
+            assert places(template) <= set(answer_facts(entry))
+            assert not re.search(r"\d", template.replace("bfloat16", "").replace("float32", ""))
+        assert bool(places(entry.answer.technical)) == (entry.source != "general")
+        assert bool(entry.cites) == (entry.source == "published" or entry.name == "busy")
+        address = urlsplit(entry.href)
+        assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
+        linked = request_from_link(parse_qs(address.query), known_names())
+        assert linked.problems == []
+
+    def test_it_is_said_in_plain_words_too(self, entry: FaqEntry) -> None:
+        facts = facts_in(answer_facts(entry), "plain")
+        for said in (entry.question, entry.answer, entry.run_it):
+            plain = fill(said.plain, facts)
+            assert PLAIN.fullmatch(plain), plain
+            assert not TECHNICAL_WORDS.search(plain), plain
+            assert len(plain.split()) <= 110 or entry.name == "temperature"
+
+
+def test_the_temperature_answer_shows_all_three_chances_and_names_who_uses_them() -> None:
+    (entry,) = [entry for entry in FAQ if entry.name == "temperature"]
+    overlap = story_figures().overlap
+    shown = fill(entry.answer.technical, answer_facts(entry))
+    for share in (overlap.minimum, overlap.most_likely, overlap.product):
+        assert f"{100 * share:.0f} %" in shown
+    for system in ("vLLM", "SGLang", "llama.cpp", "transformers"):
+        assert system in shown
+    assert "vanish" not in shown + entry.question.technical
 
 
 def test_the_recorded_figures_support_what_the_answers_claim() -> None:
     figures = story_figures()
-    best = max(figures.draft_lengths, key=lambda row: row.speedup)
-    assert best is not figures.draft_lengths[-1]
-    assert figures.draft_lengths[-1].speedup < best.speedup
+    best, longest = max(figures.draft_lengths, key=lambda row: row.speedup), figures.draft_lengths[-1]
+    assert longest.resolved_from(best)
+    assert longest.speedup < best.speedup
+    assert any(not row.resolved_from(best) for row in figures.draft_lengths if row is not best)  # "cannot say which"
     small, *_, big = figures.drafts
     assert big.accepted / big.drafted > small.accepted / small.drafted
-    assert big.speedup < max(row.speedup for row in figures.drafts)
-    assert figures.overlap.product < figures.overlap.minimum
+    fastest = max(figures.drafts, key=lambda row: row.speedup)
+    assert big.resolved_from(fastest)
+    greedy, *_, hottest = figures.temperatures
+    assert hottest.speedup < greedy.speedup
+    assert bool(facts_of("sampled")["hot_note"]) != hottest.resolved_from(greedy)
+    assert figures.overlap.product < figures.overlap.most_likely < figures.overlap.minimum
     facts = answer_facts(next(entry for entry in FAQ if entry.name == "busy"))
     assert float(facts["busy_speedup"]) < float(facts["idle_speedup"])
+
+
+def test_two_settings_are_told_apart_only_by_an_interval_without_one() -> None:
+    base = story_figures().draft_lengths[0]
+    slow, fast = replace(base, speedups=[1.0, 1.1, 0.9]), replace(base, speedups=[1.5, 1.6, 1.4])
+    assert fast.resolved_from(slow)
+    assert not replace(base, speedups=[0.9, 1.2, 1.0]).resolved_from(slow)
+
+
+def test_a_chosen_run_says_among_how_many() -> None:
+    for step in STEPS:
+        if step.name in ("pays", "no-gain"):
+            assert f"{story_figures().tried[step.trace]} " in fill(step.text.technical, facts_of(step.trace))
+
+
+def test_the_lesson_on_chance_has_the_runs_own_numbers() -> None:
+    step = next(step for step in STEPS if step.picture == "dice")
+    lost = drawn_round(step.run)
+    assert lost is not None
+    token = lost.drafted[lost.accepted]
+    assert token.target_prob is not None
+    assert token.draft_prob is not None
+    assert token.accept_prob == pytest.approx(token.target_prob / token.draft_prob)
+    assert token.u is not None
+    assert token.accept_prob < token.u
+    said = fill(step.text.technical, facts_of(step.trace))
+    for number in (token.target_prob, token.draft_prob, token.accept_prob, token.u):
+        assert f"{number:.2f}" in said
+    left = {c.id: c.p - (c.q or 0.0) for c in token.candidates}
+    residual = {c.id: c.r for c in lost.emitted.residual_top}
+    shown = [(residual[i] / residual[lost.emitted.id], left[i] / left[lost.emitted.id]) for i in residual if i in left]
+    assert len(shown) >= 2
+    assert all(share == pytest.approx(rest, rel=1e-3) for share, rest in shown)  # the leftover is p - q, scaled
+    assert token.id not in residual
+
+
+def test_the_lesson_on_passes_has_the_measured_times() -> None:
+    step = next(step for step in STEPS if step.picture == "weights")
+    said = fill(step.text.technical, facts_of(step.trace))
+    exact, fast = story_figures().passes
+    family = json.loads((ROOT / "benchmarks/results/family.json").read_text(encoding="utf-8"))["pairs"]
+    assert (exact.dtype, fast.dtype) == ("float32", "bfloat16")
+    for one in (exact, fast):
+        assert one.tokens == 5
+        assert one.ratio < one.tokens / 2  # far less than five passes
+        assert f"{one.ratio:.2f}" in said
+        calibrated = [pair["v5"] for pair in family if (pair["target"], pair["draft"]) == ("wren-base", "wren-nano")]
+        assert one.ratio in calibrated

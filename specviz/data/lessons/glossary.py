@@ -108,13 +108,23 @@ GLOSSARY = (
         "judged",
     ),
     Word(
+        "temperature",
+        Says(
+            "How much chance there is: 0 always takes the most likely token, 1 draws tokens with the model’s own "
+            "probabilities.",
+            "How much is left to chance when a word is chosen.",
+        ),
+        "",
+        "sampled",
+    ),
+    Word(
         "p",
         Says(
             "The target’s probability of a token. A drafted token is accepted with probability min(1, p/q).",
             "How likely the editor finds a word.",
         ),
         "",
-        "same",
+        "sampled",
     ),
     Word(
         "q",
@@ -123,7 +133,29 @@ GLOSSARY = (
             "How likely the intern finds a word.",
         ),
         "",
-        "same",
+        "sampled",
+    ),
+    Word(
+        "dice roll",
+        Says(
+            "A random number from 0 to 1 that decides about a drafted token: below p/q it is accepted.",
+            "A random number that decides whether a suggested word stays.",
+        ),
+        "",
+        "sampled",
+        symbol="u",
+        also=("dice rolls",),
+    ),
+    Word(
+        "leftover",
+        Says(
+            "The part of p above q, scaled to sum to 1: a correction is drawn from it. Papers call it the residual.",
+            "What the editor wants more often than the intern offers it.",
+        ),
+        "",
+        "sampled",
+        symbol="(p − q)₊",
+        also=("residual",),
     ),
     Word(
         "accepted",
@@ -301,9 +333,9 @@ GLOSSARY = (
 )
 
 _FORMS = {form.lower(): word for word in GLOSSARY for form in (word.name, *word.also)}
-_PATTERN = re.compile(
-    r"(?<![\w-])(" + "|".join(sorted(map(re.escape, _FORMS), key=len, reverse=True)) + r")(?![\w-])", re.IGNORECASE
-)
+_OWNED = r"(?<!’s )(?<!'s )(?<!its )"  # “the target’s own token” is any token that it writes, so a correction too
+_PATTERNS = [f"{_OWNED if form.startswith('own ') else ''}{re.escape(form)}" for form in sorted(_FORMS, key=len)[::-1]]
+_PATTERN = re.compile(r"(?<![\w-])(" + "|".join(_PATTERNS) + r")(?![\w-])", re.IGNORECASE)
 
 
 def find_word(name: str) -> Word | None:

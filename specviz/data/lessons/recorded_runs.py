@@ -6,11 +6,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from statistics import geometric_mean
+from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Round, Trace, read_trace
 
@@ -38,16 +41,42 @@ class Measured:
     drafted: int
     accepted: int
     rejected: int
-    speedup: float  # median over prompts and repeats
+    speedups: list[float]  # of each prompt: the geometric mean of its repeats
+
+    @property
+    def speedup(self) -> float:
+        """The geometric mean over the prompts."""
+        return geometric_mean(self.speedups)
+
+    def resolved_from(self, other: Self) -> bool:
+        """Whether these prompts tell the two settings apart: the 95 % interval of the paired ratios leaves out 1."""
+        low, high = interval_of_ratios([a / b for a, b in zip(self.speedups, other.speedups, strict=True)])
+        return low > 1 or high < 1
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much target and draft agree at temperature 1, averaged over positions of real text."""
+    """How often a drafted token is accepted at temperature 1, averaged over positions of real text.
+
+    p and q are the target's and the draft's probabilities.
+    """
 
     positions: int
-    product: float  # Σ p·q: the chance that two independent draws are equal
-    minimum: float  # Σ min(p, q): the chance that the lossless rule accepts a drafted token
+    product: float  # Σ p·q: the draft draws, and the target's own draw must be the same token
+    minimum: float  # Σ min(p, q): the draft draws, and the lossless rule judges
+    most_likely: float  # p(argmax q): the draft takes its most likely token, and the target's draw must be the same
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The time of one target pass over several tokens, as calibrated by benchmarks/family.py."""
+
+    target: str
+    parameters: int
+    dtype: str
+    tokens: int
+    ratio: float  # v(tokens): the time of a pass over so many, over that of a pass over one
+    recorded_on: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +88,8 @@ class Figures:
     drafts: list[Measured]
     temperatures: list[Measured]
     overlap: Overlap
+    passes: list[Passes]  # one for each number format
+    tried: dict[str, int]  # how many runs were tried for each recorded run, before one was chosen
 
 
 def mixed_round(trace: Trace) -> Round | None:
@@ -75,6 +106,13 @@ def full_round(trace: Trace) -> Round | None:
 def wasted_round(trace: Trace) -> Round | None:
     """The first of the rounds with the most rejected and discarded tokens."""
     return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
+
+
+def drawn_round(trace: Trace) -> Round | None:
+    """The round whose token was rejected by a dice roll that could have accepted it, with the most even leftover."""
+    lost = [r for r in trace.rounds if r.rejected and 0.5 <= (r.drafted[r.accepted].accept_prob or 0.0) < 1]
+    shown = [r for r in lost if any(c.id == r.emitted.id for c in r.emitted.residual_top)]
+    return min(shown, key=lambda r: max(c.r for c in r.emitted.residual_top), default=None)
 
 
 def same_text(trace: Trace) -> bool:
@@ -97,10 +135,10 @@ def _early(trace: Trace) -> float:
 
 
 def _accepted_by_chance(trace: Trace) -> bool:
-    """Sampling with a token accepted although p < q, and one rejected by chance."""
+    """Sampling with a token accepted although p < q, and one rejected by a dice roll that could have accepted it."""
     tokens = [token for round in trace.rounds for token in round.drafted]
     lucky = any(t.status == "accepted" and (t.accept_prob or 1) < 1 for t in tokens)
-    return lucky and any(t.status == "rejected" and (t.accept_prob or 0) > 0 for t in tokens)
+    return lucky and drawn_round(trace) is not None
 
 
 def _rate(trace: Trace) -> float:

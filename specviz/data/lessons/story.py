@@ -4,7 +4,7 @@ Texts are templates. Every figure in them comes from the run that the step shows
 story stays true when it is recorded again. The steps themselves are in `story_basics` and `story_payoff`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -13,14 +13,22 @@ from specviz.core.metrics import costs, count, speedup
 from specviz.core.number_words import ORDINALS, in_words
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.trace import Round, Trace
-from specviz.data.lessons.recorded_runs import full_round, mixed_round, story_figures, story_trace, wasted_round
+from specviz.data.lessons.recorded_runs import (
+    drawn_round,
+    full_round,
+    mixed_round,
+    story_figures,
+    story_trace,
+    wasted_round,
+)
 from specviz.data.permalink import link_of
 from specviz.data.workloads import WORKLOADS
 
 Words = Literal["technical", "plain"]
-Place = Literal["start", "mixed", "full", "wasted", "end"]  # a round of the run
+Place = Literal["start", "mixed", "full", "wasted", "drawn", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
+Picture = Literal["way", "dice", "weights"]  # of the two models, of a token drawn by lot, of what a pass fetches
 PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 
@@ -78,6 +86,7 @@ class Step:
     reveals_at: tuple[Place, Phase]  # the playhead after it
     focus: Focus  # the part of the stage that is marked
     question: Question
+    picture: Picture = "way"
 
     @property
     def run(self) -> Trace:
@@ -98,6 +107,7 @@ def round_at(trace: Trace, place: Place) -> Round:
         "mixed": lambda: mixed_round(trace),
         "full": lambda: full_round(trace),
         "wasted": lambda: wasted_round(trace),
+        "drawn": lambda: drawn_round(trace),
     }[place]
     return found() or trace.rounds[0]
 
@@ -106,12 +116,24 @@ def round_at(trace: Trace, place: Place) -> Round:
 def facts_of(name: str) -> Facts:
     """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
     trace = story_trace(name)
-    return {**_of_counts(trace), **_of_costs(trace), **_of_rounds(trace), **_of_sweeps()}
+    return {
+        "tried": str(story_figures().tried[name]),
+        **_of_counts(trace),
+        **_of_costs(trace),
+        **_of_rounds(trace),
+        **_of_sweeps(),
+        **_of_passes(),
+    }
 
 
 def fill(template: str, facts: Facts) -> str:
     """The text with its figures."""
     return template.format_map(facts)
+
+
+def facts_in(facts: Facts, words: Words) -> Facts:
+    """The figures in that voice: plain words have no per cent sign."""
+    return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
 
 
 def _of_counts(trace: Trace) -> Facts:
@@ -174,20 +196,43 @@ def _of_rounds(trace: Trace) -> Facts:
             "full_drafted": in_words(len(full.drafted)),
             "full_written": in_words(len(full.drafted) + 1),
         }
-    return facts
+    return {**facts, **_of_drawn(trace)}
+
+
+def _of_drawn(trace: Trace) -> Facts:
+    """Figures of a token that was rejected by chance, where the run has one."""
+    round = drawn_round(trace)
+    if round is None:
+        return {}
+    token = round.drafted[round.accepted]
+    numbers = {
+        "drawn_p": token.target_prob,
+        "drawn_q": token.draft_prob,
+        "drawn_chance": token.accept_prob,
+        "drawn_u": token.u,
+    }
+    known = {name: value for name, value in numbers.items() if value is not None}
+    return {
+        "drawn_round": str(round.index + 1),
+        "drawn_token": (token.text or "").strip(),
+        **{name: f"{value:.2f}" for name, value in known.items()},
+        **{f"{name}_of": f"{100 * value:.0f} of 100" for name, value in known.items()},
+    }
 
 
 def _of_sweeps() -> Facts:
+    """Figures over the story prompts. A setting is called best only beside those that the prompts cannot rank."""
     figures = story_figures()
     lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
     best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
+    near = [row for row in lengths if row is best or not row.resolved_from(best)]
     fastest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
     greedy, hottest = temperatures[0], temperatures[-1]
     return {
         "sweep_machine": figures.recorded_on,
-        "best_length": in_words(best.draft_length),
-        "best_length_speedup": f"{best.speedup:.2f}",
-        "best_length_rate": percent(best.accepted / best.drafted),
+        "prompts": in_words(len(best.speedups)),
+        "near_lengths": listed([in_words(row.draft_length) for row in near]),
+        "near_speedups": f"{min(row.speedup for row in near):.2f} to {max(row.speedup for row in near):.2f}",
         "longest_length": in_words(longest.draft_length),
         "longest_speedup": f"{longest.speedup:.2f}",
         "longest_rate": percent(longest.accepted / longest.drafted),
@@ -200,12 +245,32 @@ def _of_sweeps() -> Facts:
         "greedy_speedup": f"{greedy.speedup:.2f}",
         "hot_temperature": f"{hottest.temperature:g}",
         "hot_speedup": f"{hottest.speedup:.2f}",
+        "hot_note": "" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
         "greedy_rate": percent(greedy.accepted / (greedy.accepted + greedy.rejected)),
         "hot_rate": percent(hottest.accepted / (hottest.accepted + hottest.rejected)),
         "product": percent(figures.overlap.product),
         "minimum": percent(figures.overlap.minimum),
+        "most_likely": percent(figures.overlap.most_likely),
         "positions": str(figures.overlap.positions),
     }
+
+
+def _of_passes() -> Facts:
+    """What a target pass over several tokens costs, in each number format."""
+    passes = story_figures().passes
+    checks = {f"check_{one.dtype}": f"{one.ratio:.2f}" for one in passes}
+    first = passes[0]
+    return {
+        **checks,
+        "weights": f"{first.parameters / 1e6:.1f}",
+        "checked": in_words(first.tokens),
+        "pass_machine": first.recorded_on,
+    }
+
+
+def listed(texts: Sequence[str]) -> str:
+    """As a list in a sentence: one, two and three."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""The payoff: the last four steps of the story. Texts are templates, filled by `story.facts_of`."""
+"""The payoff: why the text is the same, and the last three steps. Texts are templates, filled by `story.facts_of`."""
 
 from specviz.data.lessons.story import Question, Says, Step, option
 
@@ -54,10 +54,11 @@ PAYS = Step(
         "Here is another text, and an easy one to guess. The target accepted {accepted} of {drafted} drafted "
         "tokens. It made {passes} passes and wrote {emitted} tokens, {per_call} a pass, and a guess cost {cost} "
         "target steps. This run was measured {speedup} times as fast as the target alone (one pair of runs, "
-        "recorded on {machine}).",
+        "recorded on {machine}). It was chosen from {tried} runs, one a prompt, because it gains most: expect less of "
+        "others.",
         "Here is another text, and an easy one to guess. Of {drafted} suggested words {accepted} stayed. The editor "
         "looked {passes} times and {emitted} words were done. On the clock, this was {speedup} times as fast as the "
-        "editor alone.",
+        "editor alone. It was chosen from {tried} texts because it gains most, so expect less of others.",
     ),
     trace="pays",
     asks_at=("end", "judge"),
@@ -96,10 +97,10 @@ NO_GAIN = Step(
         "Here the same draft meets a text that is hard to guess, and drafts {draft_length} tokens a round. The "
         "target accepted only {accepted} of {drafted} drafted tokens. The hatched blocks in the timeline are wasted "
         "drafting time. It looks busy, but it writes only {per_call} tokens a pass, for the price of {draft_length} "
-        "guesses each time.",
+        "guesses each time. It was chosen from {tried} runs, one a prompt, because it loses most.",
         "Here the same intern meets a text that is hard to guess, and suggests {draft_length} words a round. Of "
         "{drafted} suggested words {accepted} stayed. The hatched blocks are the intern’s wasted time. It looks "
-        "busy, but hardly moves.",
+        "busy, but hardly moves. It was chosen from {tried} texts because it loses most.",
     ),
     trace="no-gain",
     asks_at=("wasted", "judge"),
@@ -139,15 +140,15 @@ ENGINEER = Step(
     name="engineer",
     title=Says("What a serving engineer does with it", "What an engineer does with it"),
     text=Says(
-        "Measure, then choose. On story prompts (recorded on {sweep_machine}) the best draft length was "
-        "{best_length}: {best_length_speedup} times as fast, with {best_length_rate} of the drafts accepted. At "
-        "{longest_length} it was {longest_speedup} times, with {longest_rate}: late guesses are rarely accepted, "
-        "and each one costs time. So an engineer measures acceptance and costs on the real traffic, sets the draft "
+        "Measure, then choose. On {prompts} story prompts (recorded on {sweep_machine}) the draft lengths "
+        "{near_lengths} were {near_speedups} times as fast as the target alone. So few prompts cannot say which is "
+        "best. At {longest_length} it was {longest_speedup} times, clearly less: late guesses are rarely accepted, and "
+        "each one costs time. So an engineer measures acceptance and costs on the real traffic, sets the draft "
         "length, and switches speculation off where it loses.",
-        "Measure, then choose. On children’s stories, timed on {sweep_machine}, it was best to suggest {best_length} "
-        "words at a time, which was {best_length_speedup} times as fast. With {longest_length} it was "
-        "{longest_speedup} times, since late guesses rarely stay and each takes time. So an engineer measures on real "
-        "texts, picks how many to suggest, and switches it off where it loses.",
+        "Measure, then choose. On {prompts} children’s stories, {near_lengths} words at a "
+        "time were about as fast as each other. So few stories cannot say which is best. With {longest_length} it was "
+        "clearly slower, since late guesses rarely stay and each takes time. So an engineer measures on real texts, "
+        "picks how many to suggest, and switches it off where it loses.",
     ),
     trace="pays",
     asks_at=("start", "judge"),

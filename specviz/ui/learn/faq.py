@@ -6,18 +6,25 @@ import streamlit as st
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.lessons.faq import FAQ, FaqEntry, answer_facts
-from specviz.data.lessons.recorded_runs import story_figures
-from specviz.data.lessons.story import fill
+from specviz.data.lessons.faq import FaqEntry, answer_facts
+from specviz.data.lessons.questions import FAQ
+from specviz.data.lessons.story import Says, Words, facts_in, fill
 from specviz.data.permalink import link_of
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.ui.learn.page import paragraph
 from specviz.ui.learn.state import Learning
 
 SOURCES = {
-    "recorded": "Figures recorded on {machine}. Yours will differ: run it.",
-    "modelled": "Modelled by the formula E(γ) / (γc + v(γ+1)), with the recorded run’s acceptance and draft cost.",
-    "general": "No figures here. The linked page measures them.",
+    "recorded": Says(
+        "Figures recorded on {machine}. Yours will differ: run it.",
+        "Recorded on {machine}. Yours will differ: run it.",
+    ),
+    "modelled": Says(
+        "Modelled by the formula E(γ) / (γc + v(γ+1)), with the recorded run’s acceptance and draft cost.",
+        "Worked out with a formula from a recorded run, not timed.",
+    ),
+    "published": Says("Reported by others, not measured here.", "Reported by others, not measured here."),
+    "general": Says("No figures here. The linked page measures them.", "No figures here. The linked page measures."),
 }
 
 
@@ -31,10 +38,19 @@ def show_faq(state: Learning) -> None:
 
 
 def _show(entry: FaqEntry, state: Learning) -> None:
-    st.markdown(f"**{entry.question}**")
-    paragraph(fill(entry.answer, answer_facts(entry)), f"why-{entry.name}", state.words)
-    st.caption(SOURCES[entry.source].format(machine=story_figures().recorded_on))
-    st.link_button(entry.run_it, href(entry), icon=":material/play_circle:", key=f"run-{entry.name}")
+    words = state.words
+    st.markdown(f"**{entry.question.in_(words)}**")
+    paragraph(fill(entry.answer.in_(words), facts_in(answer_facts(entry), words)), f"why-{entry.name}", words)
+    st.caption(_source(entry, words))
+    label = entry.run_it.in_(words)
+    st.link_button(label, href(entry), icon=":material/play_circle:", key=f"run-{entry.name}")
+
+
+def _source(entry: FaqEntry, words: Words) -> str:
+    """Where the figures are from, with links to what is cited."""
+    said = SOURCES[entry.source].in_(words).format(machine=entry.machine)
+    cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.cites)
+    return f"{said} Published: {cited}." if cited else said
 
 
 def href(entry: FaqEntry) -> str:

@@ -11,6 +11,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import RECORDED_RUNS, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
+from specviz.ui.learn.plain_sentences import plain_sentences
 from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
@@ -18,7 +19,7 @@ from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.stage.component import stage
 from specviz.ui.stage.data import stage_data
-from specviz.ui.stage.payload import StagePayload
+from specviz.ui.stage.payload import PassesPayload, StagePayload
 
 PART_LABELS: dict[Part, str] = {"story": "Story", "quiz": "Quiz", "words": "Words", "why": "Why?"}
 WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
@@ -136,8 +137,26 @@ def _stage_data(step: Step, state: Learning) -> StagePayload:
     place = step.playhead(answered)
     data = stage_data(step.run, run_id=f"story-{step.trace}", source="recorded", running=False, playhead=place)
     data["link"] = state.link()
-    data["diagram"] = {"words": state.words, "focus": step.focus, "step": place, "place": f"{step.name}-{answered}"}
+    if state.words == "plain":
+        for shown, round in zip(data["rounds"], step.run.rounds, strict=True):
+            ends = step.run.output.stopped_by == "eos" and round is step.run.rounds[-1]
+            shown["sentences"] = plain_sentences(round, ends=ends)
+    data["diagram"] = {
+        "words": state.words,
+        "focus": step.focus,
+        "picture": step.picture,
+        "step": place,
+        "place": f"{step.name}-{answered}",
+    }
+    if step.picture == "weights":
+        data["diagram"]["passes"] = _passes()
     return data
+
+
+def _passes() -> PassesPayload:
+    """The times of a pass over several tokens that were measured with the story."""
+    passes = story_figures().passes
+    return {"tokens": passes[0].tokens, "measured": [(one.dtype, one.ratio) for one in passes]}
 
 
 def paragraph(text: str, key: str, words: Words) -> None:

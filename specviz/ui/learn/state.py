@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator
 
-from specviz.data.lessons.steps import STEPS
+from specviz.data.lessons.steps import NUMBERED, STEPS
 from specviz.data.lessons.story import Words
 from specviz.data.page_link import PageLink
 
@@ -18,11 +18,11 @@ NAMES["theatre"] = NAMES["no-gain"]  # the step's name in older links
 
 
 def _step(lesson: str) -> int:
-    """A step's place in STEPS, from its name or its number."""
+    """A step's place in STEPS, from its name, or from its number in the story before two steps were added."""
     if lesson in NAMES:
         return NAMES[lesson]
-    if re.fullmatch(r"[0-9]{1,3}", lesson) and 1 <= int(lesson) <= len(STEPS):
-        return int(lesson) - 1
+    if re.fullmatch(r"[0-9]{1,3}", lesson) and 1 <= int(lesson) <= len(NUMBERED):
+        return STEPS.index(NUMBERED[int(lesson) - 1])
     raise ValueError("not a step")
 
 
@@ -37,7 +37,7 @@ class LearnLink(PageLink):
     def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
         """One line for a part of the address that cannot be used."""
         return {
-            "lesson": f"That link names no step of this story: the steps are 1 to {len(STEPS)}.",
+            "lesson": f"That link names no step of this story: the steps are 1 to {len(NUMBERED)}.",
             "part": "That link names no part of this page: they are story, quiz, words and why.",
             "words": "That link asks for words that are neither plain nor technical.",
         }[field]
@@ -56,7 +56,7 @@ class Learning:
 
     def link(self) -> dict[str, str]:
         """The address that leads back here."""
-        return {"part": self.part, "lesson": str(self.lesson + 1), "words": self.words}
+        return {"part": self.part, "lesson": STEPS[self.lesson].name, "words": self.words}
 
 
 def take(state: Learning, given: Mapping[str, str]) -> list[str]:

@@ -6,7 +6,7 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 from typing import Literal, NotRequired, TypedDict
 
 from specviz.core.rounds import TargetStatus
-from specviz.data.lessons.story import Focus, Words
+from specviz.data.lessons.story import Focus, Picture, Words
 
 Phase = Literal["propose", "check", "judge"]
 ChipStatus = Literal["accepted", "rejected", "discarded", "correction", "bonus", "own"]
@@ -116,11 +116,20 @@ class Replays(TypedDict):
     exact: bool
 
 
+class PassesPayload(TypedDict):
+    """A lesson's measured pass over several tokens: each number format and its time over that of one token."""
+
+    tokens: int
+    measured: list[tuple[str, float]]
+
+
 class DiagramPayload(TypedDict):
-    """A lesson: the picture of the two models, the part of the stage it is about, and its place in the run."""
+    """A lesson: its picture, the part of the stage it is about, and its place in the run."""
 
     words: Words
     focus: Focus
+    picture: Picture
+    passes: NotRequired[PassesPayload]  # of the picture "weights"
     step: int
     place: str
 

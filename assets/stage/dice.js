@@ -1,0 +1,196 @@
+// The picture of a token drawn by lot: what both models give it, one dice roll, and the leftover its replacement is drawn
+// from. It is of the round at the playhead; the style sheet shows each part in its phase.
+
+import { prob } from "../shared/numbers.js";
+import { box, label } from "../shared/svg.js";
+import { shorten, visible } from "../shared/text.js";
+
+/** @import { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, TargetChip } from "../shared/payloads.js" */
+/** @import { Drawing, Size } from "./diagram.js" */
+
+/** @typedef {Record<"roll" | "below" | "above" | "nothing" | "none" | "stays" | "greedy" | "whole", string>} Words */
+
+/** @typedef {{ row: CandidateRow, y: number, most: number, size: Size, said: Words }} RowDrawing most is the longest bar */
+
+/** @type {Record<DiagramPayload["words"], Words>} */
+const WORDS = {
+  technical: {
+    roll: "dice roll u",
+    below: "accepted below p/q",
+    above: "rejected above",
+    nothing: "p is below q: nothing left",
+    none: "none left",
+    stays: "accepted, stays",
+    greedy: "Nothing is drawn here.",
+    whole: "leftover (p − q)₊, scaled to sum to 1",
+  },
+  plain: {
+    roll: "dice roll",
+    below: "it stays below",
+    above: "it goes above",
+    nothing: "offered too often: none left",
+    none: "none left",
+    stays: "it stays",
+    greedy: "Nothing is drawn here.",
+    whole: "what is offered too rarely",
+  },
+};
+const ROWS = { height: 36, bar: 9 };
+const FIGURE = 46; // pixels beside a bar
+export const DICE_HEIGHT = 3 * ROWS.height + 50;
+
+/**
+ * The token that the dice roll was about: the rejected one, else the accepted one that was most in danger.
+ * @param {RoundPayload} round
+ * @returns {JudgedChip | undefined}
+ */
+export function rolled(round) {
+  /** @type {JudgedChip[]} */
+  const judged = round.chips.flatMap((chip) => (chip.status === "accepted" || chip.status === "rejected" ? [chip] : []));
+  const drawn = judged.filter((chip) => chip.u !== null && chip.p !== null && chip.q !== null);
+  const inDanger = [...drawn].sort((one, other) => (one.accept_prob ?? 1) - (other.accept_prob ?? 1));
+  return drawn.find((chip) => chip.status === "rejected") ?? inDanger[0];
+}
+
+/**
+ * A token's share of the leftover; null where it was not recorded, or nothing was rejected.
+ * @param {RoundPayload} round
+ * @param {string} text
+ * @returns {{ share: number, own: boolean } | null}
+ */
+function leftover(round, text) {
+  /** @type {TargetChip[]} */
+  const corrections = round.chips.flatMap((chip) => (chip.status === "correction" ? [chip] : []));
+  const found = corrections.flatMap(({ residual }) => residual).find(([name]) => name === text);
+  return found ? { share: found[1], own: found[2] } : null;
+}
+
+/**
+ * @param {RoundPayload} round
+ * @param {Drawing} drawing
+ * @returns {SVGElement[]}
+ */
+export function drawDice(round, { top, size, words }) {
+  const chip = rolled(round);
+  const said = WORDS[words];
+  if (!chip) return [label(said.greedy, 8, top + 24, "small start")];
+  const most = Math.max(...chip.candidates.map(([, p, q]) => Math.max(p, q ?? 0)), 0.01);
+  const rows = chip.candidates.flatMap((row, i) => {
+    const drawing = { row, y: top + i * ROWS.height, most, size, said };
+    const left = chip.status === "rejected" ? drawLeftover(drawing, leftover(round, row[0])) : drawAccepted(drawing);
+    return [...drawDraft(drawing), ...inPhase("checked", drawTarget(drawing)), ...inPhase("judged", left)];
+  });
+  return [...rows, ...drawRoll(chip, top + chip.candidates.length * ROWS.height + 12, size.width, said)];
+}
+
+/** @param {RowDrawing} drawing */
+function drawDraft({ row: [text, , q, own], y, most, size }) {
+  const seen = q ?? 0;
+  const name = nameOf(text, size);
+  return [label(own ? `${name} ◂` : name, 1, y + 12, own ? "word strong" : "word"), ...bar(1, y, [[seen / most, "draft"]], prob(q), size)];
+}
+
+/** @param {RowDrawing} drawing */
+function drawTarget({ row: [text, p, q], y, most, size }) {
+  const x = 1 + size.column + size.gap;
+  const common = Math.min(p, q ?? 0);
+  return [label(nameOf(text, size), x, y + 12, "word"), ...bar(x, y, [[common / most, "target"], [(p - common) / most, "left"]], prob(p), size)];
+}
+
+/**
+ * @param {RowDrawing} drawing
+ * @param {{ share: number, own: boolean } | null} found
+ */
+function drawLeftover({ row: [text, p, q], y, size, said }, found) {
+  const x = 1 + 2 * (size.column + size.gap);
+  if (p <= (q ?? 0)) return [label(size.column < 150 ? said.none : said.nothing, x, y + 12, "small start")];
+  const name = nameOf(text, size);
+  if (!found) return [label(name, x, y + 12, "word")];
+  const title = label(found.own ? `↻ ${name}` : name, x, y + 12, found.own ? "word strong left" : "word");
+  return [title, ...bar(x, y, [[found.share, "left"]], prob(found.share), size)];
+}
+
+/** @param {RowDrawing} drawing */
+function drawAccepted({ row: [, , , own], y, size, said }) {
+  return own ? [label(said.stays, 1 + 2 * (size.column + size.gap), y + 12, "small start")] : [];
+}
+
+/**
+ * A bar of several parts, and its figure.
+ * @param {number} x
+ * @param {number} y
+ * @param {Array<[number, string]>} parts each part's share of the longest bar, and its kind
+ * @param {string} figure
+ * @param {Size} size
+ */
+function bar(x, y, parts, figure, { column }) {
+  let end = x;
+  const boxes = parts.map(([share, kind]) => {
+    const made = box(end, y + 17, (column - FIGURE) * share, ROWS.bar, `odds ${kind}`);
+    end += (column - FIGURE) * share;
+    return made;
+  });
+  return [...boxes, label(figure, end + 4, y + 26, "figure")];
+}
+
+/**
+ * @param {string} text
+ * @param {Size} size
+ */
+function nameOf(text, size) {
+  return shorten(visible(text), size.short);
+}
+
+/**
+ * The dice roll as a place on a line from 0 to 1.
+ * @param {JudgedChip} chip
+ * @param {number} y
+ * @param {number} width
+ * @param {Words} said
+ */
+function drawRoll(chip, y, width, said) {
+  const length = width - 16;
+  const at = (/** @type {number} */ share) => 8 + length * share;
+  const chance = chip.accept_prob ?? 0;
+  const u = chip.u ?? 0;
+  const line = [
+    box(at(0), y + 14, length * chance, 8, "odds passes"),
+    box(at(chance), y + 14, length * (1 - chance), 8, "odds lost"),
+    label(`${said.below} ${prob(chance)}`, at(0), y + 35, "small start"),
+    ...(chance < 0.8 ? [label(said.above, at(1), y + 35, "small end")] : []),
+  ];
+  const middle = Math.min(Math.max(at(u), 70), width - 70);
+  const roll = [
+    box(at(u) - 2, y + 9, 4, 18, "roll"),
+    label(`${said.roll} = ${prob(u)}: ${chip.status === "accepted" ? "✓" : "✗"}`, middle, y + 6, "strong centre"),
+  ];
+  return [...inPhase("checked", line), ...inPhase("judged", roll)];
+}
+
+/**
+ * @param {"checked" | "judged"} phase from which on it is shown
+ * @param {SVGElement[]} parts
+ */
+function inPhase(phase, parts) {
+  for (const part of parts) part.classList.add(phase);
+  return parts;
+}
+
+/**
+ * The picture as sentences, for a screen reader.
+ * @param {RoundPayload} round
+ * @param {DiagramPayload["words"]} words
+ */
+export function diceInWords(round, words) {
+  const chip = rolled(round);
+  const said = WORDS[words];
+  if (!chip) return said.greedy;
+  const [draft, target] = words === "plain" ? ["intern", "editor"] : ["draft model, q", "target model, p"];
+  const pairs = chip.candidates.map(([text, p, q]) => `${visible(text)}: ${draft} ${prob(q)}, ${target} ${prob(p)}`);
+  const roll = `${said.roll} for ${visible(chip.text)} is ${prob(chip.u)}; ${said.below} ${prob(chip.accept_prob)}`;
+  const left = chip.candidates.flatMap(([text]) => {
+    const found = leftover(round, text);
+    return found ? [`${visible(text)} ${prob(found.share)}${found.own ? ", drawn" : ""}`] : [];
+  });
+  return `${pairs.join(". ")}. ${roll}. ${left.length ? `${said.whole}: ${left.join("; ")}.` : `${said.stays}.`}`;
+}

@@ -1,0 +1,48 @@
+// The picture of a token drawn by lot: which token it is about, and what a screen reader says of it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { diceInWords, rolled } from "../../assets/stage/dice.js";
+import { weightsInWords } from "../../assets/stage/weights.js";
+
+/** @import { Chip, JudgedChip, RoundPayload } from "../../assets/shared/payloads.js" */
+
+/**
+ * @param {string} text
+ * @param {"accepted" | "rejected"} status
+ * @param {number} chance
+ * @returns {JudgedChip}
+ */
+function judged(text, status, chance) {
+  return { text, status, p: 0.2, q: 0.4, accept_prob: chance, u: 0.7, candidates: [[text, 0.2, 0.4, true], ["a", 0.5, 0.1, false]] };
+}
+
+/**
+ * @param {Chip[]} chips
+ * @returns {RoundPayload}
+ */
+function round(...chips) {
+  const after = { emitted: 1, accepted: 0, drafted: 0, judged: 0, acceptance: null, judgement: null, speedup: null, positions: [] };
+  return { sentences: ["", "", ""], chips, ms: [0, 1, 2, 3], alone: null, after };
+}
+
+test("it is about the rejected token, else about the accepted one with the smallest chance", () => {
+  const [safe, risky, lost] = [judged("x", "accepted", 1), judged("y", "accepted", 0.3), judged("z", "rejected", 0.5)];
+  assert.equal(rolled(round(safe, risky, lost)), lost);
+  assert.equal(rolled(round(safe, risky)), risky);
+  assert.equal(rolled(round({ ...safe, u: null })), undefined);
+});
+
+test("both probabilities, the dice roll and the leftover are said", () => {
+  const correction = /** @type {Chip} */ ({ text: "a", status: "correction", p: 0.5, candidates: [], residual: [["a", 0.9, true]] });
+  const said = diceInWords(round(judged("x", "rejected", 0.5), correction), "technical");
+  for (const part of ["draft model, q .40", "target model, p .20", "is .70", "p/q .50", "a .90, drawn"]) assert.ok(said.includes(part), part);
+  assert.ok(!diceInWords(round(judged("x", "rejected", 0.5), correction), "plain").includes("model"));
+  assert.equal(diceInWords(round(), "plain"), "Nothing is drawn here.");
+});
+
+test("the measured times of a pass are said, in each number format", () => {
+  const said = weightsInWords({ tokens: 5, measured: [["float32", 1.64], ["bfloat16", 1.05]] }, "technical");
+  for (const part of ["used 5 times", "float32: 1.64×", "bfloat16: 1.05×", "one by one: 5.00×"]) assert.ok(said.includes(part), part);
+});
