@@ -164,7 +164,7 @@ def prediction_sentence(found: pd.DataFrame) -> str:
     )
 
 
-REPEATS = 0.5  # of the 4-grams: outputs that repeat themselves this much are named
+REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this much are named
 
 
 def repetition_sentence(fair: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_CELLS = 1000
-MAX_PROMPTS_EACH = 5
+MAX_PROMPTS_EACH = 10
 MOST_DRAFTS = 4
 WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 

@@ -105,7 +105,9 @@ class Sweeps:
 
     def rows_of(self, source: str) -> "pd.DataFrame":
         """The rows from there; without any, an empty frame."""
-        return recorded_sweep() if source == RECORDED else self.rows.get(source, frame_of(()))
+        if source == RECORDED:
+            return recorded_sweep()
+        return self.rows[source] if source in self.rows else no_rows()
 
 
 @dataclass(slots=True)
@@ -137,6 +139,12 @@ def _both(first: dict[str, "pd.DataFrame"], then: dict[str, "pd.DataFrame"]) -> 
     """The rows of both under each name."""
     both = {name: [rows[name] for rows in (first, then) if name in rows] for name in (*first, *then)}
     return {name: joined(*rows) for name, rows in both.items()}
+
+
+@cache
+def no_rows() -> "pd.DataFrame":
+    """The columns without a row; made once, because every script run asks for it."""
+    return frame_of(())
 
 
 @cache
