@@ -238,7 +238,7 @@ def _values(choice: Choice) -> dict[str, object]:
     }
 
 
-PROMPTS_HELP = "How many of a workload’s ten prompts are measured. One is only an example, and three seldom decide anything."
+PROMPTS_HELP = "How many of a workload’s ten prompts are measured. One is only an example; three seldom decide."
 DRAFTS_HELP = "Where drafts come from; several are measured one after the other. Prompt lookup needs no model."
 LENGTHS_HELP = "γ: how many tokens the draft proposes before the target checks them."
 SCHEDULES_HELP = (
