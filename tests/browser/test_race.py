@@ -84,7 +84,7 @@ def test_speculative_tokens_come_in_bursts(context: BrowserContext, app_server: 
     page = open_race(context, app_server)
     page.wait_for_selector(".race[data-done]")
     statuses = race(page).locator(".lane.guessed .chip").evaluate_all("chips => chips.map((chip) => chip.className)")
-    assert {status.split()[-1] for status in statuses} == {"accepted", "correction", "bonus"}
+    assert {status.split()[-1] for status in statuses} == {"accepted", "correction", "bonus", "own"}
     seen = race(page).evaluate(
         """(race) => Array.from({ length: 201 }, (_, i) => {
           const scrubber = race.querySelector(".scrubber");
