@@ -1,10 +1,12 @@
-# make run    the app on http://localhost:8501 (PORT= changes it), installing what it needs first
+# make run    the app on http://localhost:8501, installing what it needs first (PORT= changes the port; with HOST=0.0.0.0
+#             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every check and every test, in parallel: about 17 minutes on two cores
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501
+HOST ?= localhost
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -16,11 +18,11 @@ PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -
 
 run: $(VENV)/installed
 	@mkdir -p static
-	$(PY) -m streamlit run app.py --server.port $(PORT)
+	$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT)
 
 dev: $(VENV)/installed
 	@mkdir -p static
-	$(PY) -m streamlit run app.py --server.port $(PORT) --server.fileWatcherType auto
+	$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.fileWatcherType auto
 
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .

@@ -16,6 +16,7 @@ def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
     parser = commands.add_parser("app", help="start the web app")
     parser.add_argument("--port", type=int, default=8501, help="the port it listens on (8501)")
+    parser.add_argument("--host", default="localhost", help="the address it listens on (localhost: this machine only)")
     parser.set_defaults(command=start_app, json=None)
 
 
@@ -24,4 +25,4 @@ def start_app(options: argparse.Namespace) -> None:
     with suppress(OSError):  # a folder that cannot be written: the app then runs without plotly.js
         (APP_FOLDER / "static").mkdir(exist_ok=True)  # Streamlit warns if it is missing at start
     command = [sys.executable, "-m", "streamlit", "run", str(APP_FOLDER / "app.py")]
-    os.execv(sys.executable, [*command, "--server.port", str(options.port)])
+    os.execv(sys.executable, [*command, "--server.address", options.host, "--server.port", str(options.port)])

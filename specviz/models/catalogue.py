@@ -43,7 +43,7 @@ def bundled_models() -> tuple[BundledModel, ...]:
 
 
 def _describe(folder: Path) -> BundledModel:
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     return BundledModel(
         name=folder.name,
         parameters=count_parameters(folder / "model.safetensors"),

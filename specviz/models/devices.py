@@ -41,7 +41,10 @@ def accelerator() -> str:
 
 
 def free_bytes(device: str) -> int:
-    """Memory that is free on a device. An Apple GPU shares the machine's memory."""
-    if device == "cuda":
+    """Memory that is free on a device; 0 where a GPU cannot tell. An Apple GPU shares the machine's memory."""
+    if device != "cuda":
+        return available_bytes()
+    try:
         return int(torch.cuda.mem_get_info()[0])
-    return available_bytes()
+    except RuntimeError:  # some drivers and virtual GPUs do not answer: the CPU is used
+        return 0

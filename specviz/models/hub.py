@@ -208,7 +208,7 @@ def weights_in(folder: Path) -> list[str]:
     if not (folder / INDEX).is_file():
         raise InputError(f"{folder} has no {SINGLE}, and no other weights in safetensors that belong to a model.")
     try:
-        named = set(json.loads((folder / INDEX).read_text())["weight_map"].values())
+        named = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{folder} has a broken {INDEX}.") from error
     if not named or any(not isinstance(file, str) or Path(file).name != file for file in named):

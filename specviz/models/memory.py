@@ -3,12 +3,28 @@
 import ctypes
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
 BYTES_OF = {"float32": 4, "bfloat16": 2}
 WORKING_ROOM = 1.1  # room for the cache, the logits and intermediate results: a rule of thumb, not a measurement
 CGROUP = Path("/sys/fs/cgroup")
+
+
+class _ControlGroup(NamedTuple):
+    """The files of a container's memory, and the line of its statistics that counts droppable file pages."""
+
+    limit: str
+    used: str
+    stat: str
+    droppable: str
+
+
+VERSION_2 = _ControlGroup("memory.max", "memory.current", "memory.stat", "inactive_file")
+VERSION_1 = _ControlGroup(
+    "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"
+)
 
 
 def weight_bytes(parameters: int, dtype: str) -> int:
@@ -55,20 +71,20 @@ def in_words(count: int) -> str:
 def _of_container() -> int | None:
     """What is left of the control group's limit, which psutil does not know; None without a limit.
 
-    File pages that the kernel can drop count as free.
+    File pages that the kernel can drop count as free. Older systems have version 1 of control groups.
     """
-    limit, used = _lines(CGROUP / "memory.max"), _lines(CGROUP / "memory.current")
-    if not (limit and used and limit[0].isdigit()):  # "max" means no limit
-        return None
-    droppable = sum(
-        int(line.split()[1]) for line in _lines(CGROUP / "memory.stat") if line.startswith("inactive_file ")
-    )
-    return max(0, int(limit[0]) - int(used[0]) + droppable)
+    for names in (VERSION_2, VERSION_1):
+        limit, used = _lines(CGROUP / names.limit), _lines(CGROUP / names.used)
+        if limit and used and limit[0].isdigit() and used[0].isdigit():  # "max" means no limit
+            stat = (line.split() for line in _lines(CGROUP / names.stat))
+            droppable = sum(int(words[1]) for words in stat if words[:1] == [names.droppable])
+            return max(0, int(limit[0]) - int(used[0]) + droppable)
+    return None
 
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text().splitlines()
+        return file.read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
 

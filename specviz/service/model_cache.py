@@ -1,6 +1,7 @@
 """The models in the engine's memory: one number format of a model at a time; the least recently used goes first."""
 
 import gc
+import logging
 import os
 from collections.abc import Collection, Mapping
 
@@ -17,12 +18,18 @@ from specviz.models.pairing import shared_vocabulary
 from specviz.models.pairs import known_models
 
 LEAST_BUDGET = 400 * 10**6  # bytes
+MOST_DIGITS = 10  # of SPECVIZ_MODEL_MB: no machine has so many megabytes
+
+_log = logging.getLogger(__name__)
 
 
 def budget_from_environment() -> int:
     """Bytes that all loaded models may take: SPECVIZ_MODEL_MB, or half of the memory that is free now."""
-    if megabytes := os.environ.get("SPECVIZ_MODEL_MB"):
+    megabytes = os.environ.get("SPECVIZ_MODEL_MB", "")
+    if megabytes.isascii() and megabytes.isdecimal() and len(megabytes) < MOST_DIGITS and int(megabytes):
         return int(megabytes) * 10**6
+    if megabytes:
+        _log.warning("SPECVIZ_MODEL_MB is %.40r, which is not a number of megabytes: it is ignored.", megabytes)
     return max(LEAST_BUDGET, available_bytes() // 2)
 
 

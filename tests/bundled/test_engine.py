@@ -163,6 +163,19 @@ def test_the_budget_is_the_operators_or_half_of_what_is_free(
     assert model_cache.budget_from_environment() == 700 * 10**6
 
 
+@pytest.mark.parametrize("wrong", ["many", "-5", "0", "1.5", "9" * 5_000, "٣"])
+def test_a_wrong_budget_is_ignored_and_the_log_says_so(
+    wrong: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from specviz.service import model_cache
+
+    monkeypatch.setattr(model_cache, "available_bytes", lambda: 10**10)
+    monkeypatch.setenv("SPECVIZ_MODEL_MB", wrong)
+    assert model_cache.budget_from_environment() == 5 * 10**9
+    assert "is not a number of megabytes" in caplog.text
+    assert len(caplog.text) < 300
+
+
 # ---- real runs
 
 

@@ -212,6 +212,26 @@ def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert memory.available_bytes() == 50_000
 
 
+def test_a_containers_limit_counts_in_version_1_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("9223372036854771712\n")  # no limit
+    (tmp_path / "memory" / "memory.usage_in_bytes").write_text("60000\n")
+    (tmp_path / "memory" / "memory.stat").write_text("cache 1\ninactive_file 5\ntotal_inactive_file 10000\n\n")
+    assert memory.available_bytes() == 10**9
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("100000\n")
+    assert memory.available_bytes() == 50_000
+
+
+def test_a_gpu_that_cannot_say_how_much_is_free_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> tuple[int, int]:
+        raise RuntimeError("CUDA error: operation not supported")
+
+    monkeypatch.setattr(devices.torch.cuda, "mem_get_info", refuse)
+    assert devices.free_bytes("cuda") == 0
+
+
 # Context window
 
 

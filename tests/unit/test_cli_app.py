@@ -11,14 +11,18 @@ from specviz.cli.main import main
 from specviz.core.assets import APP_FOLDER
 
 
-def test_streamlit_gets_the_app_and_the_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("given", "address"), [([], "localhost"), (["--host", "0.0.0.0"], "0.0.0.0")])
+def test_streamlit_gets_the_app_the_address_and_the_port(
+    given: list[str], address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     calls: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(os, "execv", lambda program, arguments: calls.append((program, arguments)))
     monkeypatch.setattr(app, "APP_FOLDER", tmp_path)
-    assert main(["app", "--port", "9000"]) == 0
+    assert main(["app", "--port", "9000", *given]) == 0
+    where = ["--server.address", address, "--server.port", "9000"]
     [(program, arguments)] = calls
     assert program == sys.executable
-    assert arguments[1:] == ["-m", "streamlit", "run", str(tmp_path / "app.py"), "--server.port", "9000"]
+    assert arguments[1:] == ["-m", "streamlit", "run", str(tmp_path / "app.py"), *where]
     assert (tmp_path / "static").is_dir()
 
 
