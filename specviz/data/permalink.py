@@ -6,6 +6,7 @@ impossible falls back to the default, with one line that says so.
 
 from collections.abc import Collection
 from typing import Annotated, ClassVar, NamedTuple
+from urllib.parse import quote
 
 from pydantic import AfterValidator, Field, SkipValidation, ValidationInfo
 
@@ -21,6 +22,7 @@ MAX_TEMPERATURE = 2.0
 MAX_TOP_K = 1000
 MAX_SEED = 2**53 - 1  # the largest whole number a browser's number field holds exactly
 MAX_STEP = 100_000  # of the playhead
+MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
 
 
 def _known_target(name: str, info: ValidationInfo) -> str:
@@ -132,13 +134,16 @@ def link_of(
 ) -> dict[str, str]:
     """The link's parameters, every setting among them.
 
+    A prompt that is too long for an address is left out, see `left_out_of_link`.
     `preset` stands for the prompt only while it still holds that text. "Keep all" is top_k=0 and top_p=1. `run` names
     the one run that the link opens while the server has it; the settings are for when it is gone.
     """
     settings = request.settings
     chosen = find_preset(preset) if preset else None
     is_preset = chosen is not None and chosen.text == request.prompt
-    link: dict[str, object] = {"preset": preset} if is_preset else {"prompt": request.prompt}
+    link: dict[str, object] = {"preset": preset} if is_preset else {}
+    if not is_preset and left_out_of_link(request.prompt) is None:
+        link["prompt"] = request.prompt
     link |= {
         "target": request.target,
         "draft": request.draft,
@@ -156,6 +161,13 @@ def link_of(
     if run is not None:
         link["run"] = run
     return {name: written(value) for name, value in link.items()}
+
+
+def left_out_of_link(prompt: str) -> str | None:
+    """One sentence where links leave this prompt out, because no server would take so long an address; else None."""
+    if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
+        return None
+    return "The prompt is too long for a link: links to this page leave it out."
 
 
 def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:

@@ -2,21 +2,14 @@
 
 import csv
 import io
-import unicodedata
 from collections.abc import Sequence
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts, count
 from specviz.game.game import LOOKUP, MODEL, YOU, Plan, Turn, rounds_of
 
 MAX_NAME = 60
-STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 PREFIXES = {YOU: "you", MODEL: "model", LOOKUP: "lookup"}
-
-
-def safe_cell(text: str) -> str:
-    """Text that a spreadsheet does not read as a formula, on one line."""
-    line = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
-    return f"'{line}" if line.lstrip().startswith(STARTS_FORMULA) else line
 
 
 def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from specviz.core.csv_cells import safe_cell
 from specviz.measure.paired import Draw
 from specviz.measure.race import RaceLap, lap_figures
 
@@ -23,7 +24,16 @@ def race_frame(laps: Sequence[RaceLap]) -> pd.DataFrame:
 
 def race_csv(laps: Sequence[RaceLap]) -> str:
     """`race_frame` as CSV; empty without laps."""
-    return race_frame(laps).to_csv(index=False, lineterminator="\n") if laps else ""
+    if not laps:
+        return ""
+    frame = race_frame(laps)
+    texts = frame.select_dtypes(["object", "str"]).columns
+    safe = frame.assign(**{column: frame[column].map(_safe) for column in texts})
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def _safe(value: object) -> object:
+    return safe_cell(value) if isinstance(value, str) else value
 
 
 def _repeats(lap: RaceLap) -> list[dict[str, float]]:

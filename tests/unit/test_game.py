@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.settings import DecodeSettings
@@ -42,7 +43,7 @@ from specviz.game.game import (
     score,
 )
 from specviz.game.messages import explain, headline, verdict, wanted
-from specviz.game.table import game_csv, safe_cell
+from specviz.game.table import game_csv
 from specviz.game.words import (
     MAX_CHARACTERS,
     ends_inside_word,

@@ -1,11 +1,12 @@
 import random
 import string
+from urllib.parse import urlencode
 
 import pytest
 
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.data.permalink import LinkedRun, link_of, request_from_link
+from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
@@ -175,3 +176,20 @@ def test_rubbish_never_raises_and_each_part_gets_at_most_one_line() -> None:
         linked = request_from_link(params, MODELS)
         assert len(linked.problems) <= len(params)
         assert request_from_link(link_of(linked.request, linked.step, linked.preset), MODELS)[:3] == linked[:3]
+
+
+@pytest.mark.parametrize(("prompt", "fits"), [("a" * 6_000, True), ("a" * 6_001, False), ("é" * 1_001, False)])
+def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fits: bool) -> None:
+    request = RunRequest(prompt=prompt)
+    link = link_of(request)
+    assert ("prompt" in link) == fits
+    assert (left_out_of_link(prompt) is None) == fits
+    assert len(urlencode(link)) < 8_000
+    read = request_from_link(link, MODELS)
+    assert read.problems == []
+    assert read.request.settings == request.settings
+
+
+def test_a_presets_name_stands_in_the_link_however_long_its_text_is() -> None:
+    request = RunRequest(prompt=DEFAULT_PRESET.text)
+    assert link_of(request, preset=DEFAULT_PRESET.name)["preset"] == DEFAULT_PRESET.name

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.prompts import prompt_problem
+from specviz.data.permalink import left_out_of_link
 from specviz.measure.proof.rule_names import POSITIONS
 from specviz.ui.proof.link import DRAWS, Wanted, wanted_from_link
 from specviz.ui.session import session
@@ -34,7 +35,8 @@ def controls() -> Wanted:
         _more()
     wanted = _read()
     remember()
-    notices([*session().proof.notes, wanted.problem])
+    own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
+    notices([*session().proof.notes, wanted.problem, own])
     return wanted
 
 

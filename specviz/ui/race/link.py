@@ -10,7 +10,7 @@ from specviz.core.prompts import prompt_problem
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
-from specviz.data.permalink import SettingsLink, link_of
+from specviz.data.permalink import SettingsLink, left_out_of_link, link_of
 from specviz.data.workloads import WORKLOADS, find_preset
 from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RacePrompt
 
@@ -67,8 +67,8 @@ class RaceLink(SettingsLink):
 def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
     """The address's parameters, every setting among them: a run's, but with several presets, and the race's own."""
     link = link_of(entry.request)
-    del link["prompt"]
-    own = {"prompt": entry.own} if entry.own.strip() else {}
+    link.pop("prompt", None)
+    own = {"prompt": entry.own} if entry.own.strip() and left_out_of_link(entry.own) is None else {}
     stops = {"repeats": str(entry.repeats), "same_length": "0" if entry.request.settings.stop_at_eos else "1"}
     return {"preset": list(entry.presets), **own, **link, **stops}
 

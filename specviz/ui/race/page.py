@@ -3,6 +3,7 @@
 import streamlit as st
 
 from specviz.data.lessons.glossary import explained
+from specviz.data.permalink import left_out_of_link
 from specviz.measure.race import RaceLap
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
@@ -37,7 +38,7 @@ def race() -> Racing:
     entry, pressed = race_controls(racing.entry, racing.slot.busy)
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []
-    notices([*racing.notes, entry.problem])
+    notices([*racing.notes, entry.problem, left_out_of_link(entry.own)])
     if pressed and not entry.problem:
         racing.start()
         write_address(link_of_entry(entry))

@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
 from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.data.permalink import link_of
+from specviz.data.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.ui.session import session
 from specviz.ui.shared.address import write_address
@@ -33,7 +33,8 @@ def watch(asked: FormInput) -> Watching:
         watching.submit(asked.request, asked.preset, fresh=asked.again)
         write_address(link_of(asked.request, watching.step, asked.preset))
     watching.refused = asked.problem is not None
-    notices([*watching.form.notes, asked.problem])
+    own = None if asked.preset else left_out_of_link(asked.request.prompt)
+    notices([*watching.form.notes, asked.problem, own])
     return watching
 
 
