@@ -11,11 +11,6 @@ from threading import Thread
 ENGINE = (sys.executable, "-m", "specviz.service.engine")
 
 
-def any_model_allowed() -> bool:
-    """Whether visitors may name models that do not ship with the app (SPECVIZ_MODELS=any)."""
-    return os.environ.get("SPECVIZ_MODELS") == "any"
-
-
 class Child:
     """A running engine process.
 

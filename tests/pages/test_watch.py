@@ -250,6 +250,24 @@ def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTe
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 
+def test_a_link_alone_loads_no_model_that_is_in_no_menu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params["target"] = "somebody/some_*thing*"
+    page.query_params["prompt"] = "Once"
+    page.run()
+    assert not page.session_state["session"].watch.run.busy
+    assert stage_of(page)["run_id"] == "first"  # the recorded run stays
+    assert "press Run again to load it" in texts(page)
+    assert "*thing*" not in texts(page)  # the link's text is no markup
+
+
+def test_a_prompt_too_long_for_a_link_is_left_out_and_the_page_says_so(page: AppTest) -> None:
+    page.text_area(key="prompt").set_value("word " * 1_500).run()
+    assert "prompt" not in page.query_params
+    assert "too long for a link" in texts(page)
+
+
 def test_sampled_texts_are_never_called_identical_or_different(page: AppTest) -> None:
     page.slider(key="temperature").set_value(1.0).run()
     until_done(page)

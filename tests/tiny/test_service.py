@@ -160,7 +160,9 @@ def test_a_model_that_does_not_ship_is_refused(start: Start, monkeypatch: pytest
     assert view.state == "failed"
     assert view.message.startswith("There is no model named '/etc' here: use wren-base")
     assert view.message.endswith("or one from the catalogue.")
-    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
+    assert service.view(submit(service, "ada", request)).state == "failed"
+    monkeypatch.setenv("SPECVIZ_MODELS", "folders")
     until_state(service, submit(service, "ada", request), "done")
 
 

@@ -12,7 +12,7 @@ from specviz.core.theory import round_steps
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
-from specviz.models.pairs import known_names
+from specviz.models.allowed import offered_names
 from specviz.ui.helps.choice import (
     MAX_PROMPTS_EACH,
     MOST_DRAFTS,
@@ -161,7 +161,7 @@ def _own(sweeps: Sweeps) -> tuple[SweepPrompt, ...]:
 
 def _how() -> None:
     CONTROLS.target()
-    drafts = list(dict.fromkeys([*known_names(), PROMPT_LOOKUP, *session().sweeps.choice.drafts]))
+    drafts = list(dict.fromkeys([*offered_names(), PROMPT_LOOKUP, *session().sweeps.choice.drafts]))
     chosen = with_default("sweep_drafts")
     st.multiselect("Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP, **chosen)
     several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
@@ -215,7 +215,7 @@ def _restore(sweeps: Sweeps) -> None:
     if not sweeps.link_read:
         sweeps.link_read = True
         if given := address():
-            sweeps.choice, sweeps.notes = choice_from_link(given, known_names())
+            sweeps.choice, sweeps.notes = choice_from_link(given, offered_names())
     restore_widgets(_values(sweeps.choice))
 
 

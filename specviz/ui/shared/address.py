@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from specviz.models.pairs import known_names
-from specviz.service.child import any_model_allowed
+from specviz.models.allowed import may_be_typed, offered_names
 
 
 def address() -> dict[str, list[str]]:
@@ -22,5 +21,5 @@ def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
 
 def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
     """The model names a link may hold: the menus', or whatever it says where the operator allows any."""
-    asked = [*link.get("target", []), *link.get("draft", [])] if any_model_allowed() else []
-    return [*known_names(), *asked]
+    asked = [*link.get("target", []), *link.get("draft", [])] if may_be_typed() else []
+    return [*offered_names(), *asked]

@@ -10,8 +10,7 @@ from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
 from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
-from specviz.models.pairs import known_names
-from specviz.service.child import any_model_allowed
+from specviz.models.allowed import may_be_typed, offered_names
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_index, with_value
 
@@ -84,11 +83,11 @@ class RunControls:
 
     def target(self) -> None:
         """The model whose text is wanted."""
-        self._model("Target", "target", known_names(), TARGET_HELP)
+        self._model("Target", "target", offered_names(), TARGET_HELP)
 
     def draft(self) -> None:
         """The model that drafts, or prompt lookup."""
-        self._model("Draft", "draft", [*known_names(), PROMPT_LOOKUP], DRAFT_HELP)
+        self._model("Draft", "draft", [*offered_names(), PROMPT_LOOKUP], DRAFT_HELP)
 
     def draft_length(self) -> None:
         """γ."""
@@ -164,11 +163,11 @@ class RunControls:
         return RunRequest(prompt, value("target"), value("draft"), value("precision"), settings)
 
     def _model(self, label: str, name: str, names: list[str], explanation: str) -> None:
-        """The models to choose from; where the operator allows any, a Hub id or a folder can be typed in."""
+        """The models to choose from; where the operator allows it, a Hub id or a folder can be typed in."""
         key = self._key(name)
         options = list(dict.fromkeys([*names, st.session_state[key]]))
         more = with_index(key, options) | {"format_func": model_label, "help": explanation}
-        st.selectbox(label, options, accept_new_options=any_model_allowed(), **more)
+        st.selectbox(label, options, accept_new_options=may_be_typed(), **more)
 
     def _radio(self, label: str, name: str, labels: Mapping[Any, str], explanation: str) -> None:
         options = with_index(self._key(name), labels) | {"key": self._widget_key(name), "help": explanation}

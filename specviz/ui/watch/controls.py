@@ -11,7 +11,7 @@ from specviz.core.verdict import verdict_of_run
 from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.data.workloads import WORKLOADS
-from specviz.models.pairs import known_names
+from specviz.models.allowed import offered_names
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.engine import engine
@@ -106,10 +106,17 @@ def _take_link_once() -> None:
         form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
         asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}
         form.acted = bool(asked) and linked.run != FIRST
+        if strangers := [name for name in _models(linked.request) if name not in offered_names()]:
+            form.acted = False  # a link alone starts no download
+            form.notes.append(f"The link names {' and '.join(strangers)}: press Run again to load it.")
         form.link_read = True
         if linked.run not in (None, FIRST):
             _open_run(linked.run)
     restore_widgets(_values(*form.current))
+
+
+def _models(request: RunRequest) -> list[str]:
+    return [name for name in dict.fromkeys([request.target, request.draft]) if name != PROMPT_LOOKUP]
 
 
 def _open_run(run_id: str) -> None:
@@ -149,7 +156,7 @@ def request_of(trace: Trace) -> RunRequest | None:
     exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
     draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact" if exact else "fast", trace.settings)
-    linked = request_from_link(link_of(request), known_names())
+    linked = request_from_link(link_of(request), offered_names())
     return request if not linked.problems and linked.request == request else None
 
 

@@ -1,0 +1,57 @@
+"""Which models the visitors of this server may name: SPECVIZ_MODELS, set by its operator."""
+
+import logging
+import os
+import re
+from functools import cache
+from typing import Literal
+
+from specviz.models.catalogue import bundled_names
+from specviz.models.pairs import known_names
+from specviz.models.places import find_folder
+
+Source = Literal["catalogue", "hub", "folders"]
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+WORDS: dict[str, frozenset[Source]] = {
+    "bundled": frozenset(),
+    "catalogue": frozenset({"catalogue"}),
+    "hub": frozenset({"catalogue", "hub"}),
+    "folders": frozenset({"catalogue", "folders"}),
+    "any": frozenset({"catalogue", "hub", "folders"}),
+}
+DEFAULT = "catalogue"
+
+_log = logging.getLogger(__name__)
+
+
+def sources() -> frozenset[Source]:
+    """Where models may come from, besides those that ship with the app; several words are separated by commas."""
+    return _sources(os.environ.get("SPECVIZ_MODELS") or DEFAULT)
+
+
+@cache
+def _sources(setting: str) -> frozenset[Source]:
+    words = [word.strip() for word in setting.split(",")]
+    if unknown := [word for word in words if word not in WORDS]:
+        _log.warning("SPECVIZ_MODELS has no value %.40r: bundled and catalogued models only.", unknown[0])
+        return WORDS[DEFAULT]
+    return frozenset[Source]().union(*(WORDS[word] for word in words))
+
+
+def offered_names() -> list[str]:
+    """The models of the menus: the bundled ones, then those of the catalogue where they may be downloaded."""
+    return known_names() if "catalogue" in sources() else bundled_names()
+
+
+def may_be_typed() -> bool:
+    """Whether visitors can type names that are in no menu."""
+    return not sources() <= {"catalogue"}
+
+
+def is_allowed(name: str) -> bool:
+    """Whether a visitor may name this model. An existing folder counts as a folder, whatever its name looks like."""
+    if name in offered_names():
+        return True
+    if find_folder(name):
+        return "folders" in sources()
+    return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_names()
