@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
 from specviz.ui.helps.state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
+from specviz.ui.helps.studied import studied
 from specviz.ui.session import Session
 from specviz.ui.shared.engine import engine
 from tests.support.fake_rows import row_at
@@ -154,6 +155,8 @@ def test_only_the_newest_opened_files_stay_in_the_servers_memory() -> None:
     sweeps = Sweeps(rows={HERE: frame_of([row_at("story", 4, 1.5)])})
     for number in range(MAX_FILES + 2):
         sweeps.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), f"{number}.csv")
+        studied(sweeps, sweeps.shown)
+    assert set(sweeps.studied) <= set(sweeps.rows)
     assert list(sweeps.rows) == [HERE, *(f"from {number}.csv" for number in range(2, MAX_FILES + 2))]
     assert sweeps.shown == f"from {MAX_FILES + 1}.csv"
 

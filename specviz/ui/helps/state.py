@@ -78,7 +78,7 @@ class Sweeps:
 
     def clear(self) -> None:
         """Forget every row, until `undo_clear`."""
-        self.cleared, self.rows, self.shown = self.rows, {}, ""
+        self.cleared, self.rows, self.studied, self.shown = self.rows, {}, {}, ""
 
     def undo_clear(self) -> None:
         """Bring back what was cleared, before what came since."""
@@ -97,6 +97,7 @@ class Sweeps:
         files = [each for each in self.rows if each != HERE]
         for oldest in files[:-MAX_FILES]:
             del self.rows[oldest]
+        self.studied = {source: study for source, study in self.studied.items() if source in self.rows}
 
     def sources(self) -> list[str]:
         """What can be shown: the visitor's own first."""
