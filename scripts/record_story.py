@@ -21,7 +21,7 @@ from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
 from specviz.data.lessons.recorded_runs import RECORDED_RUNS, Figures, Measured, Overlap, Passes
-from specviz.data.workloads import Preset, find_workload
+from specviz.data.workloads import STORY, Preset, find_workload
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
@@ -175,12 +175,12 @@ def _rows_of(settings: Sequence[tuple[str, DecodeSettings]]) -> list[Measured]:
     """All settings on all story prompts. Repeats are outermost, so that a slow minute slows every setting alike."""
     target, models = load_model("wren-base"), {name: load_model(name) for name in DRAFTS}
     runs: dict[tuple[int, str], list[Trace]] = {}
-    for seed, preset, (place, (draft, one)) in product(range(FIGURE_REPEATS), presets("story"), enumerate(settings)):
+    for seed, preset, (place, (draft, one)) in product(range(FIGURE_REPEATS), STORY.all_prompts, enumerate(settings)):
         trace = in_turns(target, models[draft], preset, replace(one, seed=seed))
         runs.setdefault((place, preset.name), []).append(trace)
         print(f"repeat {seed + 1}, {preset.name}, {draft}: {speedup(trace) or 0:.2f}", file=sys.stderr)
     return [
-        _row(draft, one, [runs[place, preset.name] for preset in presets("story")])
+        _row(draft, one, [runs[place, preset.name] for preset in STORY.all_prompts])
         for place, (draft, one) in enumerate(settings)
     ]
 

@@ -7,10 +7,14 @@ STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
 def safe_cell(text: str) -> str:
     """Text that a spreadsheet does not read as a formula, on one line."""
-    line = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
-    return f"'{line}" if line.lstrip().startswith(STARTS_FORMULA) else line
+    return marked("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text))
 
 
-def read_cell(cell: str) -> str:
-    """The text that `safe_cell` made this cell from, if it was one line."""
+def marked(text: str) -> str:
+    """The text, with the mark that makes a spreadsheet read it as text where it would read a formula."""
+    return f"'{text}" if text.lstrip().startswith(STARTS_FORMULA) else text
+
+
+def unmarked(cell: str) -> str:
+    """The text that `marked` made this cell from."""
     return cell[1:] if cell.startswith("'") and cell[1:].lstrip().startswith(STARTS_FORMULA) else cell

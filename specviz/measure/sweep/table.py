@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from specviz.core.csv_cells import read_cell, safe_cell
+from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
 from specviz.measure.sweep.rows import COLUMNS, COLUMNS_BEFORE, FIRST_COLUMNS, SweepRow
 
@@ -55,7 +55,7 @@ def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
 
 def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
     """The rows as CSV; names that a spreadsheet would read as formulas are marked as text."""
-    safe = frame.assign(**{column: frame[column].map(safe_cell, na_action="ignore") for column in TEXTS})
+    safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in TEXTS})
     return safe.to_csv(index=False, header=header, lineterminator="\r\n")
 
 
@@ -107,7 +107,7 @@ def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
             if len(values) != len(columns):
                 fewer = "more" if len(values) > len(columns) else "fewer"
                 raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
-            yield {column: read_cell(value) or None for column, value in zip(columns, values, strict=True)}
+            yield {column: unmarked(value) or None for column, value in zip(columns, values, strict=True)}
     except csv.Error as error:
         raise InputError(f"{name} cannot be read as a table: {error}.") from None
 
