@@ -164,7 +164,7 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
     assert game(page).place == 2
     button(page, "play_finish").click().run()
     assert game(page).place == PROMPTS
-    assert "tokens per target call against" in texts(page)
+    assert "tokens per target call." in texts(page)
     rows = page.table[0].value
     assert list(rows["text"]) == ["text 1"] * 3 + ["text 2"] * 3 + ["**all**"] * 3
     assert list(rows["target calls"]) == ["5"] * 3 + ["1"] * 3 + ["6"] * 3
