@@ -45,6 +45,8 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
     assert best_of(never).speedup < 1
     assert "a would pay most: 10.00× at γ = 9 (modelled)" in reading([never, always])
+    tried = len(never) + len(always)
+    assert f"the best of {tried} combinations of draft and γ, all tried on this one text" in reading([never, always])
     assert "No draft pays on this text: the best, b" in reading([never])
     assert "No draft so far would pay on this text: the best, b" in reading([never], complete=False)
 
