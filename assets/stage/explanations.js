@@ -176,11 +176,11 @@ export function rule(text) {
 function facts(chip, greedy) {
   const list = element("dl", "facts");
   const when = greedy ? "plain softmax at temperature 1" : "after temperature, top-k and top-p";
-  const chance = greedy ? "Greedy means that the most likely token is always taken: 1 if this is the target’s, else 0." : "min(1, p/q).";
+  const chance = greedy ? "Greedy means that the most likely token is always taken: the chance to accept it is 1 if this is the target’s, else 0." : "The chance to accept it: min(1, p/q).";
   list.append(
     fact("target p", chip.p, `The target’s probability of this token: ${when}.`, "target"),
     fact("draft q", chip.q, `The draft’s probability of this token: ${when}.`, "draft"),
-    fact("chance to accept", chip.accept_prob, chance),
+    fact("chance", chip.accept_prob, chance),
   );
   if (!greedy) list.append(fact("drew u", chip.u, "The dice roll, from 0 to 1: the token is accepted if it is below the chance."));
   return list;

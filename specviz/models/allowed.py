@@ -7,8 +7,8 @@ from functools import cache
 from typing import Literal
 
 from specviz.models.catalogue import bundled_names
+from specviz.models.folders import find_folder
 from specviz.models.pairs import known_names
-from specviz.models.places import find_folder
 
 Source = Literal["catalogue", "hub", "folders"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)

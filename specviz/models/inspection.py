@@ -23,8 +23,9 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from specviz.core.errors import InputError
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names
+from specviz.models.folders import find_folder
 from specviz.models.hub import HubModel, find_cached, look_up
-from specviz.models.places import check_folder, find_folder, hub_id
+from specviz.models.places import check_folder, hub_id
 from specviz.models.quiet import in_short, quiet
 from specviz.models.weights import Shapes, disagreement, shapes_in_folder, shapes_on_hub
 

@@ -10,15 +10,6 @@ from specviz.core.errors import InputError
 from specviz.models.catalogue import bundled_names
 
 
-def find_folder(name: str) -> Path | None:
-    """The folder of that name, if there is one."""
-    try:
-        folder = Path(name).expanduser()
-        return folder if name and folder.is_dir() else None
-    except (OSError, RuntimeError, ValueError):  # a name that is too long for a file, or a missing home folder
-        return None
-
-
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path.
 

@@ -11,12 +11,13 @@ from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 from specviz.models.devices import choose_device
+from specviz.models.folders import find_folder
 from specviz.models.hub import Progress, fetch, find_cached
 from specviz.models.inspection import inspect_model
 from specviz.models.layout import store_columns_first
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
 from specviz.models.memory import give_back, is_out_of_memory, needed_bytes, shortage
-from specviz.models.places import find_folder, hub_id
+from specviz.models.places import hub_id
 from specviz.models.quiet import in_short, quiet
 
 
