@@ -62,7 +62,7 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
     return figure([*bars, _prompt_dots(rows)], HEIGHT, x=x, y=SPEEDUP, **layout)
 
 
-TEXT_ON = {FASTER: "#ffffff", ABOUT_EVEN: "#ffffff", SLOWER: "#1b1f24"}  # a hollow bar has the page's own colour
+TEXT_ON = {FASTER: "#ffffff", ABOUT_EVEN: "#ffffff", SLOWER: "#1b1f24", NOT_TOLD: GREY}  # readable on both grounds
 
 
 def _by_outcome(every: pd.DataFrame) -> dict[str, pd.DataFrame]:
