@@ -20,14 +20,14 @@ MOST_FIELDS = 64  # of one object: a trace's have 13 at most
 SMALL = 10_000  # bytes: such a file may be as dense as it likes
 
 
-def read_outline(raw: bytes) -> Any:
-    """The file's JSON values.
+def read_outline(raw: bytes, *, dense: bool) -> Any:
+    """The file's JSON values; `dense`: whether it may have many values for its size.
 
     Raises:
-        InputError: it is not JSON, or far denser than a file that a program wrote.
+        InputError: it is not JSON, has an object of many fields, or is denser than allowed.
     """
     least = max(raw.count(b",") * BYTES_A_VALUE, raw.count(b'":') * BYTES_A_FIELD)
-    if least > max(len(raw), SMALL):
+    if not dense and least > max(len(raw), SMALL):
         raise InputError("The trace is not valid at the file: it has too many values for its size.")
     try:
         return json.loads(raw, object_pairs_hook=_small_object)

@@ -187,10 +187,16 @@ class Limits:
 
     megabytes: int
     rounds: int
+    dense: bool  # whether it may have many values for its size, which then take much memory
+
+    @property
+    def bytes(self) -> int:
+        """The largest size."""
+        return self.megabytes * 10**6
 
 
-FILE = Limits(megabytes=32, rounds=MAX_TOKENS)  # on the command line
-UPLOAD = Limits(megabytes=4, rounds=2_000)  # on a server that others use too
+FILE = Limits(megabytes=32, rounds=MAX_TOKENS, dense=True)  # on the command line
+UPLOAD = Limits(megabytes=4, rounds=2_000, dense=False)  # on a server that others use too
 
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
@@ -210,9 +216,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     file = Path(path)
     try:
         with file.open("rb") as opened:
-            content = opened.read(
-                FILE.megabytes * 10**6 + 1
-            )  # a limit, because a file can be larger than its size says
+            content = opened.read(FILE.bytes + 1)  # a limit, because a file can be larger than its size says
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
     return parse_trace(content)
@@ -221,15 +225,16 @@ def read_trace(path: str | PathLike[str]) -> Trace:
 def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
-    Reading a file takes about 7 times its size in memory; a hostile one at most 10 times, see `specviz.core.outline`.
+    Reading a trace takes about 7 times its size in memory; a hostile upload at most 10 times, see
+    `specviz.core.outline`.
 
     Raises:
         InputError: one sentence that says what is wrong and where.
     """
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-    if len(raw) > limits.megabytes * 10**6:
+    if len(raw) > limits.bytes:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
-    _check_outline(read_outline(raw))
+    _check_outline(read_outline(raw, dense=limits.dense))
     try:
         trace = _TRACE.validate_json(raw, strict=True)
     except ValidationError as error:

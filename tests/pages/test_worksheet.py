@@ -19,6 +19,7 @@ from specviz.ui.watch.state import Shown, Watching
 from tests.support.explained import without_explanations
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
+from tests.support.pasted_counters import ISSUE
 
 LINE = (
     "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
@@ -134,19 +135,6 @@ def test_pasted_counters_get_a_modelled_verdict_and_go_on_the_map(page: AppTest)
     assert page.slider(key="worksheet_gamma").value == 2
     assert page.slider(key="worksheet_alpha").value == pytest.approx(0.927, abs=0.001)  # α + α² = 1.786
     assert page.slider(key="worksheet_verification").value == pytest.approx(1 + (checked - 1) * 2 / 4, abs=0.001)
-
-
-ISSUE = "\n".join(
-    [
-        "vllm:spec_decode_num_drafts_total 1000",
-        "vllm:spec_decode_num_draft_tokens_total 5000",
-        "vllm:spec_decode_num_accepted_tokens_total 1720",
-        *(
-            f'vllm:spec_decode_num_accepted_tokens_per_pos_total{{position="{position}"}} {count}'
-            for position, count in enumerate([780, 450, 270, 140, 80])
-        ),
-    ]
-)
 
 
 def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppTest) -> None:

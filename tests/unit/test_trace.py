@@ -328,13 +328,13 @@ def test_a_file_that_is_not_a_trace_is_refused(content: str | bytes) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
-    assert "larger than 32 MB" in refusal(b" " * (FILE.megabytes * 10**6 + 1))
+    assert "larger than 32 MB" in refusal(b" " * (FILE.bytes + 1))
     file = tmp_path / "huge.json"
     with file.open("wb") as sparse:
-        sparse.truncate(FILE.megabytes * 10**6 + 1)
+        sparse.truncate(FILE.bytes + 1)
     with pytest.raises(InputError, match="larger than 32 MB"):
         read_trace(file)
-    file.write_text(json.dumps(VALID) + " " * (FILE.megabytes * 10**6 - len(json.dumps(VALID))))
+    file.write_text(json.dumps(VALID) + " " * (FILE.bytes - len(json.dumps(VALID))))
     assert read_trace(file) == parse_trace(json.dumps(VALID))
 
 
@@ -464,3 +464,12 @@ def test_an_upload_may_be_4_mb_and_2000_rounds_and_a_file_on_the_command_line_mo
 def emitted(round: dict[str, Any]) -> list[int]:
     accepted = [token["id"] for token in round["drafted"] if token["status"] == "accepted"]
     return [*accepted, *([] if round["emitted"]["id"] is None else [round["emitted"]["id"]])]
+
+
+def test_a_dense_trace_is_read_on_the_command_line() -> None:
+    """A model of single bytes has short ids and pieces: a long prompt is then dense without being hostile."""
+    prompt = {"text": "a" * 4_000, "token_ids": [7] * 4_000, "tokens": ["a"] * 4_000}
+    content = json.dumps(VALID | {"prompt": prompt}, separators=(",", ":"))
+    assert len(parse_trace(content).prompt.token_ids) == 4_000
+    with pytest.raises(InputError, match="too many values for its size"):
+        parse_trace(content, UPLOAD)

@@ -19,20 +19,10 @@ from specviz.measure.worksheet.serving import (
     recommended,
 )
 from specviz.measure.worksheet.starts import start_of_gpu
+from tests.support.pasted_counters import ISSUE
 
 MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 CHEAP = Model(alpha=0.8, draft_length=4, cost_ratio=0.05, verification=1.2, overhead=0.02)  # v grows by 0.05 a token
-ISSUE = "\n".join(
-    [
-        "vllm:spec_decode_num_drafts_total 1000",
-        "vllm:spec_decode_num_draft_tokens_total 5000",
-        "vllm:spec_decode_num_accepted_tokens_total 1720",
-        *(
-            f'vllm:spec_decode_num_accepted_tokens_per_pos_total{{position="{position}"}} {count}'
-            for position, count in enumerate([780, 450, 270, 140, 80])
-        ),
-    ]
-)
 
 
 def measured(speedup: float | None = 0.94, text: str = ISSUE, costs: Model = MODEL) -> Production:
