@@ -85,20 +85,20 @@ class HealthCheck(Thread):
 
 
 @contextmanager
-def served() -> Iterator[Server]:
-    """A fresh server, ready to be opened, with no run of an earlier one."""
+def served(log: Path = Path(os.devnull)) -> Iterator[Server]:
+    """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with TemporaryDirectory() as runs:
+    with TemporaryDirectory() as runs, log.open("wb") as lines:
         started = subprocess.Popen(
             [*command, *options],
             cwd=ROOT,
             env=os.environ | {"SPECVIZ_RUNS": runs},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=lines,
+            stderr=subprocess.STDOUT,
         )
         try:
             server = Server(port, psutil.Process(started.pid))

@@ -14,8 +14,10 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
+import httpx2
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
@@ -66,6 +68,8 @@ class Visitor:
     page_hash: str = ""  # the page that is open, as the server names it
     timers: dict[str, Timer] = field(default_factory=dict)  # by the fragment's id
     widgets: dict[str, tuple[str, str]] = field(default_factory=dict)  # key → the widget's and the fragment's id
+    session: str = ""  # the server's name for this visitor
+    places: FileURLs | None = None  # where to send the file that is uploaded
     run_shown: str = RECORDED  # on the stage
     rounds: int = 0  # of it
     running: bool = False  # whether it still grows
@@ -97,6 +101,29 @@ class Visitor:
         message = self._request(fragment)
         message.rerun_script.widget_states.widgets.add(id=widget).double_array_value.data.append(value)
         await self.socket.send(message.SerializeToString())
+
+    async def upload(self, key: str, name: str, content: bytes) -> int:
+        """Give a file to the uploader that has this key, as the browser does; the server's answer, 204: it has it."""
+        widget, fragment = self.widgets[key]
+        message = BackMsg()
+        message.file_urls_request.request_id = message.file_urls_request.session_id = self.session
+        message.file_urls_request.file_names.append(name)
+        self.places = None
+        await self.socket.send(message.SerializeToString())
+        await self.stay_until(lambda: self.places is not None, GIVE_UP_SECONDS)
+        assert self.places is not None, "the server named no place for a file"
+        host, port = self.socket.remote_address[:2]
+        async with httpx2.AsyncClient(base_url=f"http://{host}:{port}", timeout=GIVE_UP_SECONDS) as client:
+            await client.get("/_stcore/health")
+            token = {"X-Xsrftoken": client.cookies.get("_streamlit_xsrf", "")}
+            status = (
+                await client.put(self.places.upload_url, files={"file": (name, content)}, headers=token)
+            ).status_code
+        request = self._request(fragment)
+        state = request.rerun_script.widget_states.widgets.add(id=widget).file_uploader_state_value
+        state.uploaded_file_info.add(file_id=self.places.file_id, name=name, size=len(content), file_urls=self.places)
+        await self.socket.send(request.SerializeToString())
+        return status
 
     async def run(self, ask: Awaitable[None]) -> RunTimes:
         """Ask for a run in some way, and stay until it is over or has failed."""
@@ -168,8 +195,12 @@ class Visitor:
         message = ForwardMsg()
         message.ParseFromString(raw)
         kind = message.WhichOneof("type")
-        if kind == "new_session" and not message.metadata.run.fragment_ids:
-            self.timers.clear()  # a run of the whole script begins
+        if kind == "new_session":
+            self.session = message.new_session.initialize.session_id or self.session
+            if not message.metadata.run.fragment_ids:
+                self.timers.clear()  # a run of the whole script begins
+        elif kind == "file_urls_response":
+            self.places = message.file_urls_response.file_urls[0]
         elif kind == "navigation":
             self.page_hash = message.navigation.page_script_hash
         elif kind == "auto_rerun":
@@ -192,7 +223,7 @@ class Visitor:
             self.messages.append(element.alert.body)
             if element.alert.format == Alert.ERROR:
                 self.problem = element.alert.body
-        elif kind in ("button", "slider"):
+        elif kind in ("button", "slider", "file_uploader"):
             widget = getattr(element, kind).id
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
         elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:

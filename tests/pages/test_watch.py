@@ -314,3 +314,11 @@ print(len(page.get("bidi_component")) > 0, [name for name in ("numpy", "pandas",
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert result.stdout.strip() == "True []", result.stderr
+
+
+def test_a_file_that_cannot_be_shown_leaves_the_run_as_it_was(page: AppTest) -> None:
+    page.get_by_key("trace_file").set_value(("broken.json", b'{"schema": 99}', "application/json")).run()
+    assert not page.exception
+    assert "That file cannot be shown." in texts(page)
+    assert stage_of(page)["run_id"] == "first"
+    assert stage_of(page)["notice"] is None

@@ -32,6 +32,7 @@ from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
+from specviz.ui.shared.uploads import uploaded
 
 CONTROLS = RunControls("sweep_")
 SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
@@ -142,7 +143,7 @@ def _own_prompts(sweeps: Sweeps) -> None:
 
 def _open_prompts() -> None:
     """A file that cannot be used changes nothing but a sentence."""
-    sweeps, file = session().sweeps, st.session_state.sweep_file
+    sweeps, file = session().sweeps, uploaded("sweep_file")
     sweeps.own_problem = ""
     if file is not None:
         try:

@@ -24,6 +24,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
+from specviz.ui.shared.uploads import uploaded
 
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
 FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
@@ -184,7 +185,7 @@ def _and_all_else(change: Callable[[], None]) -> Callable[[], None]:
 
 def _open_csv() -> None:
     """A file that cannot be read changes nothing but a sentence."""
-    sweeps, file = session().sweeps, st.session_state.sweep_csv
+    sweeps, file = session().sweeps, uploaded("sweep_csv")
     sweeps.csv_problem = ""
     if file is not None:
         try:

@@ -14,6 +14,7 @@ from specviz.ui.shared.address import write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
+from specviz.ui.shared.uploads import uploaded
 from specviz.ui.stage.component import feed, stage
 from specviz.ui.stage.growth import news, sent_with
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
@@ -51,7 +52,7 @@ def show_run(watching: Watching) -> None:
     watching.wait_for_end()
     watching.refresh()
     with above:
-        notices([watching.message], "error")
+        notices([watching.message, watching.file_problem], "error")
         notices([watching.run.message if watching.run.state == "lost" else None], "info")
     _follow(watching)
     if watching.shown:
@@ -103,13 +104,14 @@ def _draw_outcome(watching: Watching, shown: Shown) -> None:
 
 def _open_file() -> None:
     """Show the trace file the visitor picked; one that cannot be read changes nothing but a message."""
-    watching, file = session().watch, st.session_state.trace_file
+    watching, file = session().watch, uploaded("trace_file")
+    watching.file_problem = ""
     if file is None:
         return
     try:
         trace = parse_trace(file.getvalue(), UPLOAD)
     except InputError as error:
-        watching.message = f"That file cannot be shown. {error}"
+        watching.file_problem = f"That file cannot be shown. {error}"
         return
     watching.open_trace(trace, f"file-{file.file_id}")
     if asked := fill_in_trace(trace):

@@ -111,7 +111,8 @@ class Watching:
     request: RunRequest | None = None  # the one last submitted
     preset: str | None = None  # where its prompt came from
     run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
-    message: str = ""  # why the last run failed, or a file cannot be shown
+    message: str = ""  # why the last run failed
+    file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
     refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here in this session
     runs: int = 0  # how many were finished, also those no longer in `finished`
@@ -124,7 +125,7 @@ class Watching:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
         if self.request is not None:
             self.step = None  # a link's playhead belongs to the link's run
-        self.request, self.preset, self.message = request, preset, ""
+        self.request, self.preset, self.message, self.file_problem = request, preset, "", ""
         self.run.start(lambda job: Run(job, request), fresh=fresh)
 
     def wait_for_first_round(self) -> None:
@@ -207,7 +208,7 @@ class Watching:
     def open_trace(self, trace: Trace, run_id: str) -> None:
         """Show a trace from a file; a run under way ends."""
         self.run.reset()
-        self.message, self.step = "", None
+        self.message, self.file_problem, self.step = "", "", None
         self.shown = recorded_run(trace, run_id)
 
 
