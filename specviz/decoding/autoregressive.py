@@ -8,6 +8,7 @@ import torch
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
 from specviz.decoding.constraints import LogitsConstraint, constrain
+from specviz.decoding.prompt_reading import TimedReading
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler, make_sampler
 from specviz.models.cached_model import CachedModel
@@ -50,13 +51,17 @@ class AutoregressiveRun:
         self._sampler = make_sampler(settings, torch.Generator().manual_seed(settings.seed))
         self._token_ids = list(self.setup.prompt.token_ids)
         self._model = CachedModel(target, self.setup.vocabulary)
-        began = perf_counter()
-        self._model.prefill(self._token_ids[:-1])
-        self._prefill_seconds = perf_counter() - began
+        self._reading = TimedReading(self._model.prefill_steps(self._token_ids[:-1]))
         self._steps: list[tuple[int, float]] = []
 
+    def read_prompt(self) -> Iterator[None]:
+        """Read the prompt, and yield between two passes; a second call reads what is left."""
+        yield from self._reading
+
     def steps(self) -> Iterator[tuple[int, float]]:
-        """Decode; yields each token id with the seconds it took."""
+        """Decode; yields each token id with the seconds it took. Reads what is left of the prompt first."""
+        for _ in self.read_prompt():
+            pass
         for step in autoregressive_steps(self._model, self._sampler, self._token_ids, self.setup, self._constraint):
             self._steps.append(step)
             yield step
@@ -65,7 +70,7 @@ class AutoregressiveRun:
         """The run so far: no drafter, no rounds."""
         written = [token_id for token_id, _ in self._steps]
         plain = Autoregressive([seconds for _, seconds in self._steps], written)
-        return self.setup.trace(None, PrefillSeconds(self._prefill_seconds, 0.0), [], plain, written)
+        return self.setup.trace(None, PrefillSeconds(self._reading.seconds, 0.0), [], plain, written)
 
 
 def autoregressive_decode(

@@ -15,6 +15,7 @@ from specviz.core.trace import PrefillSeconds, Round, Trace
 from specviz.decoding.constraints import LogitsConstraint, constrain
 from specviz.decoding.draft_length import DraftLength
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
+from specviz.decoding.prompt_reading import TimedReading
 from specviz.decoding.recording import Recorder, Seconds
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampler, make_sampler
@@ -99,12 +100,11 @@ class SpeculativeRun:
         sampler = make_sampler(settings, generator)
         token_ids = list(setup.prompt.token_ids)
 
-        began = perf_counter()
         model = CachedModel(target, setup.vocabulary)
-        model.prefill(token_ids[:-1])
-        target_read = perf_counter()
+        began = perf_counter()
         proposer = drafter.begin(DraftContext(setup, sampler, constraint))
-        self._prefill = PrefillSeconds(target_read - began, perf_counter() - target_read)
+        self._draft_reading = TimedReading(proposer.read_prompt(), perf_counter() - began)
+        self._target_reading = TimedReading(model.prefill_steps(token_ids[:-1]))
 
         self._drafter = drafter.info
         self._rounds: list[Round] = []
@@ -119,8 +119,15 @@ class SpeculativeRun:
             constraint,
         )
 
+    def read_prompt(self) -> Iterator[None]:
+        """Let both models read the prompt, and yield between their passes; a second call reads what is left."""
+        yield from self._target_reading
+        yield from self._draft_reading
+
     def rounds(self) -> Iterator[Round]:
-        """Decode; yields each round as it ends."""
+        """Decode; yields each round as it ends. Reads what is left of the prompt first."""
+        for _ in self.read_prompt():
+            pass
         for round in self._decoding:
             self._rounds.append(round)
             yield round
@@ -128,7 +135,8 @@ class SpeculativeRun:
     def trace(self) -> Trace:
         """The run so far; `output.stopped_by` is None until the run has ended."""
         written = [token_id for round in self._rounds for token_id in round.emitted_ids]
-        return self.setup.trace(self._drafter, self._prefill, self._rounds, None, written)
+        prefill = PrefillSeconds(self._target_reading.seconds, self._draft_reading.seconds)
+        return self.setup.trace(self._drafter, prefill, self._rounds, None, written)
 
 
 def iter_speculative_decode(

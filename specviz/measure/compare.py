@@ -24,6 +24,8 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 
+ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
+
 Progress = Callable[[str], None]
 
 
@@ -126,26 +128,40 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, 
 
 def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
     """Difference of the two highest next-token logits after `text`; where it is near 0, rounding can decide."""
-    best, second = _logits(target, text)[-1].topk(2).values.tolist()
+    best, second = _next_logits(target, text).topk(2).values.tolist()
     return float(best - second)
 
 
 def lead_of(target: LoadedModel, text: Sequence[int], one: int, other: int) -> float:
     """How far the next-token logit of `one` is above that of `other` after `text`; negative if it is below."""
-    logits = _logits(target, text)[-1]
+    logits = _next_logits(target, text)
     return float(logits[one] - logits[other])
 
 
 def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> dict[str, float | None]:
     """Mean over the output's tokens of log p(token), in nats, with the 95 % t-interval of that mean."""
-    text = [*prompt, *output]
-    rows = _logits(target, text)[len(prompt) - 1 : -1].log_softmax(-1)
-    each: list[float] = rows[torch.arange(len(output)), torch.tensor(list(output))].tolist()
+    each = _log_probabilities(target, prompt, output)
     if len(each) < 2:
         return {"mean": each[0], "low": None, "high": None}
     mean, half = fmean(each), student_t(len(each) - 1) * stdev(each) / math.sqrt(len(each))
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
-def _logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
-    return CachedModel(target, shared_vocabulary(target)).read(text)
+def _next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
+    """The logits of the token after `text`, (vocabulary,)."""
+    model = CachedModel(target, shared_vocabulary(target))
+    model.prefill(text[:-1])
+    return model.read(text[-1:])[0]
+
+
+def _log_probabilities(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> list[float]:
+    """log p of each token of the output. A part of the output is read at a time: the logits of all can be gigabytes."""
+    model = CachedModel(target, shared_vocabulary(target))
+    model.prefill(prompt[:-1])
+    each: list[float] = []
+    for start in range(0, len(output), ROWS):
+        written = torch.tensor(output[start : start + ROWS])
+        before = [*prompt[-1:], *output][start : start + len(written)]
+        rows = model.read(before).log_softmax(-1)
+        each += rows.gather(1, written[:, None])[:, 0].tolist()
+    return each

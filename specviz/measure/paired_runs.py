@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
@@ -103,7 +104,7 @@ class PairedRuns:
 
     def _time_plain(self, settings: DecodeSettings) -> bool:
         run = AutoregressiveRun(self._target, self._prompt, settings, constraint=self._constraint)
-        for _ in run.steps():
+        for _ in chain(run.read_prompt(), run.steps()):
             if self._is_stopped():
                 return False
         self.plain.traces.append(run.trace())
@@ -113,7 +114,7 @@ class PairedRuns:
         run = SpeculativeRun(
             self._target, self._drafter, self._prompt, settings, record=False, constraint=self._constraint
         )
-        for _ in run.rounds():
+        for _ in chain(run.read_prompt(), run.rounds()):
             if self._is_stopped():
                 return False
         self.speculative.traces.append(run.trace())

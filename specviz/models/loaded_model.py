@@ -34,6 +34,18 @@ class LoadedModel:
         return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
 
     @property
+    def cache_bytes_per_token(self) -> int:
+        """Memory that the keys and values of one token take: layers × heads × size of a head × 2 × bytes of a number.
+
+        A layer with a sliding window may take less.
+        """
+        config = self.model.config.get_text_config()
+        queries = getattr(config, "num_attention_heads", 1)
+        heads = getattr(config, "num_key_value_heads", None) or queries
+        size = getattr(config, "head_dim", None) or config.hidden_size // queries
+        return int(config.num_hidden_layers * heads * size * 2 * self.model.dtype.itemsize)
+
+    @property
     def end_ids(self) -> frozenset[int]:
         """Token ids that end the text."""
         ends = self.model.generation_config.eos_token_id if self.model.generation_config else None

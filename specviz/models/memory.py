@@ -54,6 +54,17 @@ def shortage(names: str, needed: int) -> str | None:
     )
 
 
+def cache_shortage(prompt_tokens: int, new_tokens: int, needed: int) -> str | None:
+    """Why the keys and values of a run, this many bytes, do not fit into memory; None if they fit."""
+    room, needed = available_bytes(), int(needed * WORKING_ROOM)
+    if needed <= room:
+        return None
+    return (
+        f"Reading {prompt_tokens} tokens and writing {new_tokens} would take {in_words(needed)} of memory for keys and "
+        f"values, but {in_words(room)} are free here: use a shorter prompt, fewer tokens, or smaller models."
+    )
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error, from Python or torch, says that memory ran out."""
     return (

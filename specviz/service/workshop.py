@@ -89,6 +89,7 @@ class Workshop:
         key = _plain_key(target, prompt, settings)
         if key not in self._plain_runs:
             run = AutoregressiveRun(target, prompt, settings)
+            yield from run.read_prompt()
             sent = 0.0
             for tokens, _ in enumerate(run.steps(), start=1):
                 due = monotonic() - sent >= MESSAGE_SECONDS

@@ -1,6 +1,6 @@
 """Drafting with a smaller model that has the target's tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 import torch
@@ -29,10 +29,8 @@ class ModelDrafter(Drafter):
         self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash)
 
     def begin(self, context: DraftContext) -> "ModelProposer":
-        """Read all of the prompt except its last token: the first guess starts from that one."""
-        model = context.open_model(self._model, context.setup.vocabulary)
-        model.prefill(context.setup.prompt.token_ids[:-1])
-        return ModelProposer(model, context)
+        """Open the model; nothing is read yet."""
+        return ModelProposer(context.open_model(self._model, context.setup.vocabulary), context)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
         """The model's most probable token before each token of the output.
@@ -58,6 +56,11 @@ class ModelProposer(Proposer):
         self._sampler = context.sampler
         self._constraint = context.constraint
         self._unsure_below = unsure_below(context.setup.settings)
+        self._prompt = context.setup.prompt.token_ids
+
+    def read_prompt(self) -> Iterator[None]:
+        """Read all of the prompt except its last token: the first guess starts from that one."""
+        yield from self._model.prefill_steps(self._prompt[:-1])
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
         """Guess `count` tokens, or fewer. A step reads one token; after a full accept the first step reads two."""

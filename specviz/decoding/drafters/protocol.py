@@ -6,7 +6,7 @@ only `propose`. `examples/own_drafter.py` is a complete one.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +43,13 @@ class DraftContext:
 
 class Proposer(Protocol):
     """A drafter's work on one text, round by round."""
+
+    def read_prompt(self) -> Iterator[None]:
+        """Read the prompt in chunks, and yield after each: a chance to stop. Called once, before the first guess.
+
+        The time counts as the draft's prefill. The default does nothing: a proposer without a model needs no prompt.
+        """
+        yield from ()
 
     @abstractmethod
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
@@ -86,7 +93,7 @@ class Drafter(Protocol):
 
     @abstractmethod
     def begin(self, context: DraftContext) -> Proposer:
-        """Start a run: read the prompt, if the drafter reads it. The time counts as the draft's prefill."""
+        """Start a run. What takes long belongs in `Proposer.read_prompt`; both count as the draft's prefill."""
 
     def guess_along(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]

@@ -5,7 +5,7 @@ The draft's probabilities belong to other tokens than the target's, so q is unkn
 there a guess is accepted if it is the target's own token, whatever made it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from specviz.core.errors import InputError
@@ -66,7 +66,7 @@ class TranslatedDrafter(Drafter):
         return setup
 
     def begin(self, context: DraftContext) -> "TranslatedProposer":
-        """Read the prompt in the draft's own tokens. A constraint is left to the target: it is about its tokens."""
+        """Split the prompt into the draft's own tokens. A constraint is left to the target: it is about its tokens."""
         # A longer text may change tokens far back, so a sliding window keeps all of them.
         model = CachedModel(self._model, shared_vocabulary(self._model), whole=True)
         text, _ = self._target_tokens.spell_whole(context.setup.prompt.token_ids)
@@ -91,6 +91,10 @@ class TranslatedProposer(Proposer):
         self._token_texts = token_texts
         self._vocabulary = vocabulary
         self._end_id = end_id
+
+    def read_prompt(self) -> Iterator[None]:
+        """Read the prompt in the draft's own tokens."""
+        yield from self._writer.read_prompt()
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
         """At most `count` tokens of the target, made from as many draft tokens as they take.
@@ -139,7 +143,10 @@ class DraftWriter:
         self._ids = list(self._text_ids)  # the same, then the guesses that nothing has contradicted yet
         self._known = len(self._ids)  # how many of them are known to be part of the text as whole tokens
         self._past = 0  # characters of the guesses that the text contains by now
-        model.prefill(self._ids[:-1])  # the last token stays unread: the next guess starts from it
+
+    def read_prompt(self) -> Iterator[None]:
+        """Read all of the text except its last token: the next guess starts from that one."""
+        yield from self._model.prefill_steps(self._ids[:-1])
 
     def follow(self, text: str) -> None:
         """Take note of how the text continued. The cache and the guesses keep what is still true of it."""

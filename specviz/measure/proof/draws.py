@@ -126,7 +126,10 @@ class Draws:
         return self._setup.token_texts[token_id]
 
     def _begin(self) -> Proposer:
-        return self._drafter.begin(DraftContext(self._setup, self._drafts_with, open_model=self._open_draft))
+        proposer = self._drafter.begin(DraftContext(self._setup, self._drafts_with, open_model=self._open_draft))
+        for _ in proposer.read_prompt():
+            pass
+        return proposer
 
     def _open_draft(self, loaded: LoadedModel, vocabulary: int) -> CachedModel:
         """A draft model whose passes are remembered from run to run."""

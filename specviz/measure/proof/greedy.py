@@ -89,12 +89,13 @@ def greedy_row(
     speculative_model = (ForgetsOneRow if forgets else LoggingModel)(target, setup.vocabulary)
     start = setup.prompt.token_ids
     plain, speculative = list(start), list(start)
-    plain_model.prefill(start[:-1])
+    yield from plain_model.prefill_steps(start[:-1])
     for _ in autoregressive_steps(plain_model, Greedy(), plain, setup, None):
         yield None
-    speculative_model.prefill(start[:-1])
+    yield from speculative_model.prefill_steps(start[:-1])
     recorder = Recorder(setup.token_texts, Greedy(), False)
     proposer = drafter.begin(DraftContext(setup, Greedy()))
+    yield from proposer.read_prompt()
     rounds: list[Round] = []
     for round in speculative_rounds(speculative_model, proposer, Greedy(), GreedyRule(), speculative, setup, recorder):
         rounds.append(round)
@@ -136,7 +137,9 @@ def near_tie(
     def contenders(way: str, dtype: str, logits: Tensor) -> Contenders:
         return Contenders(way, dtype, float(logits[ids[0]]), float(logits[ids[1]]))
 
-    whole = CachedModel(exact(), setup.vocabulary).read(plain[:at])[-1]
+    exact_model = CachedModel(exact(), setup.vocabulary)
+    exact_model.prefill(plain[: at - 1])
+    whole = exact_model.read([plain[at - 1]])[0]
     before = setup.target.tokenizer.decode(plain[:at], clean_up_tokenization_spaces=False)
     return NearTie(
         position=at - len(setup.prompt.token_ids),

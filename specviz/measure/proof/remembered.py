@@ -4,7 +4,7 @@ The logits of a model after a text depend only on the text, so the loop does the
 ones. Everything else (drafting, the rule, its draws, cropping) is done by the loop itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -68,8 +68,9 @@ class RememberingModel(CachedModel):
         self._token_ids = passes.prompt[:-1]
         self.length = len(self._token_ids)
 
-    def prefill(self, tokens: Sequence[int]) -> None:
+    def prefill_steps(self, tokens: Sequence[int]) -> Iterator[None]:
         """Nothing to do: the prompt has been read already."""
+        yield from ()
 
     def read(self, tokens: Sequence[int]) -> Tensor:
         """Logits after each of `tokens`, as `CachedModel.read`."""

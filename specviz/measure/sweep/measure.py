@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
+from itertools import chain, groupby
 
 import torch
 
@@ -70,14 +70,14 @@ def warm_up(models: Models, drafter: Drafter, cell: Cell, chance: Callable[[], N
 def _speculative(models: Models, drafter: Drafter, cell: Cell, chance: Callable[[], None]) -> Trace:
     constraint = _constraint(models, cell)
     run = SpeculativeRun(models[0], drafter, cell.prompt.text, cell.settings, record=False, constraint=constraint)
-    for _ in run.rounds():
+    for _ in chain(run.read_prompt(), run.rounds()):
         chance()
     return run.trace()
 
 
 def _plain(models: Models, cell: Cell, chance: Callable[[], None]) -> Trace:
     run = AutoregressiveRun(models[0], cell.prompt.text, cell.settings, constraint=_constraint(models, cell))
-    for _ in run.steps():
+    for _ in chain(run.read_prompt(), run.steps()):
         chance()
     return run.trace()
 

@@ -1,0 +1,197 @@
+"""Long prompts: read in passes that can be stopped, with a budget for keys and values, and never all logits at once."""
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+
+import pytest
+import torch
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from torch import Tensor
+from transformers import DynamicCache
+
+from specviz import DecodeSettings, InputError, ModelDrafter, autoregressive_decode, speculative_decode
+from specviz.core.request import RunRequest
+from specviz.decoding import AutoregressiveRun, SpeculativeRun
+from specviz.measure import compare
+from specviz.measure.paired_runs import PairedRuns
+from specviz.models import cached_model, memory
+from specviz.models.cached_model import CHUNK, CachedModel
+from specviz.models.loaded_model import LoadedModel
+from specviz.service.handlers.run import run_steps
+from specviz.service.protocol import Run, Started
+from tests.support.fake_workshop import workshop_with
+from tests.support.tiny_models import tiny_model
+from tests.tiny.test_architectures import DECODABLE, random_model
+
+
+def reader_of_words(layers: int, name: str) -> LoadedModel:
+    """A model with room for a long prompt; its tokenizer splits a text at the spaces."""
+    made = tiny_model(seed=1, layers=layers, name=name, context=1024)
+    made.tokenizer.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
+    return made
+
+
+TARGET = reader_of_words(2, "target")
+DRAFT = reader_of_words(1, "draft")
+LONG = [(7 * place * place + place // 3) % 7 for place in range(3 * CHUNK + 6)]  # read in four passes
+SETTINGS = DecodeSettings(max_new_tokens=24, draft_length=4)
+
+
+class PassSizes:
+    """How many tokens each forward pass of the models reads, in order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sizes: list[int] = []
+        real = CachedModel._forward
+
+        def forward(model: CachedModel, tokens: Sequence[int], logits_to_keep: int = 0) -> Tensor:
+            self.sizes.append(len(tokens))
+            return real(model, tokens, logits_to_keep)
+
+        monkeypatch.setattr(CachedModel, "_forward", forward)
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> PassSizes:
+    return PassSizes(monkeypatch)
+
+
+def of_transformers(target: LoadedModel, prompt: list[int], tokens: int) -> list[int]:
+    ids = torch.tensor([prompt])
+    written = target.model.generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, do_sample=False, pad_token_id=0
+    )
+    return list(written[0, len(prompt) :].tolist())
+
+
+# In passes
+
+
+def test_a_long_prompt_is_read_in_several_passes_and_a_short_one_in_one(passes: PassSizes) -> None:
+    CachedModel(TARGET, 7).prefill(LONG)
+    assert passes.sizes == [CHUNK, CHUNK, CHUNK, 6]
+    passes.sizes.clear()
+    CachedModel(TARGET, 7).prefill(LONG[:CHUNK])
+    assert passes.sizes == [CHUNK]
+
+
+def test_greedy_output_after_a_long_prompt_is_the_one_of_transformers() -> None:
+    """Which reads the prompt in one pass."""
+    expected = of_transformers(TARGET, LONG, 24)
+    assert autoregressive_decode(TARGET, LONG, SETTINGS).output.token_ids == expected
+    assert speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS).output.token_ids == expected
+
+
+@pytest.mark.parametrize("kind", DECODABLE)
+def test_every_architecture_reads_a_prompt_in_passes_as_in_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those with a sliding window, which is 6 tokens here: a pass is shorter, the prompt longer."""
+    prompt = [4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7]
+    target, draft = random_model(kind, DECODABLE[kind]), random_model(kind, DECODABLE[kind], noise=0.15)
+    expected = of_transformers(target, prompt, 40)
+    for size in (4, 9):
+        monkeypatch.setattr(cached_model, "CHUNK", size)
+        trace = speculative_decode(target, ModelDrafter(draft), prompt, DecodeSettings(max_new_tokens=40))
+        assert trace.output.token_ids == expected
+
+
+def test_the_logits_after_a_prompt_in_passes_are_those_of_one_pass_up_to_rounding() -> None:
+    model = CachedModel(TARGET, 7)
+    model.prefill(LONG[:-1])
+    whole = TARGET.model(torch.tensor([LONG])).logits[0, -1]
+    assert torch.allclose(model.read(LONG[-1:])[0], whole, atol=1e-5)
+
+
+# Stopping
+
+
+def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: PassSizes) -> None:
+    words = " ".join(f"w{token}" for token in LONG)
+    steps = run_steps(Run(1, RunRequest(words, settings=SETTINGS)), workshop_with(TARGET, DRAFT), lambda: False)
+    read = []
+    while True:
+        event = next(steps)
+        if isinstance(event, Started):
+            break
+        assert event is None
+        read.append(sum(passes.sizes))
+    prompt = len(LONG) - 1  # its last token is read with the first guesses
+    assert read[-1] == 3 * prompt, "the target, the draft, and the target alone"
+    assert max(b - a for a, b in pairwise(read)) == CHUNK
+    assert len(read) >= 12
+
+
+def test_a_race_hears_a_stop_between_two_passes(passes: PassSizes) -> None:
+    runs = PairedRuns(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS, is_stopped=lambda: True)
+    assert runs.repeat() is False
+    assert passes.sizes == [CHUNK]
+
+
+def test_the_time_between_two_passes_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = chain(range(100), [])
+    monkeypatch.setattr("specviz.decoding.prompt_reading.perf_counter", lambda: next(clock))  # a second at each look
+    run = AutoregressiveRun(TARGET, LONG, SETTINGS)
+    for _ in run.read_prompt():
+        next(clock)  # somebody else's second
+    assert run.trace().prefill_seconds.target == 5  # four passes, and the look for a fifth
+    assert list(run.read_prompt()) == []
+
+
+def test_a_run_whose_prompt_was_not_read_yet_reads_it_first() -> None:
+    ready, lazy = (SpeculativeRun(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS) for _ in range(2))
+    assert len(list(ready.read_prompt())) == 8
+    written = [[token for round in run.rounds() for token in round.emitted_ids] for run in (ready, lazy)]
+    assert written[0] == written[1]
+    assert lazy.trace().prefill_seconds.draft > 0
+
+
+# Memory
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gpt_neox"])
+def test_the_budget_counts_the_bytes_that_the_cache_takes(kind: str) -> None:
+    loaded = random_model(kind, DECODABLE[kind])
+    cache = DynamicCache(config=loaded.model.config)
+    loaded.model(torch.tensor([[1, 2, 3, 4, 5]]), past_key_values=cache, use_cache=True)
+    taken = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+    assert taken == 5 * loaded.cache_bytes_per_token
+
+
+def test_a_prompt_whose_keys_and_values_do_not_fit_is_refused_before_it_is_read(
+    passes: PassSizes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = len(LONG) + SETTINGS.max_new_tokens
+    each = 2 * TARGET.cache_bytes_per_token + DRAFT.cache_bytes_per_token  # both decoders read with the target
+    needed = int(1.1 * tokens * each)
+    monkeypatch.setattr(memory, "available_bytes", lambda: needed)
+    speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
+    passes.sizes.clear()
+    monkeypatch.setattr(memory, "available_bytes", lambda: needed - 1)
+    with pytest.raises(InputError) as caught:
+        speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
+    assert str(caught.value).startswith(f"Reading {len(LONG)} tokens and writing 24 would take ")
+    assert str(caught.value).endswith("use a shorter prompt, fewer tokens, or smaller models.")
+    assert passes.sizes == []
+
+
+def test_the_quality_of_a_text_needs_only_a_few_rows_of_logits_at_a_time(
+    passes: PassSizes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = [(3 * place + place // 2) % 7 for place in range(100)]
+    rows: list[int] = []
+    real = CachedModel.read
+
+    def read(model: CachedModel, tokens: Sequence[int]) -> Tensor:
+        logits = real(model, tokens)
+        rows.append(len(logits))
+        return logits
+
+    monkeypatch.setattr(CachedModel, "read", read)
+    found = compare.mean_log_probability(TARGET, LONG, output)
+    whole = TARGET.model(torch.tensor([[*LONG, *output]])).logits[0, len(LONG) - 1 : -1].log_softmax(-1)
+    each = whole[torch.arange(len(output)), torch.tensor(output)]
+    assert found["mean"] == pytest.approx(float(each.mean()), abs=1e-5)
+    assert max(rows) == compare.ROWS
+    rows.clear()
+    best, second = TARGET.model(torch.tensor([LONG])).logits[0, -1].topk(2).values.tolist()
+    assert compare.top2_gap(TARGET, LONG) == pytest.approx(best - second, abs=1e-5)
+    assert rows == [1]
