@@ -1,6 +1,5 @@
 """The costs of decoding on this machine: one-token and k-token steps, medians of interleaved repeats."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
@@ -8,9 +7,10 @@ import torch
 
 from specviz.core.metrics import Costs
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.steps import Steps, result_of
 from specviz.decoding import iter_speculative_decode, make_drafter
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import Stopped, pass_seconds
+from specviz.models.pass_timing import pass_steps
 
 LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
 
@@ -35,24 +35,23 @@ class Calibration:
         return Costs(self.step_seconds, self.cost_ratio, self.verification, self.overhead)
 
 
-def calibrate(
-    target: LoadedModel,
-    draft: LoadedModel | None,
-    should_stop: Callable[[], bool] = lambda: False,
-    repeats: int = 9,
-) -> Calibration:
+def calibrate(target: LoadedModel, draft: LoadedModel | None, repeats: int = 9) -> Calibration:
     """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead.
 
     Args:
         target: the target model.
         draft: the draft model; None for prompt lookup.
-        should_stop: asked between measurements; True raises `Stopped`.
         repeats: interleaved repeats behind each median.
     """
+    return result_of(calibration_steps(target, draft, repeats))
+
+
+def calibration_steps(target: LoadedModel, draft: LoadedModel | None, repeats: int = 9) -> Steps[Calibration]:
+    """The same in steps: it may be paused between two passes or rounds, each of which is timed by itself."""
     lengths = range(1, min(LONGEST_PASS, target.context - 1) + 1)
-    target_seconds = pass_seconds(target, lengths, repeats, should_stop)
+    target_seconds = yield from pass_steps(target, lengths, repeats)
     step = target_seconds[1]
-    draft_seconds, overhead_seconds = _round_seconds(target, draft, should_stop)
+    draft_seconds, overhead_seconds = yield from _round_seconds(target, draft)
     return Calibration(
         target=target.name,
         target_dtype=target.info.dtype,
@@ -66,9 +65,7 @@ def calibrate(
     )
 
 
-def _round_seconds(
-    target: LoadedModel, draft: LoadedModel | None, should_stop: Callable[[], bool]
-) -> tuple[float, float]:
+def _round_seconds(target: LoadedModel, draft: LoadedModel | None) -> Steps[tuple[float, float]]:
     """Median seconds of one draft step and of a round's overhead, from a short greedy run."""
     prompt = target.tokenizer("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
     window = min(loaded.context for loaded in (target, draft) if loaded)
@@ -77,8 +74,7 @@ def _round_seconds(
     drafter = make_drafter(target, draft, settings)
     rounds = []
     for round in iter_speculative_decode(target, drafter, prompt, settings, record=False):
-        if should_stop():
-            raise Stopped
         rounds.append(round)
+        yield
     steps = [round.draft_seconds / len(round.drafted) for round in rounds if round.drafted]
     return median(steps) if steps else 0.0, median(round.overhead_seconds for round in rounds)

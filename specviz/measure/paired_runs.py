@@ -1,19 +1,18 @@
 """Both decoders on one prompt, timed alternately. Race and compare measure with this and nothing else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.settings import MAX_SEED, DecodeSettings
+from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, autoregressive_decode, speculative_decode
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.measure.paired import Draw
 from specviz.models.loaded_model import LoadedModel
-
-IsStopped = Callable[[], bool]  # whether the measurement is no longer wanted
 
 
 @dataclass(slots=True)
@@ -42,6 +41,19 @@ class Repeats:
         return self.traces[median_index(self.seconds)]
 
 
+@dataclass(slots=True)
+class Measured:
+    """The pairs of runs so far: all that is needed to go on with them later."""
+
+    speculative: Repeats = field(default_factory=Repeats)
+    plain: Repeats = field(default_factory=Repeats)
+
+    @property
+    def repeats(self) -> int:
+        """How many pairs are complete."""
+        return len(self.plain.traces)
+
+
 class PairedRuns:
     """Both decoders on one prompt; each repeat is a pair of runs made back to back.
 
@@ -51,8 +63,11 @@ class PairedRuns:
     Greedy, all repeats write the same text. Above temperature 0 each repeat has a new seed (seed, seed + 1, ...), the
     same for both decoders: one seed's draw can be far from the mean, and repeating it would show only timing noise.
 
+    The steps may be paused at any yield, which is between two rounds or plain steps. Each of these is timed by itself,
+    so a run's times do not include a pause.
+
     Args:
-        is_stopped: asked between two rounds or steps; a run's times do not include that.
+        measured: goes on with these pairs; they are added to.
     """
 
     def __init__(
@@ -62,12 +77,21 @@ class PairedRuns:
         prompt: str | Sequence[int],
         settings: DecodeSettings,
         constraint: LogitsConstraint | None = None,
-        is_stopped: IsStopped = lambda: False,
+        measured: Measured | None = None,
     ) -> None:
         self._target, self._drafter, self._prompt, self._settings = target, drafter, prompt, settings
-        self._constraint, self._is_stopped = constraint, is_stopped
-        self.speculative = Repeats()
-        self.plain = Repeats()
+        self._constraint = constraint
+        self._measured = measured or Measured()
+
+    @property
+    def speculative(self) -> Repeats:
+        """The speculative runs so far."""
+        return self._measured.speculative
+
+    @property
+    def plain(self) -> Repeats:
+        """The runs of the target alone so far."""
+        return self._measured.plain
 
     @property
     def draws(self) -> list[Draw]:
@@ -91,34 +115,42 @@ class PairedRuns:
 
     def warm_up(self) -> None:
         """A few untimed rounds and steps."""
-        warm_up(self._target, self._drafter, self._prompt, self._settings, self._constraint)
+        result_of(self.warm_up_steps())
 
-    def repeat(self) -> bool:
-        """Time one pair of runs; False where the measurement was stopped before the pair was complete."""
-        number = len(self.plain.traces)
+    def warm_up_steps(self) -> Steps[None]:
+        """The same in steps."""
+        return warm_up_steps(self._target, self._drafter, self._prompt, self._settings, self._constraint)
+
+    def repeat(self) -> None:
+        """Time one pair of runs."""
+        result_of(self.repeat_steps())
+
+    def repeat_steps(self) -> Steps[None]:
+        """The same in steps. The pair counts only when both runs are complete."""
+        number = self._measured.repeats
         settings = repeat_settings(self._settings, number)
-        both = [self._time_plain, self._time_speculative]
         if number % 2:
-            both.reverse()
-        return all(time_run(settings) for time_run in both)
+            speculative = yield from self._speculative(settings)
+            plain = yield from self._plain(settings)
+        else:
+            plain = yield from self._plain(settings)
+            speculative = yield from self._speculative(settings)
+        self.plain.traces.append(plain)
+        self.speculative.traces.append(speculative)
 
-    def _time_plain(self, settings: DecodeSettings) -> bool:
+    def _plain(self, settings: DecodeSettings) -> Steps[Trace]:
         run = AutoregressiveRun(self._target, self._prompt, settings, constraint=self._constraint)
         for _ in chain(run.read_prompt(), run.steps()):
-            if self._is_stopped():
-                return False
-        self.plain.traces.append(run.trace())
-        return True
+            yield
+        return run.trace()
 
-    def _time_speculative(self, settings: DecodeSettings) -> bool:
+    def _speculative(self, settings: DecodeSettings) -> Steps[Trace]:
         run = SpeculativeRun(
             self._target, self._drafter, self._prompt, settings, record=False, constraint=self._constraint
         )
         for _ in chain(run.read_prompt(), run.rounds()):
-            if self._is_stopped():
-                return False
-        self.speculative.traces.append(run.trace())
-        return True
+            yield
+        return run.trace()
 
 
 def warm_up(
@@ -129,9 +161,24 @@ def warm_up(
     constraint: LogitsConstraint | None = None,
 ) -> None:
     """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing about either decoder."""
+    result_of(warm_up_steps(target, drafter, prompt, settings, constraint))
+
+
+def warm_up_steps(
+    target: LoadedModel,
+    drafter: Drafter,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    constraint: LogitsConstraint | None = None,
+) -> Steps[None]:
+    """The same in steps."""
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
-    speculative_decode(target, drafter, prompt, few, constraint=constraint)
-    autoregressive_decode(target, prompt, few, constraint=constraint)
+    speculative = SpeculativeRun(target, drafter, prompt, few, record=False, constraint=constraint)
+    for _ in chain(speculative.read_prompt(), speculative.rounds()):
+        yield
+    plain = AutoregressiveRun(target, prompt, few, constraint=constraint)
+    for _ in chain(plain.read_prompt(), plain.steps()):
+        yield
 
 
 def repeat_settings(settings: DecodeSettings, number: int) -> DecodeSettings:

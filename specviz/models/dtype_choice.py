@@ -1,6 +1,6 @@
 """Which number format is faster for a model on this machine: measured once, by T(1) + T(5)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -45,9 +45,7 @@ def choose_dtype(name: str) -> DtypeChoice:
     return measure_dtypes(name, CHOSEN_BY)
 
 
-def measure_dtypes(
-    name: str, lengths: Iterable[int], repeats: int = 9, should_stop: Callable[[], bool] = lambda: False
-) -> DtypeChoice:
+def measure_dtypes(name: str, lengths: Iterable[int], repeats: int = 9) -> DtypeChoice:
     """Measure passes of these lengths, 1 and 5 among them, in both dtypes; loads the model twice, one after the other.
 
     Raises:
@@ -57,7 +55,7 @@ def measure_dtypes(
     seconds: dict[str, dict[int, float]] = {}
     for dtype in BOTH_DTYPES:
         loaded = read_model(name, dtype)
-        seconds[dtype] = pass_seconds(loaded, [k for k in lengths if k < loaded.context], repeats, should_stop)
+        seconds[dtype] = pass_seconds(loaded, [k for k in lengths if k < loaded.context], repeats)
         del loaded
     return _chosen(name, seconds)
 

@@ -1,25 +1,25 @@
 """How long a forward pass over k tokens takes on this machine."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from statistics import median
 from time import perf_counter
 
 import torch
 
+from specviz.core.steps import Steps, result_of
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
 CONTEXT_TOKENS = 64  # read before timing: about the length of a short run
 
 
-class Stopped(Exception):
-    """A measurement was stopped before it had a result."""
-
-
-def pass_seconds(
-    loaded: LoadedModel, lengths: Iterable[int], repeats: int, should_stop: Callable[[], bool] = lambda: False
-) -> dict[int, float]:
+def pass_seconds(loaded: LoadedModel, lengths: Iterable[int], repeats: int) -> dict[int, float]:
     """Median seconds of one forward pass over k new tokens, for each k, after up to `CONTEXT_TOKENS` in the cache."""
+    return result_of(pass_steps(loaded, lengths, repeats))
+
+
+def pass_steps(loaded: LoadedModel, lengths: Iterable[int], repeats: int) -> Steps[dict[int, float]]:
+    """The same in steps: it may be paused between two passes, each of which is timed by itself."""
     lengths = list(lengths)
     vocabulary = int(loaded.model.config.get_text_config().vocab_size)
     generator = torch.Generator().manual_seed(0)
@@ -30,8 +30,7 @@ def pass_seconds(
     taken: dict[int, list[float]] = {k: [] for k in lengths}
     for repeat in range(repeats + 2):
         for k in lengths:
-            if should_stop():
-                raise Stopped
+            yield
             began = perf_counter()
             model.read(tokens[read : read + k])
             seconds = perf_counter() - began

@@ -1,21 +1,27 @@
 """The engine's jobs at work: in steps, so that several runs can take turns and any job can be stopped."""
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from time import monotonic
 from typing import Protocol
 
 from specviz.core.errors import InputError
 from specviz.models.memory import is_out_of_memory
-from specviz.service.protocol import Event, Failed, JobCommand, JobEvent, Rounds, Run, Stopped
+from specviz.service.budget import BudgetSpent
+from specviz.service.protocol import Event, Failed, JobCommand, JobEvent, Loading, Play, Rounds, Run, Stopped
+from specviz.service.turns import whose_turn
 
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
 BROKE = "The run failed because of an error in the engine; the server's log says more."
 
 CROWD = 4  # jobs at once
+PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
 
 Send = Callable[[Event], None]
-DoJob = Callable[[JobCommand, Callable[[], bool]], Iterator[JobEvent | None]]  # see `dispatch.job_steps`
+JobSteps = Generator[JobEvent | None, None, None]
+DoJob = Callable[[JobCommand, Callable[[], bool]], JobSteps]  # see `dispatch.job_steps`
 
 
 class Mail(Protocol):
@@ -33,27 +39,46 @@ class Task:
     """One job, as far as it is."""
 
     job: int
-    steps: Iterator[JobEvent | None]
+    steps: JobSteps
+    watched: bool  # by a visitor who waits for it; all others are long jobs
     begun: bool  # whether the visitor has something to look at
+    loading: bool = True  # models are being loaded: that is not counted
+    seconds: float = 0.0  # it has worked
 
 
 class Bench:
     """The jobs at work.
 
-    A new run is begun at once, up to its first rounds, so that in a class everyone soon sees something. Then the oldest
-    job goes on to its end, then the next one. Each round is timed by itself, so taking turns changes no figure.
+    A new run is begun at once, up to its first rounds, so that in a class everyone soon sees something. Then the jobs
+    go on as `whose_turn` says: watched ones one after the other, the oldest first, and long ones in turns. Each round
+    is timed by itself, so taking turns changes no figure.
+
+    Args:
+        do_job: gives the steps of a job.
+        mail: where commands come from.
+        send: takes events.
+        after_crowd: called before the bench rests, after many jobs were at work at once.
+        budget: seconds that one job may take; None: as long as it needs.
+        clock: seconds of the monotonic clock.
     """
 
-    def __init__(self, do_job: DoJob, mail: Mail, send: Send, after_crowd: Callable[[], None] = lambda: None) -> None:
-        self._do_job = do_job
-        self._mail = mail
-        self._send = send
-        self._after_crowd = after_crowd  # called before the bench rests, after many jobs were at work at once
+    def __init__(
+        self,
+        do_job: DoJob,
+        mail: Mail,
+        send: Send,
+        after_crowd: Callable[[], None] = lambda: None,
+        budget: float | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._do_job, self._mail, self._send = do_job, mail, send
+        self._after_crowd, self._budget, self._clock = after_crowd, budget, clock
         self._tasks: list[Task] = []  # oldest first
         self._most = 0  # jobs at work at once since the last rest
+        self._spent: OrderedDict[int, float] = OrderedDict()  # seconds of jobs that were stopped and may go on
 
     def work(self) -> None:
-        """Begin the next job, or bring the oldest one a step further; waits where there is nothing to do."""
+        """Begin the next job, or bring one a step further; waits where there is nothing to do."""
         if not self._tasks:
             if self._most >= CROWD:
                 self._after_crowd()
@@ -62,24 +87,36 @@ class Bench:
         if command:
             self._begin(command)
         elif self._tasks:
-            self._step(self._tasks[0])
+            self._step(self._next_task())
         for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
-            self._tasks.remove(task)
-            self._send(Stopped(task.job))
+            self._stop(task)
+
+    def _next_task(self) -> Task:
+        watched = [task for task in self._tasks if task.watched]
+        return whose_turn(watched, [task for task in self._tasks if not task.watched], self._clock())
 
     def _begin(self, command: JobCommand) -> None:
         job = command.job
         steps = self._do_job(command, lambda: self._mail.stopped(job))
-        task = Task(job, steps, begun=not isinstance(command, Run))
+        task = Task(job, steps, watched=isinstance(command, Run | Play), begun=not isinstance(command, Run))
+        task.seconds = self._spent.pop(job, 0.0)
         self._tasks.append(task)
         self._most = max(self._most, len(self._tasks))
         while not task.begun and task in self._tasks and not self._mail.stopped(job):
             self._step(task)
 
+    def _stop(self, task: Task) -> None:
+        self._tasks.remove(task)
+        self._spent[task.job] = task.seconds
+        while len(self._spent) > PAUSED_REMEMBERED:
+            self._spent.popitem(last=False)
+        self._send(Stopped(task.job))
+
     def _step(self, task: Task) -> None:
         """One step. An error fails its job and leaves the engine as it is."""
+        began = self._clock()
         try:
-            event = next(task.steps)
+            event = self._next_event(task)
         except StopIteration:
             self._tasks.remove(task)
         except Exception as error:
@@ -89,11 +126,20 @@ class Bench:
             if event and not self._mail.stopped(task.job):
                 self._send(event)
                 task.begun = task.begun or isinstance(event, Rounds)
+                task.loading = isinstance(event, Loading)
+            if not task.loading:
+                task.seconds += self._clock() - began
+
+    def _next_event(self, task: Task) -> JobEvent | None:
+        """What its next step gives. A job whose time is over may send what it has, and ends."""
+        if self._budget is None or task.seconds < self._budget:
+            return next(task.steps)
+        return task.steps.throw(BudgetSpent(self._budget))
 
 
 def _sentence(error: Exception) -> str:
     """What the visitor is told."""
-    if isinstance(error, InputError):
+    if isinstance(error, InputError | BudgetSpent):
         return str(error)
     if is_out_of_memory(error):
         return NO_MEMORY

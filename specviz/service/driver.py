@@ -20,7 +20,6 @@ from specviz.service.protocol import (
     Final,
     JobEvent,
     Ready,
-    Run,
     Started,
     Stop,
     Stopped,
@@ -28,27 +27,14 @@ from specviz.service.protocol import (
     parse_event,
 )
 from specviz.service.restarts import Restarts
+from specviz.service.room import fits_beside, that_give_way, that_had_its_turn
 
-PROMPTS_AT_ONCE = 8_000  # characters of the prompts of all runs that are at work; about 60 MB of caches
 RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
 DIED = "The engine stopped twice while decoding this and was restarted; run again."
 KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
 BROKEN = "Something went wrong on the server while this ran; run again."
 
 _log = logging.getLogger(__name__)
-
-
-def fits_beside(job: Job, running: Sequence[Job], most: int) -> bool:
-    """Whether the engine may have this job beside those that it has: only short runs of one bundled pair.
-
-    Everything else is timed alone. Each run holds the caches of its prompt three times, so long prompts wait.
-    """
-    if not running:
-        return True
-    if len(running) >= most or not all(isinstance(other.command, Run) for other in (job, *running)):
-        return False
-    prompts = sum(len(text) for other in (job, *running) for text in other.command.texts)
-    return prompts <= PROMPTS_AT_ONCE and all(other.pair == job.pair is not None for other in running)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +159,8 @@ class EngineDriver:
 
     def _next_line(self, now: float) -> bytes | None:
         """What to tell the engine: to stop a job it has, or the next job."""
+        self._make_way(now)
         for job in self._running:
-            if job.lane == "background" and job.wanted == "end":
-                self._let_others_in(job, now)
             if job.wanted != "end" and not job.stop_sent:
                 job.stop_sent = True
                 job.due = now + (self._limits.stop if job.started else self._limits.stop_loading)
@@ -187,27 +172,31 @@ class EngineDriver:
         due = [job.due for job in self._running if job.due is not None]
         return min([*due, *([] if self._start_by is None else [self._start_by])], default=None)
 
-    def _let_others_in(self, job: Job, now: float) -> None:
-        """Background work gives way to a watched job at once, and to other background work after its turn.
+    def _has_room(self, job: Job) -> bool:
+        """Whether this engine takes the job now; beside others only where no engine is idle."""
+        if self._running and self._work.has_idle_engine():
+            return False
+        return fits_beside(job, self._running, self._limits.runs_at_once)
 
-        Its turn ends only after it found something, so that jobs that take turns all get to their end.
-        """
-        if self._queue.has("interactive") and not self._work.has_idle_engine():
-            job.wanted = "give way"
-        elif self._queue.has("background") and job.view.items > job.taken_items and self._turn_over(job, now):
-            job.wanted = "take turns"
-
-    def _turn_over(self, job: Job, now: float) -> bool:
-        return now - job.taken_at >= self._limits.turn
+    def _make_way(self, now: float) -> None:
+        """Stop long work for a job that can be neither taken in beside it nor by another engine."""
+        job = self._queue.next()
+        if job is None or self._work.has_idle_engine() or self._has_room(job):
+            return
+        if job.lane == "interactive":
+            for other in that_give_way(job, self._running, self._limits.runs_at_once):
+                other.wanted = "give way"
+        elif rested := that_had_its_turn(self._running, now - self._limits.turn):
+            rested.wanted = "take turns"
 
     def _hand_over(self, now: float) -> bytes | None:
         job = self._queue.next()
-        if job is None or not fits_beside(job, self._running, self._limits.runs_at_once):
+        if job is None or not self._has_room(job):
             return None
         self._queue.take()
         self._running.append(job)
         job.view = replace(job.view, state="loading")
-        job.taken_at, job.taken_items = now, job.view.items
+        job.taken_at, job.taken_found = now, job.found
         job.due = now + self._limits.silence
         self._work.note_busy()
         self._changed.notify_all()
@@ -273,9 +262,10 @@ class EngineDriver:
             self._running.remove(job)
 
     def _put_back(self, job: Job) -> None:
-        put = self._queue.put_first if job.wanted == "give way" else self._queue.put
+        if job.wanted == "give way":
+            job.gave_way_found = job.found
         job.wait_again()
-        put(job)
+        self._queue.put(job)
 
     def _on_end(self, child: Child, status: int) -> None:
         with self._changed:
@@ -306,7 +296,7 @@ class EngineDriver:
             job.fail(KEEPS_DYING)
         elif job.gives_way:
             self._put_back(job)
-        elif job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
+        elif job.gets_on or job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
             job.deaths += 1
             job.wait_again()
             self._queue.put(job)

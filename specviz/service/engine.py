@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.bench import Bench, DoJob, Send
+from specviz.service.budget import seconds_a_job
 from specviz.service.protocol import (
     Event,
     JobCommand,
@@ -68,7 +69,7 @@ def main() -> None:
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
     do_job = _open_workshop(send)
-    bench = Bench(do_job, inbox, send, give_memory_back)
+    bench = Bench(do_job, inbox, send, give_memory_back, seconds_a_job())
     while True:
         bench.work()
 

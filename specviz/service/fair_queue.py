@@ -1,12 +1,16 @@
-"""Which job is next: watched jobs before background work, sessions alternately, first come first served."""
+"""Which job is next: watched jobs before long ones; addresses alternately, and within one its sessions alternately.
+
+So someone who opens ten tabs has as many turns as a visitor with one. Without an address, a session counts as one.
+"""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 
 from specviz.service.job import Job, Lane
 
 
 class FairQueue:
-    """The jobs that wait. A session's second job waits for the other sessions' first ones."""
+    """The jobs that wait. An address's second job waits for the other addresses' first ones; so do a session's."""
 
     def __init__(self) -> None:
         self._lanes: dict[Lane, list[Job]] = {"interactive": [], "background": []}
@@ -19,10 +23,6 @@ class FairQueue:
         else:
             lane.append(job)
 
-    def put_first(self, job: Job) -> None:
-        """Add a job that gave way: it is next in its lane."""
-        self._lanes[job.lane].insert(0, job)
-
     def remove(self, job: Job) -> None:
         """Take a job out, if it is waiting."""
         lane = self._lanes[job.lane]
@@ -34,11 +34,11 @@ class FairQueue:
         return next(iter(self.jobs()), None)
 
     def take(self) -> Job | None:
-        """Take out the next job; its session's other jobs then wait behind those of the other sessions."""
+        """Take out the next job; its address's other jobs then wait behind all others, its session's last of all."""
         job = self.next()
         if job:
             self.remove(job)
-            self._lanes[job.lane].sort(key=lambda other: other.session == job.session)
+            self._lanes[job.lane].sort(key=lambda other: (other.owner == job.owner, other.session == job.session))
         return job
 
     def place(self, job: Job) -> int | None:
@@ -55,11 +55,15 @@ class FairQueue:
         return [job for lane in self._lanes.values() for job in _in_turn(lane)]
 
 
-def _in_turn(lane: list[Job]) -> list[Job]:
-    """Every session's first job in the order they came, then every session's second one, and so on."""
+def _in_turn(lane: Iterable[Job]) -> list[Job]:
+    return _alternating(_alternating(lane, lambda job: job.session), lambda job: job.owner)
+
+
+def _alternating(jobs: Iterable[Job], of: Callable[[Job], str]) -> list[Job]:
+    """The first job of each in the order they came, then the second one of each, and so on."""
     before: Counter[str] = Counter()
     turns: list[tuple[int, Job]] = []
-    for job in lane:
-        turns.append((before[job.session], job))
-        before[job.session] += 1
+    for job in jobs:
+        turns.append((before[of(job)], job))
+        before[of(job)] += 1
     return [job for _, job in sorted(turns, key=lambda pair: pair[0])]

@@ -20,6 +20,7 @@ from specviz.service.protocol import (
     JobEvent,
     LapRaced,
     Loading,
+    Play,
     Progress,
     PromptCompared,
     Rounds,
@@ -46,7 +47,7 @@ Lane = Literal["interactive", "background"]
 Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]
 LANES: dict[Slot, Lane] = {
     "run": "interactive",
-    "race": "interactive",
+    "race": "background",
     "play": "interactive",
     "costs": "background",
     "sweep": "background",
@@ -105,8 +106,10 @@ class Job:
     wanted: Literal["end", "stop", "give way", "take turns"] = "end"  # what is to happen to it in the engine
     stop_sent: bool = False
     started: bool = False  # the engine is past what it cannot interrupt
+    address: str = ""  # the visitor's on the internet; empty where it is not known
     taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
-    taken_items: int = 0  # items it had by then
+    taken_found: tuple[int, int] = (0, 0)  # what it had `found` by then
+    gave_way_found: tuple[int, int] | None = None  # what it had `found` when it last gave way
     key: str | None = None  # see `sharing.sharing_key`
     due: float | None = None  # while the engine has it: when something must have come, on the monotonic clock
     deaths: int = 0  # engines that died with it in their hands
@@ -122,17 +125,37 @@ class Job:
         return LANES[self.slot]
 
     @property
+    def bundled(self) -> bool:
+        """Whether all its models ship with the app: these all fit into memory together."""
+        return self.command.models <= {*bundled_names(), PROMPT_LOOKUP}
+
+    @property
     def pair(self) -> tuple[str, str, str] | None:
-        """Target, draft and number format of a run of a bundled pair; None for any other job."""
-        if not isinstance(self.command, Run) or not self.command.models <= {*bundled_names(), PROMPT_LOOKUP}:
+        """Target, draft and number format of a run or a turn of the game; None for any other job."""
+        if not isinstance(self.command, Run | Play):
             return None
         request = self.command.request
         return request.target, request.draft, request.precision
 
     @property
+    def owner(self) -> str:
+        """Whose turns it takes: those of the visitor's address, or of the session where no address is known."""
+        return self.address or self.session
+
+    @property
+    def found(self) -> tuple[int, int]:
+        """How far it is: its items, and the repeat of a race that it is at. It grows while the job gets further."""
+        return self.view.items, self.view.progress.repeat if self.view.progress else 0
+
+    @property
     def gives_way(self) -> bool:
         """Whether it was stopped only to go on later."""
         return self.wanted in ("give way", "take turns")
+
+    @property
+    def gets_on(self) -> bool:
+        """Whether it found something since the engine took it."""
+        return self.found > self.taken_found
 
     def fail(self, message: str) -> None:
         """Nothing more will come; what there is stays. Does nothing to a job that is over."""

@@ -4,7 +4,7 @@ Its generators yield None where there is nothing to report, so that a job can be
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from time import monotonic
 
 from specviz.core.errors import InputError
@@ -13,7 +13,8 @@ from specviz.core.request import PROMPT_LOOKUP, Precision, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun
-from specviz.measure.calibration import calibrate
+from specviz.measure.calibration import calibration_steps
+from specviz.measure.paired_runs import Measured
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
@@ -29,8 +30,9 @@ from specviz.service.protocol import (
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 PLAIN_RUNS_SAVED = 32
+RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
-Steps = Iterator[JobEvent | None]
+Steps = Generator[JobEvent | None, None, None]
 IsStopped = Callable[[], bool]  # whether the job is no longer wanted
 Pair = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: the drafter has no model
 
@@ -42,6 +44,7 @@ class Workshop:
         self._models = ModelCache()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
+        self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
         """The request's models; loads those that are not in memory, and says which.
@@ -105,16 +108,25 @@ class Workshop:
         """Why these models run in their number formats; see `ModelCache.reasons`."""
         return self._models.reasons(target.name, draft.name if draft else None, precision)
 
-    def costs_of(self, target: LoadedModel, draft: LoadedModel | None, stopped: IsStopped) -> Costs:
-        """What the pair costs here, measured once.
-
-        Raises:
-            Stopped: the job is no longer wanted.
-        """
+    def costs_of(self, target: LoadedModel, draft: LoadedModel | None) -> Generator[None, None, Costs]:
+        """What the pair costs here, measured once."""
         pair = target.info, draft.info if draft else None
         if pair not in self._costs:
-            self._costs[pair] = calibrate(target, draft, stopped).costs
+            calibration = yield from calibration_steps(target, draft)
+            self._costs[pair] = calibration.costs
         return self._costs[pair]
+
+    def race_so_far(self, job: int, place: int) -> Measured:
+        """The repeats of a race's prompt that are complete; the race adds to them."""
+        known_place, measured = self._races.pop(job, (place, Measured()))
+        self._races[job] = place, measured if known_place == place else Measured()
+        while len(self._races) > RACES_SAVED:
+            self._races.popitem(last=False)
+        return self._races[job][1]
+
+    def forget_race(self, job: int) -> None:
+        """Its prompt is measured."""
+        self._races.pop(job, None)
 
 
 def _download(job: int, name: str) -> Steps:

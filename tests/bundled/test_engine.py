@@ -12,10 +12,11 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
+from specviz.measure.race import RacePrompt
 from specviz.models.catalogue import bundled_names
 from specviz.models.memory import BYTES_OF
 from specviz.service import EngineService, JobView, Limits
-from specviz.service.protocol import Calibrate, Ready, Run, parse_event
+from specviz.service.protocol import Calibrate, Race, Ready, Run, parse_event
 from specviz.service.results import CostsResult, RunResult
 
 if TYPE_CHECKING:
@@ -260,6 +261,27 @@ def test_cancelling_a_run_spares_the_engine(service: EngineService) -> None:
     assert len(traced(view).trace.output.token_ids) < 450
     assert run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=4))).state == "done"
     assert service.engine_pids == engine
+
+
+def test_a_watched_run_is_done_while_a_race_is_paused_and_goes_on(service: EngineService) -> None:
+    """Found: a visitor waited to the end of another one's race, for minutes."""
+    request = RunRequest("", settings=DecodeSettings(max_new_tokens=256, stop_at_eos=False))
+    race = service.submit("bob", "race", lambda job: Race(job, request, [RacePrompt("story", STORY)], 20))
+
+    def repeat(at_least: int) -> None:
+        def reached(view: JobView) -> bool:
+            return view.progress is not None and view.progress.repeat >= at_least
+
+        assert reached(service.wait(race, reached, PATIENCE))
+
+    repeat(1)
+    found = run(service, RunRequest(STORY, settings=DecodeSettings(max_new_tokens=64, stop_at_eos=False)))
+    assert len(traced(found).trace.output.token_ids) == 64
+    view = service.view(race)
+    assert (view.state, view.items) == ("running", 0)
+    assert view.progress
+    repeat(view.progress.repeat + 1)
+    service.cancel("bob", "race")
 
 
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:

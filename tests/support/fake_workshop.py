@@ -11,6 +11,7 @@ class FakeWorkshop(Workshop):
     """Loads what `find` gives for a request: target and draft."""
 
     def __init__(self, find: Callable[[RunRequest], Any]) -> None:
+        super().__init__()
         self._find = find
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[Any, None, Any]:

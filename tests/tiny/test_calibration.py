@@ -1,16 +1,17 @@
 """Calibration: its arithmetic on a clock that only the models move, its shape on the real one. No speed asserted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 
 from specviz.decoding import speculative
-from specviz.measure.calibration import LONGEST_PASS, calibrate
+from specviz.measure.calibration import LONGEST_PASS, calibrate, calibration_steps
 from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import Stopped, pass_seconds
+from specviz.models.pass_timing import pass_seconds
+from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -99,16 +100,12 @@ def test_a_short_context_window_limits_the_measured_passes(window: int) -> None:
     assert max(longest_read) <= window
 
 
-def stop_after(questions: int) -> Callable[[], bool]:
-    left = iter(range(questions))
-    return lambda: next(left, None) is None
-
-
-@pytest.mark.parametrize("questions", [0, 1, 40, 17 * 3 + 1])  # the last: while measuring rounds
 @pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])
-def test_calibration_stops_when_asked(questions: int, draft: LoadedModel | None) -> None:
-    with pytest.raises(Stopped):
-        calibrate(TARGET, draft, stop_after(questions), repeats=1)
+def test_pauses_are_in_no_figure(draft: LoadedModel | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    found, pauses = with_pauses(calibration_steps(TARGET, draft, repeats=3), clock)
+    assert found == calibrate(TARGET, draft, repeats=3)
+    assert pauses > 17 * 3
 
 
 def test_the_global_generator_is_left_alone() -> None:

@@ -27,6 +27,7 @@ from specviz.measure.compare import (
 )
 from specviz.measure.race import GreedyQuality, RaceLap, lap_figures
 from specviz.ui.race.results import rows
+from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -65,7 +66,7 @@ def test_compare_warms_both_up_then_times_them_alternately(monkeypatch: pytest.M
 
         return make
 
-    for name in ("speculative_decode", "autoregressive_decode", "SpeculativeRun", "AutoregressiveRun"):
+    for name in ("SpeculativeRun", "AutoregressiveRun"):
         monkeypatch.setattr(paired_runs, name, listened(name))
     said: list[str] = []
     comparison = compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=3, progress=said.append)
@@ -81,7 +82,8 @@ def test_compare_warms_both_up_then_times_them_alternately(monkeypatch: pytest.M
 def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings, seeds: list[int]) -> None:
     """Found: one seed was repeated, so the interval was of timing noise, and the verdict certain about one draw."""
     runs = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, settings)
-    assert all(runs.repeat() for _ in range(3))
+    for _ in range(3):
+        runs.repeat()
     for repeats in (runs.speculative, runs.plain):
         assert [trace.settings.seed for trace in repeats.traces] == seeds
     speculative, plain = runs.shown
@@ -92,6 +94,30 @@ def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings
         texts = {tuple(trace.output.token_ids) for trace in runs.speculative.traces}
         assert len(texts) == 3, "three draws"
         assert [draw.counts for draw in runs.draws] == [count(trace.rounds) for trace in runs.speculative.traces]
+
+
+def test_pauses_are_in_no_time_of_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, whole, paused = Clock(monkeypatch), *(paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY) for _ in "ab")
+    for _ in range(2):
+        whole.repeat()
+        _, pauses = with_pauses(paused.repeat_steps(), clock)
+        assert pauses > 20, "one after every step and round"
+    assert (paused.plain.seconds, paused.speculative.seconds) == (whole.plain.seconds, whole.speculative.seconds)
+    assert (paused.plain.prefill, paused.speculative.prefill) == (whole.plain.prefill, whole.speculative.prefill)
+
+
+def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_after_the_others() -> None:
+    measured = paired_runs.Measured()
+    runs = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
+    runs.repeat()
+    broken = runs.repeat_steps()
+    for _ in range(30):  # into the second of its two runs
+        next(broken)
+    broken.close()
+    assert measured.repeats == len(measured.speculative.traces) == 1
+    again = paired_runs.PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED, measured=measured)
+    again.repeat()
+    assert [trace.settings.seed for trace in again.plain.traces] == [2, 3]
 
 
 def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:

@@ -115,7 +115,7 @@ def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
     times = {faster: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
     measured: list[str] = []
 
-    def pass_seconds(loaded: LoadedModel, lengths: list[int], repeats: int, should_stop: object) -> dict[int, float]:
+    def pass_seconds(loaded: LoadedModel, lengths: list[int], repeats: int) -> dict[int, float]:
         measured.append(loaded.info.dtype)
         return {k: times[loaded.info.dtype][k] for k in lengths}
 

@@ -11,6 +11,7 @@ from specviz import DecodeSettings, InputError
 from specviz.core.request import RunRequest
 from specviz.measure import paired_runs
 from specviz.measure.race import RaceLap, RacePrompt
+from specviz.service.budget import BudgetSpent
 from specviz.service.handlers.race import race_steps
 from specviz.service.protocol import (
     Finished,
@@ -73,7 +74,7 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
     pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
-    assert said == ["said", *["said", "said", *pairs] * 2, "said"]
+    assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2, "said"]
     assert [isinstance(event, LapRaced) for event in events[1:-1]] == [False, False, False, False, True] * 2
     assert events[2] == Progress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
     assert {event.total for event in events if isinstance(event, Progress)} == {2}
@@ -105,19 +106,46 @@ def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
         lanes_data([found], run_id="r", badge="b", place=None)
 
 
+def until_repeat(steps: Any, repeat: int) -> None:
+    """Into the timing of this repeat of the first prompt."""
+    while True:
+        event = next(steps)
+        if isinstance(event, Progress) and event.repeat == repeat:
+            next(steps)
+            return
+
+
 @pytest.mark.usefixtures("one_thread")
-def test_a_race_that_is_no_longer_wanted_ends_within_a_round() -> None:
-    asked = 0
+def test_a_race_can_be_paused_after_every_round_and_step() -> None:
+    events = list(race_steps(command(repeats=2), TINY, lambda: False))
+    assert events.count(None) > 2 * 2 * 12, "two prompts, two repeats, twelve steps of the target alone; and the rounds"
 
-    def stopped() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > 5
 
-    events = list(race_steps(command(repeats=20), TINY, stopped))
-    assert events[-1] is None, "a chance for the engine to see the stop"
-    assert asked == 6
-    assert not any(isinstance(event, LapRaced) for event in events)
+@pytest.mark.usefixtures("one_thread")
+def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
+    workshop = workshop_with(TARGET, DRAFT)
+    stopped = race_steps(command(repeats=3), workshop, lambda: False)
+    until_repeat(stopped, 3)
+    stopped.close()
+    events = [event for event in race_steps(command(repeats=3), workshop, lambda: False) if event]
+    timed = [event.repeat for event in events if isinstance(event, Progress) and event.phase == "timing"]
+    assert timed == [3, 1, 2, 3]
+    assert [len(event.item.ratios) for event in events if isinstance(event, LapRaced)] == [3, 3]
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
+    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT), lambda: False)
+    until_repeat(steps, 3)
+    event = steps.throw(BudgetSpent(9))
+    assert isinstance(event, LapRaced)
+    assert len(event.item.ratios) == 2
+    with pytest.raises(BudgetSpent, match="one job 9 seconds, and they are over"):
+        next(steps)
+    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT), lambda: False)
+    until_repeat(steps, 1)
+    with pytest.raises(BudgetSpent):
+        steps.throw(BudgetSpent(9))
 
 
 def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:

@@ -19,7 +19,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.service import EngineService, JobView, Limits, driver
+from specviz.service import EngineService, JobView, Limits, driver, room
 from specviz.service.driver import BROKEN
 from specviz.service.fair_queue import FairQueue
 from specviz.service.job import UNEXPECTED, Job, Slot, advance
@@ -285,8 +285,8 @@ def test_a_run_replaced_by_a_newer_one_is_lost(start: Start) -> None:
     until_state(service, new, "done")
 
 
-def make_job(number: int, session: str, slot: Slot = "run") -> Job:
-    return Job(session, slot, JobView(number), Run(number, RunRequest("wait")))
+def make_job(number: int, session: str, slot: Slot = "run", address: str = "") -> Job:
+    return Job(session, slot, JobView(number), Run(number, RunRequest("wait")), address=address)
 
 
 def test_queue_puts_watched_runs_before_background_work() -> None:
@@ -296,9 +296,17 @@ def test_queue_puts_watched_runs_before_background_work() -> None:
         queue.put(job)
     assert queue.jobs() == [first, second, background]
     assert queue.place(background) == 3
-    gave_way = make_job(4, "cleo", "costs")
-    queue.put_first(gave_way)
-    assert [queue.take() for _ in range(5)] == [first, second, gave_way, background, None]
+    assert [queue.take() for _ in range(4)] == [first, second, background, None]
+
+
+def test_an_addresss_tabs_share_its_turns() -> None:
+    queue = FairQueue()
+    tabs = [make_job(number, f"tab {number}", "sweep", "203.0.113.7") for number in (1, 2, 3)]
+    again, other = make_job(4, "tab 1", "proof", "203.0.113.7"), make_job(5, "bob", "sweep", "198.51.100.1")
+    unknown = make_job(6, "cleo", "sweep")
+    for job in (*tabs, again, other, unknown):
+        queue.put(job)
+    assert [queue.take() for _ in range(6)] == [tabs[0], other, unknown, tabs[1], tabs[2], again]
 
 
 def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
@@ -311,18 +319,68 @@ def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
     assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
 
 
-def test_an_engine_begins_short_runs_of_one_pair_together_and_times_all_else_alone() -> None:
+def test_an_engine_has_watched_jobs_of_one_pair_and_long_ones_together_where_all_models_are_bundled() -> None:
     one, two = make_job(1, "ada"), make_job(2, "bob")
     other_pair = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="lookup")))
     long_prompt = Job("cleo", "run", JobView(3), Run(3, RunRequest("x" * 8_000)))
     hub = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="EleutherAI/pythia-70m")))
-    race = Job("cleo", "race", JobView(3), Race(3, RunRequest(""), [RacePrompt("a", "w")]))
-    assert driver.fits_beside(race, [], 32)
-    assert driver.fits_beside(two, [one], 32)
-    assert not driver.fits_beside(two, [one], 1)
-    for job in (other_pair, long_prompt, hub, race):
-        assert not driver.fits_beside(job, [one], 32)
-        assert not driver.fits_beside(one, [job], 32)
+    race = make_race(4)
+    assert room.fits_beside(hub, [], 32)
+    assert room.fits_beside(two, [one], 32)
+    assert not room.fits_beside(two, [one], 1)
+    for job in (other_pair, long_prompt, hub):
+        assert not room.fits_beside(job, [one], 32)
+        assert not room.fits_beside(one, [job], 32)
+    assert room.fits_beside(race, [one, two], 32)
+    for job in (one, other_pair, make_race(5)):
+        assert room.fits_beside(job, [race], 32)
+    assert room.fits_beside(race, [race] * 3, 32)
+    assert not room.fits_beside(race, [race] * 4, 32), "each holds memory"
+    for job in (long_prompt, hub, replaced_models(race)):
+        assert not room.fits_beside(job, [race], 32)
+        assert not room.fits_beside(race, [job], 32)
+
+
+def make_race(number: int, **view: Any) -> Job:
+    command = Race(number, RunRequest(""), [RacePrompt("a", "w")])
+    return Job("cleo", "race", JobView(number, **view), command)
+
+
+def replaced_models(race: Job) -> Job:
+    command = replace(race.command, request=RunRequest("", target="EleutherAI/pythia-70m"))  # type: ignore[call-arg]
+    return Job("cleo", "race", JobView(9), command)
+
+
+def test_long_work_gives_way_to_a_watched_job_that_does_not_fit_beside_it() -> None:
+    race, watched, hub = make_race(1), make_job(2, "ada"), replaced_models(make_race(3))
+    hub_run = Job("bob", "run", JobView(4), Run(4, RunRequest("wait", draft="EleutherAI/pythia-70m")))
+    assert room.that_give_way(hub_run, [race], 32) == [race]
+    assert room.that_give_way(watched, [hub], 32) == [hub]
+    assert room.that_give_way(hub_run, [race, watched], 32) == [], "it waits for the other visitor's run anyway"
+
+
+def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_again() -> None:
+    watched, race = make_job(2, "ada"), replaced_models(make_race(1))
+    race.view = replace(race.view, progress=Progress(1, "timing", 8, repeat=3))
+    race.gave_way_found = race.found
+    race.wait_again()
+    for repeat, gives_way in [(0, False), (3, False), (4, True)]:
+        race.view = advance(race.view, Progress(1, "timing", 8, repeat=repeat))
+        assert (room.that_give_way(watched, [race], 32) == [race]) is gives_way
+
+
+def test_one_long_job_at_a_time_ends_its_turn_and_only_after_it_found_something() -> None:
+    early, late, stuck = make_race(1), make_race(2), make_race(3)
+    running = [stuck, late, early]
+    for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):
+        job.taken_at = taken_at
+    assert room.that_had_its_turn(running, 5.0) is None
+    for job in (early, late):
+        job.view = advance(job.view, Progress(job.id, "timing", 8, repeat=1))
+    assert room.that_had_its_turn(running, 0.5) is None
+    assert room.that_had_its_turn(running, 5.0) is early
+    early.wanted = "take turns"
+    assert room.that_had_its_turn(running, 5.0) is None, "it is about to end"
 
 
 def sweep_of(number: int) -> Sweep:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count
 from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.steps import result_of
 from specviz.data.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
@@ -21,6 +23,7 @@ from specviz.measure.sweep.table import SweepFile
 from specviz.service.handlers.sweep import sweep_steps
 from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
+from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
@@ -89,6 +92,13 @@ def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: py
     rows = list(sweep(one.cells(), load))
     assert runs == [("Spec", 1), ("Auto", 1), ("Spec", 2), ("Spec", 4), ("Auto", 4)]
     assert rows[0].autoregressive_seconds == rows[1].autoregressive_seconds != rows[2].autoregressive_seconds
+
+
+def test_pauses_are_in_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, cells = Clock(monkeypatch), PLAN.cells()[:2]
+    rows, pauses = with_pauses(measure(load(PAIR), cells), clock)
+    assert rows == result_of(measure(load(PAIR), cells))
+    assert pauses > 3 * 10, "one after every step and round of three runs"
 
 
 def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
@@ -189,24 +199,14 @@ def test_half_a_row_is_measured_again(tmp_path: Path) -> None:
 
 
 def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], list[Any]]:
-    """What the engine's work yields, and its results; told to stop after this many looks at the matter."""
-    looks = 0
-
-    def stopped() -> bool:
-        nonlocal looks
-        looks += 1
-        return stop_after is not None and looks > stop_after
+    """What the engine's work yields, and its results; stopped after this many steps."""
 
     def find(request: Any) -> Any:
         if request.target == "none":
             raise InputError("There is no model of that name.")
         return load(SweepPair(request.target, request.draft))
 
-    events = []
-    for event in sweep_steps(command, FakeWorkshop(find), stopped):
-        if looks and stop_after is not None and looks > stop_after:  # as the engine does: what comes now is not sent
-            break
-        events.append(event)
+    events = list(islice(sweep_steps(command, FakeWorkshop(find), lambda: False), stop_after))
     return events, [event.item for event in events if isinstance(event, CellSwept)]
 
 
@@ -265,10 +265,10 @@ def test_a_sweep_command_is_read_by_the_engine_as_it_was_written() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     cell = PLAN.cells()[0]
     with pytest.raises(InputError, match="do not fit"):
-        measure(load(PAIR), [replace(cell, settings=replace(cell.settings, max_new_tokens=80))])
+        result_of(measure(load(PAIR), [replace(cell, settings=replace(cell.settings, max_new_tokens=80))]))
 
 
 def test_prompt_lookup_has_the_name_its_rows_have() -> None:
-    row = measure((TARGET, None), PLAN.cells()[:1])[0]
+    row = result_of(measure((TARGET, None), PLAN.cells()[:1]))[0]
     assert row.draft == PromptLookupDrafter().info.name
     assert row.key == cell_key((TARGET, None), PLAN.cells()[0])

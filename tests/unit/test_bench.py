@@ -1,6 +1,7 @@
 """The engine's jobs at work, without models: in turn, stopped and failed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from itertools import count
 
 import pytest
 
@@ -8,6 +9,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output
 from specviz.service.bench import BROKE, NO_MEMORY, Bench
+from specviz.service.budget import BudgetSpent
 from specviz.service.protocol import (
     Calibrate,
     Comparing,
@@ -16,10 +18,13 @@ from specviz.service.protocol import (
     Finished,
     JobCommand,
     JobEvent,
+    Loading,
     Rounds,
     Run,
+    Started,
     Stopped,
 )
+from specviz.service.turns import whose_turn
 
 REQUEST = RunRequest("")
 
@@ -43,7 +48,7 @@ class Script:
     def stopped(self, job: int) -> bool:
         return job in self.stop_after and self.done.get(job, 0) >= self.stop_after[job]
 
-    def steps(self, command: JobCommand, stopped: Callable[[], bool]) -> Iterator[JobEvent | None]:
+    def steps(self, command: JobCommand, stopped: Callable[[], bool]) -> Generator[JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
         job = command.job
         for number, event in enumerate([Comparing(job, 1), rounds(job), None, rounds(job), Finished(job)], start=1):
@@ -101,3 +106,101 @@ def test_a_jobs_failure_is_one_sentence_and_the_others_go_on(
     sent = sent_by(script)
     assert [event for event in sent if isinstance(event, Failed)] == [Failed(1, message), Failed(2, message)]
     assert ("secret" in capsys.readouterr().err) == (message == BROKE)  # what nobody foresaw is logged
+
+
+# ---- long jobs
+
+
+def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:
+    """Who works at each tenth of a second."""
+    return "".join(whose_turn(watched, long, tenth / 10) for tenth in range(round(seconds * 10)))
+
+
+def test_alone_a_job_has_all_the_time() -> None:
+    assert set(whose_turns(["w"], [], 4)) == {"w"}
+    assert set(whose_turns([], ["a"], 4)) == {"a"}
+
+
+def test_while_visitors_watch_long_jobs_have_a_quarter_of_the_time_and_nobody_waits_two_seconds() -> None:
+    turns = whose_turns(["w", "x"], ["a"], 40)
+    assert turns.count("a") == 100
+    assert "x" not in turns, "the oldest goes on to its end"
+    assert max(map(len, turns.split("w"))) <= 5, "half a second"
+    assert max(map(len, turns.split("a"))) <= 15
+
+
+@pytest.mark.parametrize("watched", [[], ["w"]])
+@pytest.mark.parametrize("long", ["ab", "abc", "abcd"])
+def test_long_jobs_have_equal_shares(watched: list[str], long: str) -> None:
+    turns = whose_turns(watched, list(long), 4 * len(long))
+    assert len({turns.count(job) for job in long}) == 1
+
+
+class Clock:
+    """One second at each look."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+class Endless(Script):
+    """A long job yields None for ever; all others are as before."""
+
+    def steps(self, command: JobCommand, stopped: Callable[[], bool]) -> Generator[JobEvent | None]:
+        if isinstance(command, Run):
+            yield from super().steps(command, stopped)
+            return
+        yield Loading(command.job, "wren-base")
+        yield None
+        yield Started(command.job)
+        try:
+            for number in count():
+                self.done[command.job] = number
+                yield None
+        except BudgetSpent:
+            yield rounds(command.job)
+            raise
+
+
+def test_a_watched_run_comes_at_once_while_a_long_job_is_paused_and_goes_on() -> None:
+    script, sent = Endless(Calibrate(1, REQUEST)), []
+    bench = Bench(script.steps, script, sent.append, clock=lambda: 0.0)
+    for _ in range(20):
+        bench.work()
+    before = script.done[1]
+    script.commands.append(Run(2, REQUEST))
+    bench.work()
+    assert sent[2:] == [Comparing(2, 1), rounds(2)], "its first rounds, at once"
+    for _ in range(20):
+        bench.work()
+    assert sent[4:6] == [rounds(2), Finished(2)]
+    assert script.done[1] > before, "nothing is begun again"
+
+
+def test_a_job_whose_time_is_over_sends_what_it_has_and_ends_with_a_sentence() -> None:
+    script, sent = Endless(Calibrate(1, REQUEST)), []
+    bench = Bench(script.steps, script, sent.append, budget=9, clock=Clock())
+    for _ in range(30):
+        bench.work()
+    *_, has, failed = sent
+    assert has == rounds(1)
+    assert isinstance(failed, Failed)
+    assert failed.message.startswith("This server gives one job 9 seconds, and they are over")
+    assert script.done[1] == 7, "one second a step, without the two that load models"
+
+
+def test_a_job_that_gives_way_again_and_again_has_no_more_time_than_others() -> None:
+    script, sent = Endless(), []
+    bench = Bench(script.steps, script, sent.append, budget=9, clock=Clock())
+    for _ in range(6):
+        script.commands.append(Calibrate(1, REQUEST))
+        script.stop_after = {}
+        for _ in range(6):
+            bench.work()
+        script.stop_after = {1: 0}
+        bench.work()
+    assert any(isinstance(event, Failed) for event in sent)

@@ -1,7 +1,7 @@
 """Decode one position many times, with the speculative loop under any rule and plainly, and count the tokens."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -162,21 +162,21 @@ def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> 
     """
     yield None
     draws.seed(seed, 0)
-    classes = _classes(draws)
+    classes = yield from _classes(draws)
     for number in numbers:
         draws.seed(seed, number + 1)
         batch = _Counting(draws, classes, Random(f"places {seed} {number}"))
         while batch.draws < each:
             batch.count_one(PATIENCE * each)
-            if batch.tries % 16 == 0:
-                yield None
+            yield None
         yield batch.result()
 
 
-def _classes(draws: Draws) -> list[int]:
+def _classes(draws: Draws) -> Generator[None, None, list[int]]:
     """The tokens to count one by one, most probable first, from pilot draws that are not used again."""
     total: Tensor | None = None
     for _ in range(PILOT):
+        yield None
         drawn, _ = draws.try_one()
         if drawn is not None:
             p = draws.probabilities(drawn.history)

@@ -7,6 +7,7 @@ from itertools import chain, groupby
 import torch
 
 from specviz.core.metrics import count, repetition
+from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, PromptLookupDrafter, SpeculativeRun, make_drafter
 from specviz.decoding.constraints import LogitsConstraint
@@ -39,46 +40,48 @@ def sweep(
             left = [cell for cell in numbered if cell_key(models, cell) not in done]
             if left:
                 progress(f"{left[0].label}: {number} of {len(cells)}")
-                yield from measure(models, left)
+                yield from result_of(measure(models, left))
 
 
-def measure(models: Models, group: Sequence[Cell], chance: Callable[[], None] = lambda: None) -> list[SweepRow]:
+def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     """The rows of one or two cells of a block, in their order.
 
     The run of the target alone is made between the two speculative runs it is compared with (speculative, plain,
     speculative): each pair is timed back to back, and a machine that slowly changes its speed changes both alike. A
-    short untimed warm-up of both decoders goes before. `chance` is called after each round and step, outside the timed
-    parts: what it raises ends the measurement.
+    short untimed warm-up of both decoders goes before. The steps may be paused at any yield: that is between two timed
+    rounds or plain steps.
     """
     first = group[0]
     drafter = make_drafter(*models, first.settings)
-    warm_up(models, drafter, first, chance)
-    before = _speculative(models, drafter, first, chance)
-    plain = _plain(models, first, chance)
-    after = [_speculative(models, drafter, cell, chance) for cell in group[1:]]
+    yield from warm_up(models, drafter, first)
+    before = yield from _speculative(models, drafter, first)
+    plain = yield from _plain(models, first)
+    after = []
+    for cell in group[1:]:
+        after.append((yield from _speculative(models, drafter, cell)))
     return [_row(cell, trace, plain) for cell, trace in zip(group, [before, *after], strict=True)]
 
 
-def warm_up(models: Models, drafter: Drafter, cell: Cell, chance: Callable[[], None]) -> None:
+def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
     """A few untimed rounds and steps: the first passes over a prompt of a new length are slow."""
     settings = cell.settings
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, settings.draft_length + 2))
-    _speculative(models, drafter, replace(cell, settings=few), chance)
-    _plain(models, replace(cell, settings=few), chance)
+    yield from _speculative(models, drafter, replace(cell, settings=few))
+    yield from _plain(models, replace(cell, settings=few))
 
 
-def _speculative(models: Models, drafter: Drafter, cell: Cell, chance: Callable[[], None]) -> Trace:
+def _speculative(models: Models, drafter: Drafter, cell: Cell) -> Steps[Trace]:
     constraint = _constraint(models, cell)
     run = SpeculativeRun(models[0], drafter, cell.prompt.text, cell.settings, record=False, constraint=constraint)
     for _ in chain(run.read_prompt(), run.rounds()):
-        chance()
+        yield
     return run.trace()
 
 
-def _plain(models: Models, cell: Cell, chance: Callable[[], None]) -> Trace:
+def _plain(models: Models, cell: Cell) -> Steps[Trace]:
     run = AutoregressiveRun(models[0], cell.prompt.text, cell.settings, constraint=_constraint(models, cell))
     for _ in chain(run.read_prompt(), run.steps()):
-        chance()
+        yield
     return run.trace()
 
 

@@ -1,6 +1,5 @@
 """The engine's work for a calibration: what a pair costs on this machine."""
 
-from specviz.models.pass_timing import Stopped
 from specviz.service.protocol import Calibrate, Calibrated, Started
 from specviz.service.workshop import IsStopped, Steps, Workshop
 
@@ -14,9 +13,5 @@ def calibrate_steps(command: Calibrate, workshop: Workshop, stopped: IsStopped) 
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield Started(job)
-    try:
-        costs = workshop.costs_of(target, draft, stopped)
-    except Stopped:
-        yield None
-        return
+    costs = yield from workshop.costs_of(target, draft)
     yield Calibrated(job, costs, workshop.dtype_reasons(target, draft, request.precision))

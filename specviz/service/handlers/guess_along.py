@@ -7,7 +7,6 @@ from specviz.core.trace import Trace
 from specviz.decoding import Drafter, make_drafter
 from specviz.decoding.run_setup import set_up_run
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import Stopped
 from specviz.service.protocol import DraftGuessed, Finished, GuessAlong, Progress
 from specviz.service.workshop import IsStopped, Steps, Workshop
 
@@ -41,11 +40,7 @@ def guess_along_steps(command: GuessAlong, workshop: Workshop, stopped: IsStoppe
         draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
-        try:
-            costs = workshop.costs_of(target, loaded, stopped)
-        except Stopped:
-            yield None
-            return
+        costs = yield from workshop.costs_of(target, loaded)
         prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)))
         yield DraftGuessed(job, prospect)
     yield Finished(job)

@@ -1,7 +1,7 @@
 """The engine's work for a race: both decoders on each prompt, timed alternately with nothing else going on.
 
-While the clock runs nothing is sent and nothing recorded. Between two rounds, or two plain steps, the race only checks
-whether it is still wanted; a run's times do not include that.
+While the clock runs nothing is sent and nothing recorded. Between two rounds, or two plain steps, other jobs may have
+their turn; a run's times do not include that. A race that had to stop goes on after the last repeat it completed.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ from specviz.core.settings import DecodeSettings
 from specviz.decoding import make_drafter
 from specviz.decoding.run_setup import set_up_run
 from specviz.measure.compare import quality
-from specviz.measure.paired_runs import PairedRuns
+from specviz.measure.paired_runs import Measured, PairedRuns
 from specviz.measure.race import RaceLap, RacePrompt, load_quality
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
+from specviz.service.budget import BudgetSpent
 from specviz.service.protocol import Finished, LapRaced, Progress, Race, Started
 from specviz.service.workshop import IsStopped, Steps, Workshop
 
@@ -25,24 +26,35 @@ def race_steps(command: Race, workshop: Workshop, stopped: IsStopped) -> Steps:
 
     Raises:
         InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
+        BudgetSpent: it was thrown in here; the repeats that are complete have been sent.
     """
-    prompts, settings = command.prompts, command.request.settings
-    target, draft = yield from workshop.load_pair(command.job, command.request)
+    job, prompts, settings = command.job, command.prompts, command.request.settings
+    target, draft = yield from workshop.load_pair(job, command.request)
     drafter = make_drafter(target, draft, settings)
     _check(target, draft, prompts, settings)
-    yield Started(command.job)
-    for prompt in prompts[command.done :]:
-        runs = PairedRuns(target, drafter, prompt.text, settings, is_stopped=stopped)
-        step = Progress(command.job, "warming up", len(prompts), prompt=prompt.name, repeats=command.repeats)
-        yield step
-        runs.warm_up()
-        for repeat in range(1, command.repeats + 1):
-            yield replace(step, phase="timing", repeat=repeat)
-            if not runs.repeat():
-                yield None  # a chance to hear the stop
-                return
-        yield LapRaced(command.job, _lap(runs, target, prompt))
-    yield Finished(command.job)
+    yield Started(job)
+    for place, prompt in enumerate(prompts[command.done :], start=command.done):
+        measured = workshop.race_so_far(job, place)
+        runs = PairedRuns(target, drafter, prompt.text, settings, measured=measured)
+        try:
+            yield from _time(command, prompt, runs, measured)
+        except BudgetSpent:
+            if measured.repeats:
+                yield LapRaced(job, _lap(runs, target, prompt))
+            raise
+        workshop.forget_race(job)
+        yield LapRaced(job, _lap(runs, target, prompt))
+    yield Finished(job)
+
+
+def _time(command: Race, prompt: RacePrompt, runs: PairedRuns, measured: Measured) -> Steps:
+    """The repeats of one prompt that are not measured yet."""
+    step = Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
+    yield step
+    yield from runs.warm_up_steps()
+    for repeat in range(measured.repeats + 1, command.repeats + 1):
+        yield replace(step, phase="timing", repeat=repeat)
+        yield from runs.repeat_steps()
 
 
 def _check(

@@ -1,10 +1,11 @@
 """The engine's work for a sweep: an answer for every cell of its plan, in the plan's order.
 
-A sweep in the background gives way at once and goes on later. Cells whose answers were sent are not measured again;
-a measurement that was broken off is made again. While the clock runs nothing is sent. Between two rounds, or two plain
-steps, the sweep only checks whether it is still wanted; a run's times do not include that.
+A sweep that had to stop goes on later: cells whose answers were sent are not measured again. While the clock runs
+nothing is sent. Between two rounds, or two plain steps, other jobs may have their turn; a run's times do not include
+that.
 """
 
+from collections.abc import Generator
 from itertools import groupby
 
 from specviz.core.errors import InputError
@@ -14,10 +15,6 @@ from specviz.measure.sweep.plan import Cell, groups
 from specviz.measure.sweep.rows import SweepRow
 from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep
 from specviz.service.workshop import IsStopped, Pair, Steps, Workshop
-
-
-class _NotWanted(Exception):
-    """Raised between two rounds once the sweep is to stop."""
 
 
 def sweep_steps(command: Sweep, workshop: Workshop, stopped: IsStopped) -> Steps:
@@ -42,11 +39,7 @@ def sweep_steps(command: Sweep, workshop: Workshop, stopped: IsStopped) -> Steps
         yield Started(job)
         for group in groups(left):
             yield _progress(job, group[0], len(cells))
-            try:
-                answers = _measured(models, group, stopped)
-            except _NotWanted:
-                yield None  # a chance to hear the stop
-                return
+            answers = yield from _measured(models, group)
             yield from (CellSwept(job, answer) for answer in answers)
     yield Finished(job)
 
@@ -65,13 +58,9 @@ def _progress(job: int, cell: Cell, total: int) -> Progress:
     )
 
 
-def _measured(models: Pair, group: list[Cell], stopped: IsStopped) -> list[SweepRow | str]:
-    def check_wanted() -> None:
-        if stopped():
-            raise _NotWanted
-
+def _measured(models: Pair, group: list[Cell]) -> Generator[None, None, list[SweepRow | str]]:
     try:
-        return list(measure(models, group, check_wanted))
+        return list((yield from measure(models, group)))
     except InputError as error:
         return [_problem(cell, error) for cell in group]
 
