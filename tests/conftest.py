@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support.app_server import AppServer, serving
@@ -16,6 +17,17 @@ __all__ = ["AppServer"]
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads are several times slower where cores are shared
 
 os.environ["SPECVIZ_RUNS"] = "memory"  # what one test measures is not there in another run of the tests
+
+# The same examples at every run, no file of earlier ones, and no clock: a slow machine fails no test.
+settings.register_profile(
+    "tests",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("tests")
 
 ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"

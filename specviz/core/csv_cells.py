@@ -1,8 +1,9 @@
 """Text in a CSV that a person opens in a spreadsheet: no cell of a file that is written here is read as a formula."""
 
+import re
 import unicodedata
 
-STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+_FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@＝＋－＠])")  # with the marks of text that is marked already
 
 
 def safe_cell(text: str) -> str:
@@ -12,9 +13,9 @@ def safe_cell(text: str) -> str:
 
 def marked(text: str) -> str:
     """The text, with the mark that makes a spreadsheet read it as text where it would read a formula."""
-    return f"'{text}" if text.lstrip().startswith(STARTS_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def unmarked(cell: str) -> str:
     """The text that `marked` made this cell from."""
-    return cell[1:] if cell.startswith("'") and cell[1:].lstrip().startswith(STARTS_FORMULA) else cell
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell

@@ -39,13 +39,15 @@ class Counts:
 
     def plus(self, round: Round) -> "Counts":
         """These counts with one more round."""
+        statuses = [token.status for token in round.drafted]  # once: a page counts the rounds of a long run many times
+        accepted = statuses.count("accepted")
         return Counts(
             self.rounds + 1,
-            self.drafted + len(round.drafted),
-            self.accepted + round.accepted,
-            self.rejected + round.rejected,
-            self.discarded + round.discarded,
-            self.emitted + len(round.emitted_ids),
+            self.drafted + len(statuses),
+            self.accepted + accepted,
+            self.rejected + statuses.count("rejected"),
+            self.discarded + statuses.count("discarded"),
+            self.emitted + accepted + (round.emitted.id is not None),
         )
 
 
@@ -127,7 +129,7 @@ def running(trace: Trace) -> list[Running]:
 
 def _clock_beside(trace: Trace) -> list[float]:
     """The clock of the target alone, for the output; while the run goes on, for what the target alone has written."""
-    plain, total = trace.autoregressive, sum(len(round.emitted_ids) for round in trace.rounds)
+    plain, total = trace.autoregressive, count(trace.rounds).emitted
     if plain is None:
         return []
     return autoregressive_clock(plain, total if trace.output.stopped_by else min(total, len(plain.token_ids)))

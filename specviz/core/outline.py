@@ -30,9 +30,11 @@ def read_outline(raw: bytes, *, dense: bool) -> Any:
     if not dense and least > max(len(raw), SMALL):
         raise InputError("The trace is not valid at the file: it has too many values for its size.")
     try:
-        return json.loads(raw, object_pairs_hook=_small_object)
+        return json.loads(raw.decode(), object_pairs_hook=_small_object)  # bytes alone may be UTF-16 too
     except InputError:
         raise
+    except UnicodeDecodeError:
+        raise InputError("The trace is not valid at the file: it is not UTF-8 text.") from None
     except (ValueError, RecursionError):  # a number of too many digits is a ValueError too
         raise InputError("The trace is not valid at the file: Invalid JSON.") from None
 

@@ -5,6 +5,7 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 """
 
 import operator
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -232,6 +233,7 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
         InputError: one sentence that says what is wrong and where.
     """
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    raw = raw.removeprefix(BOM_UTF8)  # some editors write it
     if len(raw) > limits.bytes:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
     _check_outline(read_outline(raw, dense=limits.dense))

@@ -53,7 +53,7 @@ def parse_race(text: str) -> list[RaceLap]:
     """
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("The race is not JSON.") from None
     if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
         raise InputError(f"The race is not of schema {RACE_SCHEMA}.")

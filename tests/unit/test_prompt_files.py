@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompt_file, read_prompts
+from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, read_prompt_file, read_prompts
 
 
 def taken(content: bytes) -> list[tuple[str, str, str]]:
@@ -89,3 +89,9 @@ def test_a_file_that_cannot_be_read_gets_one_sentence(tmp_path: Path) -> None:
         read_prompt_file(tmp_path)
     (tmp_path / "some.txt").write_text("hello")
     assert read_prompt_file(tmp_path / "some.txt").prompts[0].text == "hello"
+
+
+def test_a_file_of_unusable_lines_gets_a_few_sentences() -> None:
+    found = read_prompts(b"Once upon a time\n" + b"\0\n" * 1_000)
+    assert len(found.problems) == MAX_PROBLEMS + 1
+    assert found.problems[-1] == "Line 22 and those after it are not read: 20 lines cannot be used."

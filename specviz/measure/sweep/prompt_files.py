@@ -1,8 +1,11 @@
 """A visitor's own prompts from a file: one a line, or JSON lines. Nothing in the file is trusted."""
 
+import io
 import json
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from specviz.measure.sweep.plan import SweepPrompt
 
 MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200
+MAX_PROBLEMS = 20
 MAX_NAME = 40  # characters of a name or a workload
 OWN_WORKLOAD = "own"
 KEYS = {"prompt", "name", "workload"}
@@ -34,12 +38,16 @@ def read_prompts(content: bytes) -> PromptFile:
         InputError: the file is not text, is too large, or holds no prompt that can be used.
     """
     lines = _lines(content)
-    as_json = bool(lines) and lines[0][1].lstrip().startswith("{") and _is_object(lines[0][1])
+    first = next(lines, None)
+    as_json = first is not None and first[1].lstrip().startswith("{") and _is_object(first[1])
     prompts: dict[str, SweepPrompt] = {}
     problems: list[str] = []
-    for number, line in lines:
+    for number, line in chain([first] if first else [], lines):
         if len(prompts) == MAX_PROMPTS:
             problems.append(f"Line {number} and those after it are left out: at most {MAX_PROMPTS} prompts are used.")
+            break
+        if len(problems) == MAX_PROBLEMS:
+            problems.append(f"Line {number} and those after it are not read: {MAX_PROBLEMS} lines cannot be used.")
             break
         try:
             prompt = _from_json(line, number) if as_json else _prompt(line, number)
@@ -68,7 +76,7 @@ def read_prompt_file(path: Path) -> PromptFile:
     return read_prompts(content)
 
 
-def _lines(content: bytes) -> list[tuple[int, str]]:
+def _lines(content: bytes) -> Iterator[tuple[int, str]]:
     """Lines that hold something, with their numbers. Only line feeds and carriage returns end a line."""
     if len(content) > MAX_FILE_BYTES:
         raise InputError(f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: prompts are a few lines each.")
@@ -76,8 +84,8 @@ def _lines(content: bytes) -> list[tuple[int, str]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("The file is not UTF-8 text.") from None
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    lines = io.StringIO(text, newline=None)
+    return ((number, line.removesuffix("\n")) for number, line in enumerate(lines, start=1) if line.strip())
 
 
 def _is_object(line: str) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a s
 
 FILE_ROWS = 20_000  # on the command line
 UPLOAD_ROWS, UPLOAD_MEGABYTES, UPLOAD_WORKLOADS = 2_000, 4, 40  # on a server that others use too
+MAX_ROW = 20_000  # characters of a row, or of the header; the longest that is valid has about 8,000
 TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash")
 SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens")
 COUNTS = ("rounds", "drafted", "accepted", "rejected", "discarded")
@@ -100,16 +101,40 @@ def parse_rows(content: str, name: str, most: int = FILE_ROWS, workloads: int = 
 
 def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
     """Each row's values by column, as text; None for an empty one."""
-    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
+    text = _Rows(content, name)
+    reader = csv.reader(text, strict=True)
     try:
         columns = next(reader)
-        for values in filter(None, reader):
+        for values in filter(None, text.each(reader)):
             if len(values) != len(columns):
                 fewer = "more" if len(values) > len(columns) else "fewer"
                 raise InputError(f"{name} is not valid: a row has {fewer} values than the header.")
             yield {column: unmarked(value) or None for column, value in zip(columns, values, strict=True)}
     except csv.Error as error:
         raise InputError(f"{name} cannot be read as a table: {error}.") from None
+
+
+class _Rows:
+    """The lines of a table for a reader, which stops at a row that is too long: it would hold a million cells."""
+
+    def __init__(self, content: str, name: str) -> None:
+        self._text = io.StringIO(content, newline="")
+        self._name = name
+        self._left = MAX_ROW  # characters of the row that is being read
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._text.readline(self._left + 1):
+            self._left -= len(line)
+            if self._left < 0:
+                raise InputError(f"{self._name} is not valid: a row has more than {MAX_ROW:,} characters.")
+            yield line
+
+    def each(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
+        """The rows that a reader makes of the lines."""
+        self._left = MAX_ROW
+        for row in reader:
+            self._left = MAX_ROW
+            yield row
 
 
 def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
@@ -145,7 +170,7 @@ def _check_header(content: str, name: str) -> None:
 
 
 def _columns(content: str) -> tuple[str, ...]:
-    return tuple(content.split("\n", 1)[0].rstrip("\r").split(","))
+    return tuple(content[:MAX_ROW].split("\n", 1)[0].rstrip("\r").split(","))
 
 
 class SweepFile:

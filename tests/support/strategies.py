@@ -1,0 +1,174 @@
+"""Valid objects and nearly valid files for property tests, and what a refusal must look like."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import count
+from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
+from specviz.core.settings import DRAFT_SCHEDULES, DecodeSettings
+from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, PrefillSeconds, Prompt, Trace
+from specviz.measure.sweep.rows import SweepRow
+from tests.support.fake_rows import ROW
+
+T = TypeVar("T")
+LONGEST_SENTENCE = 300
+PATH = re.compile(r"(^|[\s'\"(])/\w+/")
+
+WHOLE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)  # any text but half characters
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+HOSTILE_VALUES = st.sampled_from(
+    [None, True, -1, 0, 1.5, 2**31, 10**40, float("nan"), float("inf"), "", "x" * 3_000, [], {}, [[]], "\ud800"]
+)
+
+
+def value_or_sentence(read: Callable[[], T]) -> T | None:
+    """What was read; None where it was refused, in one sentence that a visitor can be shown."""
+    try:
+        return read()
+    except InputError as refused:
+        assert_one_sentence(str(refused))
+        return None
+
+
+def assert_one_sentence(text: str) -> None:
+    """One line of bounded length that ends as a sentence does, and holds no path of this machine."""
+    assert text == text.strip()
+    assert len(text.splitlines()) == 1
+    assert len(text) <= LONGEST_SENTENCE, text
+    assert text.endswith("."), text
+    assert not PATH.search(text), text
+    assert "Traceback" not in text
+
+
+@st.composite
+def changed(draw: st.DrawFn, valid: Any) -> Any:
+    """A JSON value with one to three of its parts replaced, left out or doubled."""
+    made = json.loads(json.dumps(valid))
+    for _ in range(draw(st.integers(1, 3))):
+        _change(draw, made)
+    return made
+
+
+def _change(draw: st.DrawFn, node: Any) -> None:
+    while True:
+        places = list(node) if isinstance(node, dict) else list(range(len(node)))
+        if not places:
+            return
+        place = draw(st.sampled_from(places))
+        inner = node[place]
+        if isinstance(inner, dict | list) and inner and draw(st.integers(0, 5)):
+            node = inner
+            continue
+        how = draw(st.sampled_from(["replace", "drop", "double"]))
+        if how == "replace":
+            node[place] = draw(HOSTILE_VALUES | JSON)
+        elif how == "drop":
+            del node[place]
+        elif isinstance(node, list):
+            node.append(inner)
+        return
+
+
+SHARE = st.floats(0, 1)
+SECONDS = st.floats(0, 1e6)
+IDS = st.integers(0, 2**31 - 1)
+CANDIDATES = st.lists(st.builds(Candidate, IDS, WHOLE, SHARE, st.none() | SHARE), max_size=3)
+RESIDUAL = st.lists(st.builds(ResidualCandidate, IDS, WHOLE, SHARE), max_size=3)
+SETTINGS = st.builds(
+    DecodeSettings,
+    max_new_tokens=st.integers(1, 256),
+    draft_length=st.integers(1, 16),
+    temperature=st.floats(0, 2),
+    top_k=st.none() | st.integers(1, 1_000),
+    top_p=st.none() | st.floats(0, 1, exclude_min=True, exclude_max=True),
+    seed=st.integers(0, 2**53 - 1),
+    stop_at_eos=st.booleans(),
+    draft_schedule=st.sampled_from(DRAFT_SCHEDULES),
+)
+
+
+@st.composite
+def rounds(draw: st.DrawFn, index: int, longest: int) -> Round:
+    """A round whose statuses and emitted token agree."""
+    accepted = draw(st.integers(0, longest))
+    rejected = accepted < longest and draw(st.booleans())
+    discarded = draw(st.integers(0, longest - accepted - 1)) if rejected else 0
+    statuses = ["accepted"] * accepted + ["rejected"] * rejected + ["discarded"] * discarded
+    drafted = [
+        draw(st.builds(DraftedToken, IDS, WHOLE, st.just(status), *[st.none() | SHARE] * 4, CANDIDATES))
+        for status in statuses
+    ]
+    kind = "correction" if rejected else "bonus" if not accepted or draw(st.booleans()) else "none"
+    emitted = EmittedToken("none")
+    if kind != "none":
+        residual = RESIDUAL if rejected else st.just([])
+        emitted = draw(st.builds(EmittedToken, st.just(kind), IDS, WHOLE, st.none() | SHARE, CANDIDATES, residual))
+    own = draw(st.lists(WHOLE, max_size=3))
+    return Round(index, draw(SECONDS), draw(SECONDS), draw(SECONDS), drafted, emitted, own)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    """A trace that keeps every rule of the file, with any text in it."""
+    length = draw(st.integers(1, 4))
+    made = [draw(rounds(index, length)) for index in range(draw(st.integers(1, 3)))]
+    written = [token for round in made for token in round.emitted_ids]
+    plain_ids = draw(st.lists(IDS, max_size=3))
+    plain_seconds = [draw(SECONDS) for _ in plain_ids]
+    prompt_ids = draw(st.lists(IDS, min_size=1, max_size=3))
+    plain = st.builds(Autoregressive, st.just(plain_seconds), st.just(plain_ids), st.booleans())
+    return Trace(
+        schema=1,
+        created="2026-01-01T00:00:00Z",
+        recorded_on=draw(st.builds(Machine, WHOLE, WHOLE, WHOLE, st.integers(1, 512))),
+        target=draw(st.builds(ModelInfo, WHOLE, IDS, WHOLE, WHOLE)),
+        drafter=draw(st.builds(DrafterInfo, WHOLE, WHOLE, st.none() | IDS, st.none() | WHOLE, st.none() | WHOLE)),
+        settings=replace(draw(SETTINGS), max_new_tokens=len(written), draft_length=length),
+        prompt=Prompt(draw(WHOLE), prompt_ids, [draw(WHOLE) for _ in prompt_ids]),
+        prefill_seconds=draw(st.builds(PrefillSeconds, SECONDS, SECONDS)),
+        rounds=made,
+        autoregressive=draw(st.none() | plain),
+        output=Output(written, draw(WHOLE), draw(st.sampled_from(["length", "eos"]))),
+    )
+
+
+CELL = WHOLE.filter(bool) | st.builds(str.__add__, st.sampled_from(["=", "'=", "''+", "\t", " -", "＝", "'"]), WHOLE)
+
+
+@st.composite
+def sweep_rows(draw: st.DrawFn) -> SweepRow:
+    """A row of a sweep whose counts agree, with any text in it."""
+    accepted, rejected, discarded = (draw(st.integers(0, 10**6)) for _ in range(3))
+    drafted = accepted + rejected + discarded
+    texts = ("target", "target_dtype", "draft", "machine", "workload", "preset", "text_hash")
+    return replace(
+        ROW,
+        **{name: draw(CELL) for name in texts},
+        draft_dtype=draw(st.none() | CELL),
+        seed=draw(st.integers()),
+        top_p=draw(st.none() | st.floats(0, 1)),
+        top_k=draw(st.none() | st.integers(1, 1_000)),
+        speedup=draw(st.floats(1e-6, 1e6)),
+        identical=draw(st.none() | st.booleans()),
+        drafted=drafted,
+        accepted=accepted,
+        rejected=rejected,
+        discarded=discarded,
+        acceptance_rate=accepted / drafted if drafted else None,
+    )
+
+
+def judged_something(trace: Trace) -> bool:
+    """Whether a draft was judged in it."""
+    counts = count(trace.rounds)
+    return counts.accepted + counts.rejected > 0

@@ -1,0 +1,197 @@
+"""Files that a careless or harmful hand may upload, in tests/hostile/: each gets its sentence."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.trace import UPLOAD, parse_trace
+from specviz.data.serving_counters.reading import NOTHING_FOUND, read_counters
+from specviz.measure.race_file import parse_race
+from specviz.measure.sweep.prompt_files import read_prompts
+from specviz.measure.sweep.rows import COLUMNS
+from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from tests.support.fake_rows import row_at
+from tests.support.strategies import assert_one_sentence
+
+FOLDER = Path(__file__).parents[1] / "hostile"
+READERS: dict[str, Callable[[bytes], object]] = {
+    "trace": lambda content: parse_trace(content, UPLOAD),
+    "sweep": lambda content: read_frame(content, "It"),
+    "prompts": read_prompts,
+    "counters": lambda content: read_counters(content.decode()),
+    "race": lambda content: parse_race(content.decode()),
+}
+NOT_JSON = "The trace is not valid at the file: Invalid JSON."
+NOT_TEXT = "The trace is not valid at the file: it is not UTF-8 text."
+REFUSED = {
+    "trace-empty.json": NOT_JSON,
+    "trace-binary.json": NOT_TEXT,
+    "trace-gzip.json": NOT_TEXT,
+    "trace-utf16.json": NOT_TEXT,
+    "trace-html.json": NOT_JSON,
+    "trace-nul.json": NOT_JSON,
+    "trace-nan.json": "The trace is not valid at rounds.0.verify_seconds: Input should be a finite number.",
+    "trace-infinity.json": "The trace is not valid at prefill_seconds.target: Input should be a finite number.",
+    "trace-huge-number.json": (
+        "The trace is not valid at rounds.0.drafted.0.id: Input should be less than 2147483648."
+    ),
+    "trace-negative-time.json": (
+        "The trace is not valid at rounds.0.draft_seconds: Input should be greater than or equal to 0."
+    ),
+    "trace-rounds-out-of-order.json": "The trace contradicts itself: rounds.0 has index 2.",
+    "trace-wrong-schema.json": "The trace's schema is '99'; this version reads schema 1.",
+    "trace-half-a-character.json": (
+        "The trace is not valid at the file: Invalid JSON: unexpected end of hex escape at line 1 column 183."
+    ),
+    "trace-duplicate-keys.json": "The trace contradicts itself: output.token_ids is not what the rounds emit.",
+    "sweep-empty.csv": "It is not a sweep of this version: it has other columns.",
+    "sweep-header-only.csv": "It holds no rows.",
+    "sweep-binary.csv": "It is not UTF-8 text.",
+    "sweep-gzip.csv": "It is not UTF-8 text.",
+    "sweep-utf16.csv": "It is not UTF-8 text.",
+    "sweep-semicolons.csv": "It is not a sweep of this version: it has other columns.",
+    "sweep-open-quote.csv": "It cannot be read as a table: unexpected end of data.",
+    "sweep-negative-count.csv": (
+        "It is not valid in row 1, column accepted: Input should be greater than or equal to 0."
+    ),
+    "sweep-nan.csv": "It is not valid in row 1, column speedup: Input should be a finite number.",
+    "sweep-infinity.csv": "It is not valid in row 1, column autoregressive_seconds: Input should be a finite number.",
+    "sweep-huge-number.csv": (
+        "It is not valid in row 1, column drafted: Input should be less than or equal to 1000000000."
+    ),
+    "sweep-counts-do-not-add-up.csv": (
+        "It is not valid: accepted, rejected and discarded of 'story-1' do not add up to drafted."
+    ),
+    "sweep-short-row.csv": "It is not valid: a row has fewer values than the header.",
+    "prompts-empty.txt": "The file holds no prompt: write one on each line.",
+    "prompts-blank.txt": "The file holds no prompt: write one on each line.",
+    "prompts-binary.txt": "The file is not UTF-8 text.",
+    "prompts-utf16.txt": "The file is not UTF-8 text.",
+    "prompts-nul.txt": (
+        "Line 1 is left out: the prompt contains only control characters: write a few words for the models to continue."
+    ),
+    "prompts-half-a-character.jsonl": (
+        "Line 1 is left out: the prompt contains half a character (a lone surrogate) and cannot be read as text."
+    ),
+    "prompts-no-prompt.jsonl": 'Line 1 is left out: it has no "prompt" with a text.',
+    "prompts-number.jsonl": 'Line 1 is left out: it has no "prompt" with a text.',
+    "prompts-unknown-key.jsonl": (
+        "Line 1 is left out: it has '<img src=x onerror=alert(1)>', but a line can only have prompt, name and workload."
+    ),
+    "prompts-name-of-two-lines.jsonl": 'Line 1 is left out: its "name" is not a text of 1 to 40 plain characters.',
+    "counters-nan.txt": "vllm:spec_decode_num_drafts_total is “NaN”, which is not a number from 0 to 10¹⁵.",
+    "counters-huge-number.txt": (
+        "vllm:spec_decode_num_drafts_total is “99999999999999999999…”, which is not a number from 0 to 10¹⁵."
+    ),
+    "counters-negative.txt": "vllm:spec_decode_num_drafts_total is “-3”, which is not a number from 0 to 10¹⁵.",
+    "counters-deep.txt": NOTHING_FOUND,
+    "counters-html.txt": NOTHING_FOUND,
+    "counters-open-label.txt": "The labels of vllm:spec_decode_num_drafts_total cannot be read.",
+    "counters-more-accepted.txt": ("More tokens are accepted than drafted: these counters do not belong together."),
+    "counters-position-gap.txt": "The per-position counters must be those of positions 0, 1, 2, … without a gap.",
+    "race-empty.json": "The race is not JSON.",
+    "race-deep.json": "The race is not JSON.",
+    "race-huge-number.json": "The race is not JSON.",
+    "race-nan.json": "The race is not of schema 1.",
+    "race-wrong-schema.json": "The race is not of schema 1.",
+    "race-no-laps.json": "The race holds no laps.",
+    "race-not-a-lap.json": "The race is not valid at speculative: Field required.",
+}
+LONG_ROW = "It is not valid: a row has more than 20,000 characters."
+READ = {  # these are strange, but they say what they mean
+    "trace-bom.json",
+    "trace-nul-escaped.json",
+    "sweep-bom.csv",
+    "sweep-nul.csv",
+    "sweep-formula.csv",
+    "sweep-quoted-newline.csv",
+    "prompts-bom.txt",
+    "prompts-deep.jsonl",
+    "prompts-one-name-twice.jsonl",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_hostile_file_gets_its_sentence(name: str) -> None:
+    with pytest.raises(InputError) as refused:
+        READERS[name.split("-")[0]]((FOLDER / name).read_bytes())
+    assert str(refused.value) == REFUSED[name]
+    assert_one_sentence(str(refused.value))
+
+
+@pytest.mark.parametrize("name", sorted(READ))
+def test_a_strange_file_is_read(name: str) -> None:
+    READERS[name.split("-")[0]]((FOLDER / name).read_bytes())
+
+
+def test_each_file_of_the_corpus_is_in_one_table() -> None:
+    assert {file.name for file in FOLDER.iterdir()} == READ | REFUSED.keys()
+
+
+# ---- large files, made here
+
+
+def table(text: str) -> bytes:
+    """A sweep's header and one row whose workload is this text."""
+    header, row, _ = dump_frame(frame_of([row_at("story", 4, 1.5)])).split("\r\n")
+    cells = row.split(",")
+    cells[COLUMNS.index("workload")] = text
+    return f"{header}\r\n{','.join(cells)}\r\n".encode()
+
+
+LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, NOT_JSON),
+    "a trace that is one text": (
+        "trace",
+        lambda: json.dumps("x" * 3_900_000).encode(),
+        "The trace is not valid at the file: Input should be an object.",
+    ),
+    "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, NOT_JSON),
+    "a table with one enormous cell": (
+        "sweep",
+        lambda: table("x" * 3_900_000),
+        LONG_ROW,
+    ),
+    "a table of 3,900,000 columns": (
+        "sweep",
+        lambda: b"," * 3_900_000,
+        "It is not a sweep of this version: it has other columns.",
+    ),
+    "a row of 3,900,000 cells": (
+        "sweep",
+        lambda: table("x," * 1_950_000),
+        LONG_ROW,
+    ),
+    "a row of 480,000 lines": ("sweep", lambda: table('"x\n",' * 480_000), LONG_ROW),
+    "a table of 1,900,000 short lines": (
+        "sweep",
+        lambda: table("x") + b"1\n" * 1_900_000,
+        "It is not valid: a row has fewer values than the header.",
+    ),
+    "900,000 lines of prompts": (
+        "prompts",
+        lambda: b"\0\n" * 490_000,
+        REFUSED["prompts-nul.txt"],
+    ),
+    "a million brackets pasted": ("counters", lambda: b"[{" * 499_999, NOTHING_FOUND),
+    "a million equal signs pasted": ("counters", lambda: b"=" * 999_999, NOTHING_FOUND),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_hostile_file_takes_less_than_10_times_its_size(name: str) -> None:
+    kind, make, sentence = LARGE[name]
+    content = make()
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError) as refused:
+            READERS[kind](content)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert str(refused.value) == sentence
+    assert peak < 10 * len(content), f"{peak / len(content):.1f} times"

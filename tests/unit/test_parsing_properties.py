@@ -1,0 +1,222 @@
+"""Whatever is parsed, from any bytes: a value or one sentence, nothing else. And what is written reads back equal."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specviz.core.csv_cells import marked, unmarked
+from specviz.core.prompts import prompt_problem
+from specviz.core.request import RunRequest
+from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
+from specviz.data.permalink import left_out_of_link, link_of, request_from_link
+from specviz.data.serving_counters.reading import read_counters
+from specviz.game.game import plan_from_link
+from specviz.measure.race_file import dump_race, parse_race
+from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
+from specviz.measure.sweep.rows import COLUMNS, SweepRow
+from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.starts import Start
+from specviz.ui.helps.choice import choice_from_link
+from specviz.ui.proof.link import wanted_from_link
+from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
+from specviz.ui.race.state import recorded_race
+from specviz.ui.worksheet.link import start_from_link
+from tests.support.fake_rows import row_at
+from tests.support.fake_traces import fake_trace
+from tests.support.strategies import (
+    CELL,
+    JSON,
+    SETTINGS,
+    assert_one_sentence,
+    changed,
+    sweep_rows,
+    traces,
+    value_or_sentence,
+)
+
+VALID = json.loads(dump_trace(fake_trace(tokens=8)))
+RACE = json.loads(dump_race(recorded_race()[:1]))
+TABLE = dump_frame(frame_of([row_at("story", 4, 1.5), row_at("code", 2, 0.9)])).split("\r\n")
+ANY_BYTES = st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="surrogatepass"))
+ANY_JSON = JSON.map(lambda value: json.dumps(value).encode())
+
+# ---- traces
+
+
+@given(ANY_BYTES | ANY_JSON)
+def test_any_bytes_are_a_trace_or_a_sentence(content: bytes) -> None:
+    value_or_sentence(lambda: parse_trace(content, UPLOAD))
+
+
+@given(changed(VALID))
+def test_a_changed_trace_is_a_trace_or_a_sentence(value: Any) -> None:
+    found = value_or_sentence(lambda: parse_trace(json.dumps(value).encode(), UPLOAD))
+    assert found is None or parse_trace(dump_trace(found)) == found
+
+
+@settings(max_examples=25)
+@given(traces())
+def test_any_trace_reads_back(trace: Trace) -> None:
+    assert parse_trace(dump_trace(trace), UPLOAD) == trace
+
+
+# ---- sweeps as CSV
+
+
+@given(ANY_BYTES)
+def test_any_bytes_are_a_sweep_or_a_sentence(content: bytes) -> None:
+    value_or_sentence(lambda: read_frame(content, "sweep.csv"))
+    value_or_sentence(lambda: read_frame(TABLE[0].encode() + b"\r\n" + content, "sweep.csv"))
+
+
+@given(st.integers(0, len(COLUMNS) - 1), st.text(max_size=30) | JSON.map(str))
+def test_a_sweep_with_another_cell_is_a_sweep_or_a_sentence(column: int, cell: str) -> None:
+    cells = TABLE[1].split(",")
+    cells[column] = '"' + cell.replace('"', '""') + '"'
+    content = "\r\n".join([TABLE[0], ",".join(cells), ""]).encode(errors="surrogatepass")
+    value_or_sentence(lambda: read_frame(content, "sweep.csv"))
+
+
+@settings(max_examples=25)  # pandas is slow
+@given(st.lists(sweep_rows(), min_size=1, max_size=2))
+def test_any_sweep_reads_back(rows: list[SweepRow]) -> None:
+    written = dump_frame(frame_of(rows))
+    found = read_frame(written.encode(), "sweep.csv")
+    assert found.equals(frame_of(rows))
+    assert dump_frame(found) == written
+
+
+@given(CELL | st.text(max_size=20))
+def test_a_marked_cell_is_no_formula_and_reads_back(text: str) -> None:
+    assert unmarked(marked(text)) == text
+    assert not marked(text).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"))
+
+
+# ---- prompts
+
+
+@given(ANY_BYTES | ANY_JSON | st.lists(ANY_JSON, max_size=4).map(b"\n".join))
+def test_any_bytes_are_prompts_or_a_sentence(content: bytes) -> None:
+    found = value_or_sentence(lambda: read_prompts(content))
+    for problem in found.problems if isinstance(found, PromptFile) else ():
+        assert_one_sentence(problem)
+
+
+PROMPT = st.text(max_size=60).filter(lambda text: prompt_problem(text) is None)
+WORD = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=MAX_NAME).filter(
+    lambda text: bool(text.strip()) and text == text.strip()
+)
+
+
+@given(st.lists(st.tuples(WORD, WORD, PROMPT), min_size=1, max_size=4, unique_by=lambda each: each[0]))
+def test_any_prompts_read_back(prompts: list[tuple[str, str, str]]) -> None:
+    lines = [json.dumps({"name": name, "workload": workload, "prompt": text}) for name, workload, text in prompts]
+    found = read_prompts("\n".join(lines).encode())
+    assert [(each.name, each.workload, each.text) for each in found.prompts] == prompts
+    assert found.problems == ()
+
+
+# ---- links
+
+NAMES = ("prompt", "preset", "target", "draft", "gamma", "temperature", "top_k", "top_p", "tokens", "seed", "dtype")
+NAMES += ("schedule", "step", "run", "rule", "position", "draws", "repeats", "same_length", "workload", "prompts")
+NAMES += ("constrain", "alpha", "c", "v", "o", "batch", "operations", "drafted", "accepted", "set", "mode")
+NUMBERS = (
+    st.integers().map(str) | st.floats().map(str) | st.sampled_from(["9" * 5_000, "1e999", "-0", "٣", "1_0", " 1"])
+)
+VALUES = (
+    st.text(max_size=40) | NUMBERS | st.sampled_from(["story-1", "wren-base", "lookup", "exact", "first", "x" * 9_000])
+)
+PARAMS = st.dictionaries(st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_size=60), max_size=8)
+START = Start("", "", Model(0.5, 4, 0.1, 1.2, 0.05, 1, 0.0), 0, 0)
+READERS: list[Callable[[Any], list[str]]] = [
+    lambda params: request_from_link(params, {"wren-base"}).problems,
+    lambda params: entry_from_link(params, {"wren-base"})[1],
+    lambda params: choice_from_link(params, {"wren-base"})[1],
+    lambda params: wanted_from_link(params, {"wren-base"})[1],
+    lambda params: start_from_link(params, START)[1],
+    lambda params: plan_from_link(params)[1],
+]
+
+
+@pytest.mark.parametrize("read", READERS, ids=["watch", "race", "helps", "proof", "worksheet", "play"])
+@given(params=PARAMS)
+def test_any_link_is_read_with_a_sentence_for_each_part_that_is_left_out(
+    read: Callable[[Any], list[str]], params: dict[str, Any]
+) -> None:
+    for problem in read(params):
+        assert_one_sentence(problem)
+
+
+REQUESTS = st.builds(
+    RunRequest,
+    PROMPT,
+    st.just("wren-base"),
+    st.sampled_from(["wren-nano", "lookup"]),
+    st.sampled_from(["exact", "fast"]),
+    SETTINGS,
+)
+
+
+@given(REQUESTS, st.none() | st.integers(0, 100_000))
+def test_any_run_is_its_link(request: RunRequest, step: int | None) -> None:
+    request = replace(request, settings=replace(request.settings, stop_at_eos=True))
+    link = link_of(request, step)
+    found = request_from_link(link, {"wren-base", "wren-nano", "lookup"})
+    assert left_out_of_link(request.prompt) or found.request == request
+    assert (found.step, found.problems) == (step, [])
+
+
+@given(REQUESTS, st.integers(1, 20), st.text(max_size=50))
+def test_any_race_is_its_link(request: RunRequest, repeats: int, own: str) -> None:
+    entry = Entry(replace(request, prompt=""), ("story-1",), own if own.strip() else "", repeats)
+    assert entry_from_link(link_of_entry(entry), {"wren-base", "wren-nano", "lookup"}) == (entry, [])
+
+
+# ---- pasted counters
+
+COUNTER = st.sampled_from(
+    [
+        "vllm:spec_decode_num_drafts_total",
+        "vllm:spec_decode_num_accepted_tokens_per_pos_total",
+        "spec_accept_length",
+        "num_draft_tokens",
+        "SpecDecoding metrics: Mean acceptance length:",
+        "accept len:",
+        "draft acceptance rate =",
+        '{"timings": {"draft_n": ',
+        '"spec_verify_ct":',
+        "data: ",
+    ]
+)
+LABELS = st.sampled_from(["", '{position="0"}', '{position="x', '{a="\\', "{", "}", '{position="99999999999"}', "{,}"])
+LINE = st.tuples(COUNTER, LABELS, VALUES | JSON.map(str)).map(lambda parts: f"{parts[0]}{parts[1]} {parts[2]}")
+
+
+@given(st.text(max_size=200) | ANY_JSON.map(bytes.decode) | st.lists(LINE, max_size=6).map("\n".join))
+def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
+    found = value_or_sentence(lambda: read_counters(text))
+    numbers = [value for value in asdict(found).values() if isinstance(value, float)] if found else []
+    assert all(map(math.isfinite, numbers))
+
+
+# ---- races
+
+
+@given(ANY_BYTES.map(lambda raw: raw.decode(errors="replace")) | changed(RACE).map(json.dumps))
+def test_any_text_is_a_race_or_a_sentence(text: str) -> None:
+    value_or_sentence(lambda: parse_race(text))
+
+
+@settings(max_examples=10)  # the recorded race is large
+@given(traces(), st.text(max_size=12))
+def test_any_race_reads_back(trace: Trace, name: str) -> None:
+    laps = [replace(recorded_race()[0], name=name, quality=recorded_race()[0].quality)]
+    assert parse_race(dump_race(laps)) == laps
