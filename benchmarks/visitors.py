@@ -72,6 +72,7 @@ class Visitor:
     places: FileURLs | None = None  # where to send the file that is uploaded
     run_shown: str = RECORDED  # on the stage
     rounds: int = 0  # of it
+    held: int = 0  # of the run that the page was sent last
     running: bool = False  # whether it still grows
     finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
     messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
@@ -226,14 +227,16 @@ class Visitor:
         elif kind in ("button", "slider", "file_uploader"):
             widget = getattr(element, kind).id
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
+        elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):
+            self.held = len(json.loads(element.bidi_component.bytes)["run"]["rounds"])
         elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
             self._look_at_stage(json.loads(element.bidi_component.bytes))
 
     def _look_at_stage(self, data: dict[str, Any]) -> None:
-        """A run comes whole, or only what is new of it."""
+        """A run comes in two parts, or whole, or only what is new of it."""
         data = data.get("whole") or data.get("growth") or data
         self.run_shown, self.running = data["run_id"], data.get("running", False)
-        self.rounds = data.get("start", 0) + len(data.get("rounds", []))
+        self.rounds = self.held if "part" in data else data.get("start", 0) + len(data["rounds"])
         if data.get("notice"):
             self.messages.append(data["notice"])
 

@@ -24,9 +24,11 @@ from specviz.ui.stage.payload import (  # noqa: E402
     Chip,
     ChipStatus,
     FeedPayload,
+    HeldRun,
     Phase,
     ReplayedRound,
     ShareRow,
+    StageMount,
     StagePayload,
 )
 
@@ -52,7 +54,7 @@ NAMED: dict[str, Any] = {  # types that are no class: the name they have in Pyth
     "ShareRow": ShareRow,
     "Step": Step,
 }
-ROOTS = (StagePayload, FeedPayload, RacePayload, PlayPayload, VocabularyPayload, ChartPayload)
+ROOTS = (StagePayload, StageMount, HeldRun, FeedPayload, RacePayload, PlayPayload, VocabularyPayload, ChartPayload)
 
 
 def payload_types() -> str:

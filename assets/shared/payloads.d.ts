@@ -83,6 +83,14 @@ export interface FiguresAfter {
 }
 
 /**
+ * The part, and what names it.
+ */
+export interface HeldRun {
+  key: string;
+  run: RunPart;
+}
+
+/**
  * A drafted token that the target judged.
  */
 export interface JudgedChip {
@@ -221,6 +229,16 @@ export interface RoundPicture {
   ringed: Array<number>;
 }
 
+/**
+ * What stays as it is while a page is drawn again: nearly all of a payload. The browser is sent it once.
+ */
+export interface RunPart {
+  replay: NoReplay | Replays;
+  prompt: PromptPayload;
+  rounds: Array<RoundPayload>;
+  plain: Array<number> | null;
+}
+
 export type ShareRow = [string, number, boolean];
 
 /**
@@ -240,9 +258,34 @@ export interface StageGrowth {
 }
 
 /**
+ * What the stage itself is sent; `part` names the `HeldRun` that belongs to it.
+ */
+export interface StageMount {
+  stream: string;
+  version: number;
+  run_id: string;
+  running: boolean;
+  more: boolean;
+  phases: Array<Phase>;
+  longest_draft: number;
+  notice: string | null;
+  badge: string;
+  measured: string;
+  idle: string;
+  link: Record<string, string>;
+  playhead: number | null;
+  greedy: boolean;
+  lookup: boolean;
+  person: boolean;
+  translated: boolean;
+  draft_length: number;
+  gamma: number;
+  diagram?: DiagramPayload;
+  part: string;
+}
+
+/**
  * Everything the stage shows of one run.
- *
- * `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
  */
 export interface StagePayload {
   stream: string;
@@ -264,11 +307,11 @@ export interface StagePayload {
   translated: boolean;
   draft_length: number;
   gamma: number;
+  diagram?: DiagramPayload;
   replay: NoReplay | Replays;
   prompt: PromptPayload;
   rounds: Array<RoundPayload>;
   plain: Array<number> | null;
-  diagram?: DiagramPayload;
 }
 
 export type Step = [number, Array<[string, LaneStatus]>];

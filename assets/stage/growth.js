@@ -1,6 +1,16 @@
 // What the stage has after news from its page's feed. Draws nothing.
 
-/** @import { FeedPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { FeedPayload, RunPart, StageMount, StagePayload } from "../shared/payloads.js" */
+
+/**
+ * What Streamlit gave, with its run; null until that is here.
+ * @param {StageMount} given
+ * @param {RunPart | undefined} run
+ * @returns {StagePayload | null}
+ */
+export function joined(given, run) {
+  return run ? { ...given, ...run } : null;
+}
 
 /**
  * The run with what is new: null where the news are of another page, or older than what is there; "gap" where something

@@ -1,6 +1,6 @@
 // The component: one Stage a mount. It stays when the data changes, and hands the playhead's place to every part.
 
-import { latest, listen } from "../shared/channel.js";
+import { held, latest, listen } from "../shared/channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
@@ -9,7 +9,7 @@ import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Diagram } from "./diagram.js";
 import { Figures } from "./figures.js";
-import { grown, newer } from "./growth.js";
+import { grown, joined, newer } from "./growth.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { isPlain, plainStatus } from "./plain_words.js";
@@ -21,7 +21,7 @@ import { readStyle } from "./style.js";
 import { Timeline } from "./timeline.js";
 import { Transport } from "./transport.js";
 
-/** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { RoundPayload, StageMount, StagePayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
 /** @import { PlotlyModule } from "../shared/plotly.js" */
 /** @import { Place } from "./strip.js" */
@@ -33,6 +33,8 @@ class Stage {
     this.node = find(root, ".stage");
     /** @type {StagePayload | null} */
     this.data = null;
+    /** @type {StageMount | null} */
+    this.given = null; // what Streamlit gave last, until its run is here too
     /** @type {Place | null} */
     this.pinned = null; // the token the visitor chose
     /** @type {Array<Place | null>} */
@@ -69,18 +71,23 @@ class Stage {
 
   /**
    * Called by Streamlit for every change of data or theme.
-   * @param {Loaded<StagePayload>} component
+   * @param {Loaded<StageMount>} component
    */
   load({ data, setStateValue, setTriggerValue }) {
     this.reporter.send = (step) => setStateValue("step", step);
     this.askDraftLength = (length) => setTriggerValue("gamma", length);
     this.askWhole = (version) => setTriggerValue("gap", version);
-    this.#load(newer(this.data, data));
+    this.given = data;
     this.#take();
   }
 
-  /** What the feed of this page has sent, where that is newer. */
+  /** What Streamlit gave, and what the feed of this page has sent where that is newer. */
   #take() {
+    const whole = this.given && joined(this.given, held(this.given.part));
+    if (whole) {
+      this.given = null;
+      this.#load(newer(this.data, whole));
+    }
     const news = latest();
     const next = this.data && grown(this.data, news);
     if (next && next !== "gap") return this.#load(next);

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { grown, newer } from "../../assets/stage/growth.js";
+import { grown, joined, newer } from "../../assets/stage/growth.js";
 
-/** @import { FeedPayload, StagePayload } from "../../assets/shared/payloads.js" */
+/** @import { FeedPayload, RunPart, StageMount, StagePayload } from "../../assets/shared/payloads.js" */
 
 const HAS = /** @type {StagePayload} */ (/** @type {unknown} */ ({ stream: "page", version: 3, run_id: "live-1", running: true, rounds: ["a", "b"], plain: [1, 2], notice: "old" }));
 const GROWTH = { run_id: "live-1", running: true, more: true, notice: null, badge: "", idle: "", start: 2, rounds: ["c"], plain_start: 2, plain: [3] };
@@ -53,4 +53,11 @@ test("what Streamlit gives again does not take the stage back", () => {
   const other = { ...HAS, stream: "other", version: 1 };
   assert.equal(newer(HAS, other), other);
   assert.equal(newer(null, HAS), HAS);
+});
+
+test("the stage waits for its run", () => {
+  const given = /** @type {StageMount} */ (/** @type {unknown} */ ({ run_id: "live-1", version: 5, part: "a" }));
+  const run = /** @type {RunPart} */ (/** @type {unknown} */ ({ rounds: ["a"], plain: [1] }));
+  assert.equal(joined(given, undefined), null);
+  assert.deepEqual(joined(given, run), { run_id: "live-1", version: 5, part: "a", rounds: ["a"], plain: [1] });
 });

@@ -10,7 +10,15 @@ import pytest
 from specviz.core.assets import ASSETS
 from specviz.ui.shared.bundle import BundleError, bundle
 
-ENTRIES = ("chart/chart.js", "stage/stage.js", "stage/feed.js", "race/race.js", "play/play.js", "words/words.js")
+ENTRIES = (
+    "chart/chart.js",
+    "stage/stage.js",
+    "stage/feed.js",
+    "stage/run.js",
+    "race/race.js",
+    "play/play.js",
+    "words/words.js",
+)
 FILES = {path.relative_to(ASSETS).as_posix() for path in ASSETS.glob("*/*.js")}
 
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node reads the joined text")

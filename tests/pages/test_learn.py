@@ -13,7 +13,7 @@ from specviz.data.lessons.story import facts_of, fill
 from specviz.ui.learn.faq import href
 from specviz.ui.learn.state import Learning
 from specviz.ui.session import Session
-from tests.support.payloads import payload_of
+from tests.support.payloads import payload_of, stage_payload_of
 
 
 def open_page(**address: str) -> AppTest:
@@ -30,7 +30,7 @@ def texts(page: AppTest) -> str:
 
 
 def stage_of(page: AppTest) -> dict[str, object]:
-    found: dict[str, object] = payload_of(page.get_by_key("learn-lesson"))
+    found: dict[str, object] = stage_payload_of(page, "learn-lesson")
     return found
 
 

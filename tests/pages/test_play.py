@@ -11,7 +11,7 @@ from specviz.game.game import PROMPTS, ROUNDS, Plan
 from specviz.ui.play import page as play_page
 from specviz.ui.play.state import Playing
 from specviz.ui.shared.engine import engine
-from tests.support.payloads import payload_of
+from tests.support.payloads import payload_of, stage_payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
 
@@ -112,7 +112,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     table = page.table[0].value
     assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
     assert table["tokens per target call"][0] == "4.00"
-    stage = drawn(page, "play_run")
+    stage = stage_payload_of(page, "play_run")
     assert stage["person"]
     assert stage["rounds"][0]["sentences"][0].startswith("You propose")
     # another page and back

@@ -14,7 +14,7 @@ from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.shared.engine import engine
 from specviz.ui.watch import state
 from tests.conftest import ROOT
-from tests.support.payloads import payload_of
+from tests.support.payloads import payload_of, stage_payload_of
 
 SECONDS = 60  # for a loaded machine; the engine needs five to start
 
@@ -35,7 +35,7 @@ def page() -> AppTest:
 
 
 def stage_of(page: AppTest) -> dict[str, Any]:
-    data: dict[str, Any] = payload_of(page.get_by_key("stage"))
+    data: dict[str, Any] = stage_payload_of(page)
     return data
 
 

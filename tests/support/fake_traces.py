@@ -180,6 +180,19 @@ def _ended(world: World, made: Round, length: int) -> Round:
     return replace(made, drafted=[first, second, *rest], emitted=EmittedToken("none"))
 
 
+def without_alternatives(trace: Trace) -> Trace:
+    """That run with one candidate a token: nearly as small as a file of so many rounds can be."""
+    rounds = [
+        replace(
+            round,
+            drafted=[replace(token, candidates=token.candidates[:1]) for token in round.drafted],
+            emitted=replace(round.emitted, candidates=round.emitted.candidates[:1], residual_top=[]),
+        )
+        for round in trace.rounds
+    ]
+    return replace(trace, rounds=rounds)
+
+
 def translated(trace: Trace) -> Trace:
     """That run as a draft with another tokenizer would have made it: tokens three letters long, and no q."""
     rounds = []

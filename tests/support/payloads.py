@@ -7,3 +7,10 @@ from typing import Any
 def payload_of(element: Any) -> Any:
     """The payload of a component: Streamlit's element holds it as the bytes of one text."""
     return json.loads(element.proto.bytes)
+
+
+def stage_payload_of(page: Any, key: str = "stage") -> Any:
+    """The payload of a stage: it is sent in two parts."""
+    held, rest = payload_of(page.get_by_key(f"{key}-run")), payload_of(page.get_by_key(key))
+    assert rest.pop("part") == held["key"]
+    return rest | held["run"]

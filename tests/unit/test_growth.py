@@ -1,8 +1,10 @@
-"""What the feed sends to the stage: only what is new."""
+"""What is sent to the stage: a run once, and after that only what is new."""
+
+import json
 
 from specviz.core.trace import Trace
 from specviz.ui.stage.data import stage_data
-from specviz.ui.stage.growth import news, sent_with
+from specviz.ui.stage.growth import news, sent_with, split
 from specviz.ui.stage.payload import StagePayload
 from tests.support.fake_traces import cut, fake_trace
 
@@ -45,3 +47,20 @@ def test_another_run_and_a_run_that_has_ended_are_sent_whole() -> None:
         found = news(now, before)
         assert found
         assert (found["whole"], found["growth"]) == (now, None)
+
+
+def test_a_run_that_has_not_changed_is_the_same_bytes_at_each_drawing() -> None:
+    first, again = payload(TRACE), payload(TRACE, notice="waiting: place 1")
+    again["version"], again["playhead"], again["gamma"] = 8, 5, 2
+    run, before = split(first)
+    same, after = split(again)
+    assert run == same
+    assert len(json.dumps(after)) < 1_500  # a browser that has the run is sent this
+    assert before["part"] == after["part"] == json.loads(run)["key"]
+    sent = {**after, **json.loads(run)["run"]}
+    assert sent.pop("part")
+    assert sent == json.loads(json.dumps(again))
+
+
+def test_a_run_that_has_grown_has_another_name() -> None:
+    assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]

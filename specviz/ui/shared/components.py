@@ -15,7 +15,7 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
 
     The payload goes as the bytes of one JSON text, which `payloadOf` in assets/shared/mounting.js reads. In anything
     else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text without
-    an error.
+    an error. Bytes are such a text already.
 
     Args:
         name: of the component, one in the app.
@@ -27,9 +27,14 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
     made = st.components.v2.component(name, html=html, css=css, js=bundle(ASSETS / script))
 
     def mount(data: object, **options: Any) -> Any:
-        return made(data=json.dumps(data, allow_nan=False).encode(), **options)
+        return made(data=data if isinstance(data, bytes) else as_json(data), **options)
 
     return mount
+
+
+def as_json(data: object) -> bytes:
+    """The payload as a component is sent it."""
+    return json.dumps(data, allow_nan=False).encode()
 
 
 def html_of(file: str) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.ui.shared.components import component, html_of, ignore_change
+from specviz.ui.stage.growth import split
 from specviz.ui.stage.payload import FeedPayload, StagePayload
 
 MAX_STEP = 3 * 65_536
@@ -33,7 +34,9 @@ def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int
             on_draft_length(asked)
 
     changes = {"on_step_change": ignore_change, "on_gamma_change": released, "on_gap_change": ignore_change}
-    result = _component()(key=key, data=data, **changes)
+    run, rest = split(data)
+    _run()(key=f"{key}-run", data=run)
+    result = _component()(key=key, data=rest, **changes)
     step = result.get("step")
     return step if type(step) is int and 0 <= step < MAX_STEP else None
 
@@ -46,6 +49,11 @@ def feed(data: FeedPayload) -> None:
 @cache
 def _feed() -> Any:
     return component("specviz_feed", '<div class="feed" hidden></div>', (), "stage/feed.js")
+
+
+@cache
+def _run() -> Any:
+    return component("specviz_run", '<div class="run-part" hidden></div>', (), "stage/run.js")
 
 
 @cache

@@ -1,8 +1,11 @@
 """What the feed of a page sends to its stage while a run grows: only what the stage does not have."""
 
 from dataclasses import dataclass
+from hashlib import blake2b
+from typing import cast
 
-from specviz.ui.stage.payload import FeedPayload, StageGrowth, StagePayload
+from specviz.ui.shared.components import as_json
+from specviz.ui.stage.payload import FeedPayload, RunPart, StageGrowth, StageMount, StagePayload
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +58,15 @@ def _growth(payload: StagePayload, sent: Sent) -> StageGrowth:
         "plain_start": sent.plain,
         "plain": (payload["plain"] or [])[sent.plain :],
     }
+
+
+def split(payload: StagePayload) -> tuple[bytes, StageMount]:
+    """A payload in two: a `HeldRun` as JSON, the same bytes as long as the run is, and the rest.
+
+    Streamlit sends bytes that a browser has only once, so drawing a page again costs the rest: a run of 2,000 rounds
+    is 2 MB.
+    """
+    run = as_json({name: payload[name] for name in RunPart.__annotations__})  # type: ignore[literal-required]
+    key = blake2b(run, digest_size=8).hexdigest()
+    rest = {name: value for name, value in payload.items() if name not in RunPart.__annotations__}
+    return b'{"key": "%s", "run": %s}' % (key.encode(), run), cast(StageMount, rest | {"part": key})

@@ -134,8 +134,24 @@ class DiagramPayload(TypedDict):
     place: str
 
 
-class StagePayload(TypedDict):
-    """Everything the stage shows of one run.
+class RunPart(TypedDict):
+    """What stays as it is while a page is drawn again: nearly all of a payload. The browser is sent it once."""
+
+    replay: NoReplay | Replays
+    prompt: PromptPayload
+    rounds: list[RoundPayload]
+    plain: list[float] | None
+
+
+class HeldRun(TypedDict):
+    """The part, and what names it."""
+
+    key: str
+    run: RunPart
+
+
+class StageState(TypedDict):
+    """What may change at each drawing: a few hundred bytes.
 
     `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
     """
@@ -159,11 +175,17 @@ class StagePayload(TypedDict):
     translated: bool
     draft_length: int
     gamma: int
-    replay: NoReplay | Replays
-    prompt: PromptPayload
-    rounds: list[RoundPayload]
-    plain: list[float] | None
     diagram: NotRequired[DiagramPayload]
+
+
+class StagePayload(StageState, RunPart):
+    """Everything the stage shows of one run."""
+
+
+class StageMount(StageState):
+    """What the stage itself is sent; `part` names the `HeldRun` that belongs to it."""
+
+    part: str
 
 
 class StageGrowth(TypedDict):
