@@ -76,7 +76,7 @@ def main() -> None:
 
 def give_memory_back() -> None:
     """Return the memory of caches that are gone to the machine: glibc would keep it for later. Elsewhere nothing."""
-    with suppress(OSError, AttributeError):
+    with suppress(OSError, AttributeError, TypeError):  # Windows has no such library: a TypeError
         ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -8,7 +8,6 @@ import hashlib
 import logging
 import os
 import re
-import tempfile
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,6 +17,7 @@ from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
+from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
 from specviz.service.results import RunResult
 
@@ -134,9 +134,7 @@ class RunStore:
     def _write(self, folder: Path, run: StoredRun) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # prompts are the visitors' own
-            with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as new:
-                new.write(_STORED.dump_json(run))
-            Path(new.name).replace(folder / f"{_short(run.key)}-{run.result.id}.json")
+            write_whole(folder / f"{_short(run.key)}-{run.result.id}.json", _STORED.dump_json(run))
             self._remove_oldest(folder)
         except OSError as error:
             _log.warning("A run cannot be stored in %s: %s", folder, error)

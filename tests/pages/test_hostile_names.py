@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -24,7 +25,7 @@ from specviz.ui.session import Session
 from specviz.ui.watch.state import Watching, recorded_run
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
-from tests.support.hostile import NAME, NAMES, markdown_of, raw_names_in
+from tests.support.hostile import ALL_NAMES, NAME, NAMES, ODD_NAMES, markdown_of, raw_names_in
 
 
 def hostile_trace() -> Trace:
@@ -48,7 +49,7 @@ def a_race_page() -> dict[str, Any]:
     lap = recorded_race()[0]
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
-    laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in NAMES]
+    laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
     racing = Racing(Entry(), [NAME], laps=laps, raced=Entry(), message=NAME, finished=NAME, link_read=True)
     return {"race": racing}
 
@@ -57,7 +58,9 @@ def hostile_rows() -> pd.DataFrame:
     names = {"machine": NAME, "target": NAME, "draft": NAME}
     return frame_of(
         replace(row_at("story", length, speedup, **names), workload=f"{name}{number}", preset=name, constrained=held)
-        for number, (name, speedup) in enumerate(zip(NAMES, (0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5), strict=True))
+        for number, (name, speedup) in enumerate(
+            zip(ALL_NAMES, cycle((0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5)), strict=False)
+        )
         for length in (2, 4)
         for held in (False, True)
     )
@@ -146,8 +149,9 @@ LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", 
 
 
 @pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play", "learn"])
-def test_values_from_a_link_stay_text(name: str) -> None:
-    page = opened(name, {}, **dict.fromkeys(LINK, NAME))
+@pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
+def test_values_from_a_link_stay_text(name: str, value: str) -> None:
+    page = opened(name, {}, **dict.fromkeys(LINK, value))
     assert not page.exception
     assert raw_names_in(page) == []
 

@@ -19,6 +19,17 @@ NAMES = (
     f"www.{HOST}",
 )
 NAME = " ".join(NAMES)  # all of them in one
+ODD_NAMES = (  # read as something else than a text by other means
+    "\u202egnp.exe",
+    "two\n\n# **lines**",
+    f'=HYPERLINK("http://{HOST}","x")',
+    "\u200b*zero*\u200b",
+    "$$\\LaTeX$$",
+    "**" + "x" * 10_000 + "**",
+)
+ALL_NAMES = (*NAMES, *ODD_NAMES)
+
+FIGURE_MARKS = ("<img", "<a ", "<b>", "\u202e")
 
 AS_TEXT = {"text", "code", "text_area", "text_input", "dataframe", "bidi_component"}  # not as Markdown
 AS_TEXT_IN = {"selectbox": {"options"}, "multiselect": {"options"}}
@@ -27,8 +38,8 @@ NOT_SHOWN = {"id", "raw_value", "raw_values", "url", "alt", "type", "format"}
 
 def raw_names_in(page: AppTest) -> list[str]:
     """Each place on the page where one of the names would be read as markup."""
-    markdown = [text for text in markdown_of(page) if any(name in text for name in NAMES)]
-    return markdown + [text for text in figure_texts_of(page) if "<img" in text or "<a" in text]
+    markdown = [text for text in markdown_of(page) if any(name in text for name in ALL_NAMES)]
+    return markdown + [text for text in figure_texts_of(page) if any(mark in text for mark in FIGURE_MARKS)]
 
 
 def markdown_of(page: AppTest) -> list[str]:

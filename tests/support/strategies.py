@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
-from specviz.core.metrics import count
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
 from specviz.core.settings import DRAFT_SCHEDULES, DecodeSettings
 from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, PrefillSeconds, Prompt, Trace
@@ -166,9 +165,3 @@ def sweep_rows(draw: st.DrawFn) -> SweepRow:
         discarded=discarded,
         acceptance_rate=accepted / drafted if drafted else None,
     )
-
-
-def judged_something(trace: Trace) -> bool:
-    """Whether a draft was judged in it."""
-    counts = count(trace.rounds)
-    return counts.accepted + counts.rejected > 0

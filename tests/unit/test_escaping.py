@@ -3,8 +3,8 @@
 import pytest
 from rich.markdown import Markdown
 
-from specviz.ui.shared.escaping import figure_text, plain
-from tests.support.hostile import NAME, NAMES
+from specviz.ui.shared.escaping import figure_text, file_label, plain
+from tests.support.hostile import ALL_NAMES, NAME, NAMES
 
 TEXTS = [
     *NAMES,
@@ -65,3 +65,14 @@ def test_ordinary_names_need_no_escaping() -> None:
 
 def test_a_figure_shows_tags_and_template_fields_as_text() -> None:
     assert figure_text("<b>&lt;%{x}") == "&lt;b&gt;&amp;lt;%\u2060{x}"
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_no_text_turns_the_sentence_around_it(name: str) -> None:
+    assert "\u202e" not in plain(f"a {name}") + figure_text(name) + file_label(name)
+
+
+def test_a_file_name_is_short_and_on_one_line() -> None:
+    assert file_label("my sweep.csv") == "my sweep.csv"
+    assert file_label("a\nb\u202e.csv") == "a?b?.csv"
+    assert len(file_label("x" * 10_000)) == 60

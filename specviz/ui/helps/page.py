@@ -20,7 +20,7 @@ from specviz.ui.helps.panels import Panel
 from specviz.ui.helps.state import HERE, RECORDED, Sweeps
 from specviz.ui.helps.studied import studied
 from specviz.ui.session import session
-from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.job_slot import beside_line, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
@@ -189,6 +189,6 @@ def _open_csv() -> None:
     sweeps.csv_problem = ""
     if file is not None:
         try:
-            sweeps.load(file.getvalue(), file.name)
+            sweeps.load(file.getvalue(), file_label(file.name))
         except InputError as error:
             sweeps.csv_problem = f"That file cannot be shown. {error}"

@@ -1,10 +1,9 @@
 """plotly.js for the stage and the charts: copied from the installed package to the folder Streamlit serves. No CDN."""
 
-import os
-import shutil
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+
+from specviz.core.files import write_whole
 
 FILE_NAME = "plotly.min.js"
 
@@ -20,8 +19,9 @@ def publish_plotly(static: Path) -> Path | None:
     target = static / FILE_NAME
     try:
         if not (target.exists() and target.stat().st_size == source.stat().st_size):
-            _copy_whole(source, target)
-    except OSError:  # a read-only checkout
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, source.read_bytes(), mode=0o644)
+    except OSError:  # a read-only checkout, or a full disk
         return None
     return target
 
@@ -33,13 +33,3 @@ def _packaged() -> Path | None:
         return None
     path = Path(spec.origin).parent / "package_data" / FILE_NAME
     return path if path.exists() else None
-
-
-def _copy_whole(source: Path, target: Path) -> None:
-    """Through a temporary file, so that a page never loads half of it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent)
-    os.close(handle)
-    shutil.copyfile(source, name)
-    os.chmod(name, 0o644)
-    os.replace(name, target)

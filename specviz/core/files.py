@@ -1,0 +1,39 @@
+"""Files that are there whole or not at all, and leave nothing behind on a full disk."""
+
+import os
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_PREFIX = "new-"
+_ABANDONED = 3_600  # seconds after which a process that began such a file has surely ended
+
+
+def write_whole(target: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file through a temporary one beside it, so that nobody reads half of it.
+
+    Where that fails, the temporary file is removed; those of processes that were killed go with the next write.
+
+    Raises:
+        OSError: it cannot be written, because the disk is full for example; an older file stays as it was.
+    """
+    _remove_abandoned(target.parent)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX)
+    new = Path(name)
+    try:
+        with open(handle, "wb") as file:
+            file.write(content)
+        new.chmod(mode)
+        os.replace(new, target)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+
+
+def _remove_abandoned(folder: Path) -> None:
+    for file in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _ABANDONED:
+                file.unlink()
