@@ -1,5 +1,6 @@
 """The engine's process as the server sees it: lines in, lines out, and its end."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
+
+_log = logging.getLogger(__name__)
 
 ENGINE = (sys.executable, "-m", "specviz.service.engine")
 
@@ -59,10 +62,15 @@ class Child:
             self._process.wait()
 
     def _read(self) -> None:
-        assert self._process.stdout
-        with self._process.stdout as lines:
-            for line in lines:
-                self._on_line(self, line)
+        """Ends only with the process: an error here ends that too, because nobody would hear it any more."""
+        try:
+            assert self._process.stdout
+            with self._process.stdout as lines:
+                for line in lines:
+                    self._on_line(self, line)
+        except Exception:
+            _log.exception("The engine can no longer be heard; it is ended.")
+            self.kill()
         status = self._process.wait()
         self._close_stdin()
         self._on_end(self, status)

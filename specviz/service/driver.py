@@ -109,17 +109,25 @@ class EngineDriver:
     # ---- the driver's thread
 
     def _drive(self) -> None:
+        failed = False
         while not self._closing:
             try:
+                if failed:
+                    self._start_over()
+                    failed = False
                 if step := self._next_step():
                     step()  # without the lock: it may start a process or fill a pipe
             except Exception:
                 _log.exception("The engine's driver failed; it goes on with a new engine.")
-                with self._changed:
-                    self._give_up_engine()
-                    self._changed.wait_for(lambda: self._closing, self._limits.pause)
+                failed = True
         if self._child:
             self._child.close()
+
+    def _start_over(self) -> None:
+        """After an error; the pause is first, so that an error in here does not keep the processor busy."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing, self._limits.pause)
+            self._give_up_engine()
 
     def _give_up_engine(self) -> None:
         """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""

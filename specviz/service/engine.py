@@ -49,18 +49,26 @@ class Inbox:
         return job in self._stopped
 
     def _read(self, lines: BinaryIO) -> None:
-        for line in lines:
-            try:
-                command = parse_command(line)
-            except ValueError:
-                traceback.print_exc()
-                continue
-            if isinstance(command, Stop):
-                self._stopped.add(command.job)
-            else:
-                self._stopped.discard(command.job)  # it gave way before, and now goes on
-                self._jobs.put(command)
-        os._exit(0)
+        """The process ends with this thread, also after an error: the server then starts another one."""
+        try:
+            for line in lines:
+                self._take(line)
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            command = parse_command(line)
+        except ValueError:
+            traceback.print_exc()
+            return
+        if isinstance(command, Stop):
+            self._stopped.add(command.job)
+        else:
+            self._stopped.discard(command.job)  # it gave way before, and now goes on
+            self._jobs.put(command)
 
 
 def main() -> None:

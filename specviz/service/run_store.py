@@ -138,6 +138,8 @@ class RunStore:
             self._remove_oldest(folder)
         except OSError as error:
             _log.warning("A run cannot be stored in %s: %s", folder, error)
+        except Exception:  # the executor would hide it
+            _log.exception("A run cannot be stored in %s.", folder)
 
     def _remove_oldest(self, folder: Path) -> None:
         total = 0

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count, cycle
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -21,6 +22,7 @@ from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService, JobView, Limits, driver, room
 from specviz.service.driver import BROKEN
+from specviz.service.engine import Inbox
 from specviz.service.fair_queue import FairQueue
 from specviz.service.job import UNEXPECTED, Job, Slot, advance
 from specviz.service.protocol import (
@@ -613,6 +615,50 @@ def test_the_reader_goes_on_after_an_error_in_itself(
     until_state(service, run(service, "bob", "rounds 1"), "done")
     assert service.engine_pids != first
     assert "injected" in caplog.text
+
+
+def test_an_engine_that_can_no_longer_be_heard_is_replaced(
+    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Found: the reader's thread ended with its error, and everyone waited for an engine that nobody read."""
+    raises_once(monkeypatch, driver.EngineDriver, "_on_line")
+    service = start()
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+    assert "injected" in caplog.text
+
+
+def test_a_driver_that_fails_while_it_starts_over_tries_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Found: an error while an error was taken care of ended the driver's thread, and everyone waited for ever."""
+    service = start(pause=0.01)
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+    raises_once(monkeypatch, service._fleet.drivers[0], "_give_up_engine")
+    raises_once(monkeypatch, service._fleet.drivers[0], "_find_step")
+    until_state(service, run(service, "bob", "rounds 1"), "done")
+    assert caplog.text.count("RuntimeError: injected") == 2
+
+
+def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture) -> None:
+    def lines() -> Iterator[bytes]:
+        yield b"no command\n"
+        raise RuntimeError("injected")
+
+    ended = Event()
+    monkeypatch.setattr(os, "_exit", lambda status: ended.set())
+    Inbox(lines())  # type: ignore[arg-type]
+    assert ended.wait(PATIENCE)
+    assert "RuntimeError: injected" in capfd.readouterr().err
+
+
+def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines(start: Start) -> None:
+    service = start(deaths=100)
+    job = service.submit("ada", "sweep", sweep_of)
+    for cells in (1, 2):
+        until(service, lambda cells=cells: service.view(job).items == cells)  # type: ignore[misc]
+        (engine,) = service.engine_pids
+        os.kill(engine, signal.SIGKILL)
+    assert until_state(service, job, "done").items == 3
 
 
 def test_an_error_while_the_engines_end_is_noted_fails_the_job(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
