@@ -29,6 +29,11 @@ class RunResult:
         return len(self.trace.rounds)
 
 
+def tokens_in(trace: Trace) -> int:
+    """Drafted and emitted tokens of a run: what its memory grows with."""
+    return sum(len(round.drafted) + 1 for round in trace.rounds)
+
+
 @dataclass(frozen=True, slots=True)
 class CostsResult:
     """What a pair costs on this machine."""

@@ -19,10 +19,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
-from specviz.service.results import RunResult
+from specviz.service.results import RunResult, tokens_in
 
 FOLDER_VARIABLE = "SPECVIZ_RUNS"
-IN_MEMORY = 64  # runs; one of 64 tokens takes about half a megabyte
+IN_MEMORY = 64  # runs
+TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
 ON_DISK = 500  # files
 DISK_BYTES = 200_000_000
 LARGEST_FILE = 32_000_000  # bytes; a larger one is not ours
@@ -57,12 +58,21 @@ class RunStore:
 
     Args:
         folder: of the files, made when it is first needed; None stores in memory only.
+        in_memory: most runs in memory; the ones not used for the longest time go first.
         on_disk: most files; the ones not written or opened for the longest time go first.
+        tokens: most drafted and emitted tokens of the runs in memory; one run may have more.
     """
 
-    def __init__(self, folder: Path | None, *, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        *,
+        in_memory: int = IN_MEMORY,
+        on_disk: int = ON_DISK,
+        tokens: int = TOKENS_IN_MEMORY,
+    ) -> None:
         self._folder = folder
-        self._in_memory, self._on_disk = in_memory, on_disk
+        self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key
         self._lock = Lock()
@@ -106,10 +116,13 @@ class RunStore:
         with self._lock:
             self._runs[run.result.id] = run
             self._latest[run.key] = run.result.id
-            while len(self._runs) > self._in_memory:
+            while len(self._runs) > self._in_memory or (len(self._runs) > 1 and self._tokens() > self._most_tokens):
                 old_id, old = self._runs.popitem(last=False)
                 if self._latest.get(old.key) == old_id:
                     del self._latest[old.key]
+
+    def _tokens(self) -> int:
+        return sum(tokens_in(run.result.trace) for run in self._runs.values())
 
     def _files(self, pattern: str) -> list[Path]:
         try:

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Literal
 
 from specviz.core.errors import InputError
+from specviz.service.addresses import is_public, normal_address
 from specviz.service.admission import admit
 from specviz.service.child import ENGINE
 from specviz.service.fleet import Fleet
@@ -23,6 +24,7 @@ from specviz.service.sharing import sharing_key
 STARTING = "The engine is starting and loading its models."
 RESTARTING = "The engine stopped and is starting again; this run comes after that."
 EXPIRED = "This run has expired."
+CROWDED = "{most} other visitors from your internet address have jobs here: try again when one of them is over."
 
 
 class EngineService:
@@ -46,6 +48,7 @@ class EngineService:
         engines: int = 1,
     ) -> None:
         limits = limits or Limits()
+        self._most_at_once = limits.sessions_at_once
         self._numbers = count(1)
         self._changed = Condition()  # guards all below; notified at each change
         self._store = store or RunStore(None)
@@ -76,8 +79,9 @@ class EngineService:
             job.fail(str(error))
         with self._changed:
             self._sessions.hear(session)
+            job.address = self._sessions.address(session)
             if not job.view.finished:
-                job = self._joined(job, fresh) or job
+                job = self._joined(job, fresh) or self._admitted(job)
             self._replace(Ticket(command.job, session, slot, job))
             self._changed.notify_all()
         return command.job
@@ -106,10 +110,10 @@ class EngineService:
                 self._abandon_unwanted([ticket.job])
             self._changed.notify_all()
 
-    def arrive(self, session: str) -> None:
-        """The session's connection is there, or there again."""
+    def arrive(self, session: str, address: str | None = None) -> None:
+        """The session's connection is there, or there again; its internet address is None where it is not known."""
         with self._changed:
-            self._sessions.hear(session)
+            self._sessions.arrive(session, normal_address(address))
 
     def leave(self, session: str) -> None:
         """The session's connection ended; unless it comes back soon, its jobs end too and its results are forgotten."""
@@ -144,6 +148,12 @@ class EngineService:
             return costs
         run = self._store.latest(key)
         return run.result if run else None
+
+    def _admitted(self, job: Job) -> Job:
+        """The job, refused where too many sessions from its public address have one: each tab is a session."""
+        if is_public(job.address) and self._sessions.others_at_work(job.session) >= self._most_at_once:
+            job.fail(CROWDED.format(most=self._most_at_once))
+        return job
 
     def _joined(self, job: Job, fresh: bool) -> Job | None:
         """A job under way that will answer this one too; a fresh one joins only what has not begun."""

@@ -36,7 +36,23 @@ class Sessions:
     def __init__(self, reconnect: float) -> None:
         self._reconnect = reconnect
         self._tickets: dict[int, Ticket] = {}  # by number
+        self._addresses: dict[str, str] = {}  # of the sessions; see `addresses.normal_address`
         self._left: dict[str, float] = {}  # when the connection of each ended, on the monotonic clock
+
+    def arrive(self, session: str, address: str) -> None:
+        """The session is there, from this address; empty where it is not known."""
+        self.hear(session)
+        self._addresses[session] = address
+
+    def address(self, session: str) -> str:
+        """Where the session is from; empty where that is not known."""
+        return self._addresses.get(session, "")
+
+    def others_at_work(self, session: str) -> int:
+        """How many other sessions from the same address have a job that is not over."""
+        at_work = {ticket.session for ticket in self._tickets.values() if not ticket.view.finished}
+        here = self.address(session)
+        return sum(self.address(other) == here for other in at_work - {session})
 
     def hear(self, session: str) -> None:
         """The session is there, also if its connection had ended."""
@@ -77,6 +93,7 @@ class Sessions:
         for ticket in tickets:
             del self._tickets[ticket.number]
         self._left.pop(session, None)
+        self._addresses.pop(session, None)
         return tickets
 
     def forget_gone(self, now: float) -> list[Ticket]:

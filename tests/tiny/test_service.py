@@ -21,6 +21,7 @@ from specviz.core.trace import Autoregressive, Output
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import EngineService, JobView, Limits, driver, room
+from specviz.service.addresses import normal_address
 from specviz.service.driver import BROKEN
 from specviz.service.engine import Inbox
 from specviz.service.fair_queue import FairQueue
@@ -432,6 +433,49 @@ def test_items_survive_the_pipe() -> None:
     for item in ("One sentence.", a_row(draft_dtype=None)):
         event = CellSwept(7, item)
         assert parse_event(dump_event(event)) == event
+
+
+# ---- many sessions from one address
+
+
+def test_so_many_sessions_from_one_public_address_have_a_job_at_once(start: Start) -> None:
+    """Thirty students behind one router have one address, and each has a run; a hundred tabs have not."""
+    service = start(sessions_at_once=40)
+    jobs = {}
+    for number in range(42):
+        service.arrive(f"tab {number}", "2001:4860:4860::8888")
+        jobs[number] = run(service, f"tab {number}", "hold")
+    assert [number for number, job in jobs.items() if service.view(job).state == "failed"] == [40, 41]
+    sentence = "40 other visitors from your internet address have jobs here: try again when one of them is over."
+    assert service.view(jobs[40]).message == sentence
+    service.arrive("neighbour", "2001:4860:4861::1")
+    assert service.view(run(service, "neighbour", "hold")).state == "waiting"
+    assert service.view(run(service, "tab 3", "hold")).state == "waiting", "another job of one that has one"
+    service.cancel("tab 7", "run")
+    assert service.view(run(service, "tab 40", "hold")).state == "waiting"
+
+
+@pytest.mark.parametrize("address", [None, "not an address", "10.0.0.7", "192.168.1.1", "fd00::1"])
+def test_an_address_that_may_be_a_proxys_has_no_limit(start: Start, address: str | None) -> None:
+    service = start(sessions_at_once=1)
+    for number in range(3):
+        service.arrive(f"tab {number}", address)
+        assert service.view(run(service, f"tab {number}", "hold")).state != "failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        (None, ""),
+        ("", ""),
+        ("<script>", ""),
+        ("8.8.8.8", "8.8.8.8"),
+        ("::ffff:8.8.8.8", "8.8.8.8"),
+        ("2001:4860:4860:1:2:3:4:5", "2001:4860:4860:1::"),
+    ],
+)
+def test_what_stands_for_a_visitors_address(text: str | None, address: str) -> None:
+    assert normal_address(text) == address
 
 
 # ---- cancelling and leaving

@@ -10,7 +10,7 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.service.fleet import engines_wanted
-from specviz.service.results import RunResult
+from specviz.service.results import RunResult, tokens_in
 from specviz.service.run_store import RunStore, default_folder
 from tests.support.fake_traces import fake_trace
 
@@ -53,6 +53,15 @@ def test_a_newer_run_replaces_the_older_one_whose_own_link_still_opens(tmp_path:
         assert latest
         assert older
         assert (latest.result.id, older.result.trace.created) == (new, "1")
+
+
+def test_the_tokens_in_memory_are_bounded_whatever_the_number_of_runs() -> None:
+    """Found: 64 of the longest runs took hundreds of megabytes."""
+    each = tokens_in(a_result().trace)
+    store, ids = filled(None, 4, tokens=2 * each)
+    assert [store.get(run_id) is not None for run_id in ids] == [False, False, True, True]
+    store, ids = filled(None, 2, tokens=1)
+    assert [store.get(run_id) is not None for run_id in ids] == [False, True], "the newest stays, however long"
 
 
 def test_memory_is_bounded_and_the_least_used_run_goes_first() -> None:
@@ -132,3 +141,13 @@ def test_a_number_of_engines_that_cannot_be_is_one_sentence(monkeypatch: pytest.
         engines_wanted()
     monkeypatch.setenv("SPECVIZ_ENGINES", "3")
     assert engines_wanted() == 3
+
+
+def test_an_error_that_nobody_foresaw_is_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = RunStore(tmp_path)
+    monkeypatch.setattr(store, "_remove_oldest", lambda folder: 1 // 0)
+    store.put("key", REQUEST, a_result())
+    store.close()
+    assert "ZeroDivisionError" in caplog.text

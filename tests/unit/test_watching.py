@@ -8,13 +8,13 @@ from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, EmittedToken, Round
 from specviz.service.protocol import Calibrated, Done, Failed, Rounds, Run, Started
-from specviz.service.results import CostsResult, RunResult
+from specviz.service.results import CostsResult, RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
 from specviz.ui.shared.job_slot import beside_line
 from specviz.ui.watch.payload import stage_payload
-from specviz.ui.watch.state import MAX_RUNS, Watching, pair_key, recorded_run, run_notice
+from specviz.ui.watch.state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run, run_notice
 from tests.support.fake_engine import header, output
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
@@ -100,6 +100,15 @@ def test_only_the_newest_runs_stay_in_the_servers_memory() -> None:
         page.finish(recorded_run(fake_trace(), f"live-{number}"))
     assert [run.run_id for run in page.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
     assert page.runs == MAX_RUNS + 3
+
+
+def test_long_runs_of_a_session_take_no_more_memory_than_short_ones() -> None:
+    page, long = Watching(), recorded_run(fake_trace(tokens=MAX_TOKENS // 4), "live-1")
+    for _ in range(9):
+        page.finish(long)
+    assert len(page.finished) == MAX_TOKENS // tokens_in(long.trace) < 9
+    assert page.runs == 9
+    assert not any(token.candidates for run in page.finished for each in run.trace.rounds for token in each.drafted)
 
 
 def test_a_finished_run_is_made_ready_for_the_stage_once_for_all_visitors(service: FakeService) -> None:

@@ -56,5 +56,5 @@ def visitor() -> Visitor:
     """This visitor. Streamlit releases it when the connection ends; one that comes back has the same name."""
     context = get_script_run_ctx()
     found = Visitor(context.session_id if context else "")
-    engine().arrive(found.id)
+    engine().arrive(found.id, st.context.ip_address)
     return found

@@ -11,7 +11,7 @@ from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, without_candidates
 from specviz.data.workloads import DEFAULT_PRESET
 from specviz.service.protocol import Calibrate, Run
-from specviz.service.results import CostsResult, RunResult
+from specviz.service.results import CostsResult, RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
 from specviz.ui.stage.data import Source
@@ -19,6 +19,7 @@ from specviz.ui.stage.growth import Sent
 from specviz.ui.stage.payload import StagePayload
 
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
+MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
 UNDO_STEPS = 50
 FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
 WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
@@ -176,6 +177,8 @@ class Watching:
         """Add a run that was measured here to those of this session, in the memory that its figures need."""
         slim = replace(shown, trace=without_candidates(shown.trace), plain_text=None, draft_guesses=None)
         self.finished.append(slim)
+        while len(self.finished) > 1 and sum(tokens_in(run.trace) for run in self.finished) > MAX_TOKENS:
+            self.finished.popleft()
         self.runs += 1
 
     def measure_costs(self, request: RunRequest) -> None:
