@@ -2,6 +2,7 @@
 
 import logging
 import os
+from functools import cache
 
 VARIABLE = "SPECVIZ_JOB_SECONDS"
 MOST_DIGITS = 9
@@ -19,7 +20,11 @@ class BudgetSpent(Exception):
 
 def seconds_a_job() -> int | None:
     """Seconds of the engine that one job may take; None where the operator set no limit, or one that is no number."""
-    text = os.environ.get(VARIABLE, "")
+    return _seconds(os.environ.get(VARIABLE, ""))
+
+
+@cache  # so that the log has a wrong one once
+def _seconds(text: str) -> int | None:
     if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS and int(text):
         return int(text)
     if text:

@@ -9,13 +9,15 @@ from time import monotonic
 from typing import Literal
 
 from specviz.core.errors import InputError
+from specviz.core.metrics import Costs
+from specviz.core.request import RunRequest
 from specviz.service.addresses import is_public, normal_address
 from specviz.service.admission import admit
 from specviz.service.child import ENGINE
 from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobView, Slot
 from specviz.service.limits import Limits
-from specviz.service.protocol import JobCommand, Run
+from specviz.service.protocol import Calibrate, JobCommand, Run
 from specviz.service.results import CostsResult, Result, RunResult
 from specviz.service.run_store import RunStore, StoredRun
 from specviz.service.sessions import Sessions, Ticket
@@ -124,6 +126,12 @@ class EngineService:
     def stored_run(self, run_id: str) -> StoredRun | None:
         """A finished run by its id, whoever asked for it; any text may be asked for."""
         return self._store.get(run_id)
+
+    def known_costs(self, request: RunRequest) -> Costs | None:
+        """What the request's pair costs here, where that was measured."""
+        key = sharing_key(Calibrate(0, request))
+        found = self._costs.get(key) if key else None
+        return found.costs if found else None
 
     @property
     def state(self) -> Literal["starting", "ready", "resting"]:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from specviz.core.metrics import Costs
+from specviz.core.request import RunRequest
 from specviz.service.job import Job, JobView, Slot, advance
 from specviz.service.protocol import JobCommand, JobEvent
 from specviz.service.run_store import StoredRun
@@ -18,6 +20,7 @@ class FakeService:
         self.commands: list[Any] = []
         self.cancelled: list[Slot] = []
         self.started = False
+        self.costs: Costs | None = None
         self.stored: dict[str, StoredRun] = {}
         self._numbers = count(1)
         self._sessions = Sessions(reconnect=3600)
@@ -43,6 +46,9 @@ class FakeService:
         self.cancelled.append(slot)
         for ticket in self._sessions.tickets_of(session, slot):
             ticket.cancel()
+
+    def known_costs(self, request: RunRequest) -> Costs | None:
+        return self.costs
 
     def stored_run(self, run_id: str) -> StoredRun | None:
         return self.stored.get(run_id)

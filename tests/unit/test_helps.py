@@ -10,6 +10,7 @@ import pytest
 
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.theory import break_even_acceptance
+from specviz.measure.pace import Pace, in_minutes
 from specviz.measure.sweep.contrasts import with_rivals
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt
 from specviz.measure.sweep.points import (
@@ -39,7 +40,7 @@ from specviz.measure.sweep.sentences import (
     workload_sentence,
 )
 from specviz.measure.sweep.table import each_row, frame_of
-from specviz.ui.helps.choice import MAX_CELLS, Choice, Pace, choice_from_link, estimated_seconds, in_minutes, pace_of
+from specviz.ui.helps.choice import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.helps.figures import (
     acceptance_figure,
     adaptive_figure,

@@ -1,7 +1,6 @@
 """What a visitor wants swept: as a plan, as a link and back, and how long it will take. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
@@ -11,6 +10,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedul
 from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
 from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, Draft, Seed, Target
 from specviz.data.workloads import WORKLOADS, find_workload
+from specviz.measure.pace import Pace
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 
 if TYPE_CHECKING:
@@ -97,14 +97,6 @@ def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Cho
     return Choice.read(params, context=frozenset(known_models))
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How quickly a pair runs, taken from earlier rows; seconds a token."""
-
-    speculative: float
-    plain: float
-
-
 def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
     """The pair's pace in these rows of a sweep; None where none of them is of the pair."""
     of_draft = rows["draft_dtype"].isna() if draft == PROMPT_LOOKUP else rows["draft"] == draft
@@ -128,10 +120,3 @@ def estimated_seconds(cells: Sequence[Cell], paces: Mapping[SweepPair, Pace]) ->
         plain = plain_runs(its) * (its[0].settings.max_new_tokens + WARM_UP_TOKENS)
         total += tokens * pace.speculative + plain * pace.plain
     return total
-
-
-def in_minutes(seconds: float) -> str:
-    """About so long, in words."""
-    if seconds < 90:
-        return f"about {max(5, 5 * round(seconds / 5))} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

@@ -6,10 +6,10 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.request import PROMPT_LOOKUP, Precision
+from specviz.core.request import PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
-from specviz.core.theory import round_steps
 from specviz.data.workloads import WORKLOADS, find_workload
+from specviz.measure.pace import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
 from specviz.models.allowed import offered_names
@@ -18,16 +18,15 @@ from specviz.ui.helps.choice import (
     MOST_DRAFTS,
     TEMPERATURES,
     Choice,
-    Pace,
     choice_from_link,
     estimated_seconds,
-    in_minutes,
     pace_of,
 )
 from specviz.ui.helps.state import HERE, Sweeps, recorded_sweep
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_size import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
@@ -89,23 +88,17 @@ def _size_sentence(sweeps: Sweeps) -> str:
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
     sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
         ("your last sweep here", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
-        ("what Watch measured here", lambda pair: _calibrated_pace(pair, plan.precision)),
+        (
+            "this server’s own measurements",
+            lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
+        ),
         ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
     ]
     for source, pace_in in sources:
         seconds = estimated_seconds(cells, {pair: pace for pair in plan.pairs if (pace := pace_in(pair))})
         if seconds is not None:
-            return f"{runs}: {in_minutes(seconds)}, going by {source}."
-    return f"{runs}; how long that takes is not known before this pair has run here."
-
-
-def _calibrated_pace(pair: SweepPair, precision: Precision) -> Pace | None:
-    """The pace of a pair whose costs Watch has had measured: rounds of four drafted tokens that write three."""
-    costs = session().watch.costs.get((pair.target, pair.draft, precision))
-    if costs is None:
-        return None
-    steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
-    return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
+            return f"{runs}: {in_minutes(seconds)}, going by {source}. {limit_sentence(seconds)}"
+    return f"{runs}; {UNKNOWN}. {limit_sentence()}"
 
 
 def _what() -> None:

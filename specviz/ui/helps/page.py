@@ -9,12 +9,12 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.data.lessons.glossary import explained
+from specviz.measure.pace import in_minutes
 from specviz.measure.sweep.points import Series
 from specviz.measure.sweep.sentences import clock_sentence
 from specviz.measure.sweep.table import dump_frame
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
-from specviz.ui.helps.choice import in_minutes
 from specviz.ui.helps.controls import start_bar
 from specviz.ui.helps.panels import Panel
 from specviz.ui.helps.state import HERE, RECORDED, Sweeps

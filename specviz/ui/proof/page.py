@@ -15,6 +15,7 @@ from specviz.ui.proof.state import Outcome, Proving
 from specviz.ui.proof.status import section, show_status
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_size import limit_sentence
 from specviz.ui.shared.persistent_widgets import with_index
 
 SWITCHES = [rule for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
@@ -34,6 +35,8 @@ def show_proof(wanted: Wanted) -> None:
     """All three sections. What is under way is drawn again where it has grown, and the page once at its end."""
     state = session().proof
     state.refresh()
+    if limit := limit_sentence():
+        st.caption(limit)
     section("greedy", lambda: show_greedy(state, wanted))
     section("sampling", lambda: _sampling(state, wanted))
     section("switch", lambda: _switches(state, wanted))

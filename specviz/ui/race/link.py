@@ -37,6 +37,11 @@ class Entry:
         return chosen + [RacePrompt(f"own-{number}", line) for number, line in enumerate(lines, start=1)]
 
     @property
+    def tokens(self) -> int:
+        """How many each decoder writes at most: prompts × repeats × tokens."""
+        return len(self.prompts) * self.repeats * self.request.settings.max_new_tokens
+
+    @property
     def problem(self) -> str | None:
         """One sentence that says why this cannot be raced; None when it can."""
         too_long = prompt_problem(self.own) if self.own.strip() else None

@@ -4,17 +4,19 @@ import streamlit as st
 
 from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link
+from specviz.measure.pace import Pace, in_minutes
 from specviz.measure.race import RaceLap
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
 from specviz.ui.race.controls import race_controls
 from specviz.ui.race.lanes import lanes_data, race_lanes
-from specviz.ui.race.link import entry_from_link, link_of_entry
+from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
 from specviz.ui.race.results import show_results
 from specviz.ui.race.state import Racing, recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_size import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.job_slot import beside_line, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
@@ -39,6 +41,8 @@ def race() -> Racing:
     if entry != racing.entry:
         racing.entry, racing.notes = entry, []
     notices([*racing.notes, entry.problem, left_out_of_link(entry.own)])
+    if not entry.problem:
+        st.caption(size_sentence(entry, pace_here(entry.request)))
     if pressed and not entry.problem:
         racing.start()
         write_address(link_of_entry(entry))
@@ -46,6 +50,18 @@ def race() -> Racing:
     if racing.started and not st.query_params:  # back from another page
         write_address(link_of_entry(racing.started))
     return racing
+
+
+def size_sentence(entry: Entry, pace: Pace | None) -> str:
+    """What a race is made of, and about how long it takes."""
+    of = f"{len(entry.prompts)} × {entry.repeats} × {entry.request.settings.max_new_tokens}"
+    written = f"{of} (prompts × repeats × tokens): each decoder writes at most {entry.tokens:,} tokens"
+    if pace is None:
+        return f"{written}; {UNKNOWN}. {limit_sentence()}"
+    seconds = entry.tokens * pace.both
+    return (
+        f"{written}, {in_minutes(seconds)} for both, going by this server’s own measurements. {limit_sentence(seconds)}"
+    )
 
 
 def _racing() -> Racing:
