@@ -30,7 +30,7 @@ def no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_race_says_how_many_tokens_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
-    assert sentence.startswith("8 × 20 × 256 (prompts × repeats × tokens): each decoder writes at most 40,960 tokens, ")
+    assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: each decoder writes at most 40,960, ")
     assert "about 20 min for both" in sentence
     assert "This server gives" not in sentence
     monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")

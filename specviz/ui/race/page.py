@@ -54,8 +54,10 @@ def race() -> Racing:
 
 def size_sentence(entry: Entry, pace: Pace | None) -> str:
     """What a race is made of, and about how long it takes."""
-    of = f"{len(entry.prompts)} × {entry.repeats} × {entry.request.settings.max_new_tokens}"
-    written = f"{of} (prompts × repeats × tokens): each decoder writes at most {entry.tokens:,} tokens"
+    tokens = entry.request.settings.max_new_tokens
+    parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
+    of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
+    written = f"{of}: each decoder writes at most {entry.tokens:,}"
     if pace is None:
         return f"{written}; {UNKNOWN}. {limit_sentence()}"
     seconds = entry.tokens * pace.both
