@@ -184,7 +184,7 @@ def _strips(prospects: Sequence[Prospect]) -> None:
     for prospect in prospects:
         runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
         marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
-        st.markdown(f"{draft_name(prospect.draft)}  \n{marks}")
+        st.markdown(f"{plain(draft_name(prospect.draft))}  \n{marks}")
     st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
     nearly = [draft_name(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
     if nearly:
