@@ -131,3 +131,18 @@ def test_an_impossible_row_is_in_no_figure() -> None:
     (study,) = studies_of(frame_of([row_at("code", 4, 1.5), impossible]))
     assert study.fair["workload"].to_list() == ["code"]
     assert int(study.spoilt.sum()) == 1
+
+
+def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with each other: 2,000 series held the interpreter for a minute."""
+    compared: list[object] = []
+
+    def counted(series: Any, **changes: Any) -> Any:
+        compared.append(series)
+        return replace(series, **changes)
+
+    monkeypatch.setattr(studying, "replace", counted)
+    rows = [row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0)]
+    studies = studies_of(frame_of(rows))
+    assert len(compared) == len(studies) == 40
+    assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)

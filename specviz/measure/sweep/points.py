@@ -10,10 +10,10 @@ from specviz.core.intervals import student_t
 from specviz.core.metrics import Costs
 from specviz.core.theory import break_even_acceptance
 from specviz.core.verdict import NEUTRAL
+from specviz.measure.sweep.rows import SERIES
 
 PAYS, EVEN, LOSES, UNCLEAR = "pays", "even", "loses", "unclear"  # what a point says, see `outcome_of`
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
-SERIES = ["target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Series:
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
     """The rows of each series, in the order in which the series first occur."""
-    groups: Any = rows.groupby(SERIES, sort=False, dropna=False)
+    groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
     return {Series(*map(_or_none, key)): its for key, its in groups}
 
 

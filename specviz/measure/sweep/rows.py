@@ -65,6 +65,7 @@ class SweepRow:
         return _as_text(getattr(self, name) for name in KEY)
 
 
+SERIES = ("target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine")
 KEY = (
     *FIRST_COLUMNS,
     "machine",

@@ -1,5 +1,6 @@
 """Everything that the page says about a sweep's rows, computed once for each file and only where it is looked at."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -84,9 +85,10 @@ class Study:
 def studies_of(rows: pd.DataFrame) -> list[Study]:
     """One for each series of the rows, each knowing the same pair at other temperatures."""
     studies = [Study(series, its) for series, its in split_by_series(rows).items()]
+    pairs: dict[Series, list[Study]] = defaultdict(list)
     for study in studies:
-        pair = replace(study.series, temperature=0.0)
-        study.others = [
-            other for other in studies if other is not study and replace(other.series, temperature=0.0) == pair
-        ]
+        pairs[replace(study.series, temperature=0.0)].append(study)
+    for same in pairs.values():
+        for study in same:
+            study.others = [other for other in same if other is not study]
     return studies

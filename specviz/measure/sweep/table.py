@@ -5,19 +5,18 @@ import io
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
-from specviz.measure.sweep.rows import COLUMNS, COLUMNS_BEFORE, FIRST_COLUMNS, SweepRow
+from specviz.measure.sweep.rows import COLUMNS, COLUMNS_BEFORE, FIRST_COLUMNS, SERIES, SweepRow
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
 
-FILE_ROWS = 20_000  # on the command line
-UPLOAD_ROWS, UPLOAD_MEGABYTES, UPLOAD_WORKLOADS = 2_000, 4, 40  # on a server that others use too
+UPLOAD_MEGABYTES = 4
 MAX_ROW = 20_000  # characters of a row, or of the header; the longest that is valid has about 8,000
 TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash")
 SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens")
@@ -31,6 +30,18 @@ TYPES = {
     "top_k": "Int64",  # these two may be missing
     "identical": "boolean",
 }
+
+
+class Most(NamedTuple):
+    """How much a table may hold. Each workload and each series is computed with, so they cost more than rows do."""
+
+    rows: int
+    workloads: int
+    series: int  # pairs of models at one temperature on one machine
+
+
+FILE = Most(20_000, 20_000, 20_000)  # on the command line
+UPLOAD = Most(2_000, 40, 40)  # on a server that others use too
 _ONE_ROW = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
 
 
@@ -70,7 +81,7 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
     if len(content) > UPLOAD_MEGABYTES * 10**6:
         raise InputError(f"{name} is larger than {UPLOAD_MEGABYTES} MB.")
     try:
-        rows = parse_rows(content.decode("utf-8-sig"), name, UPLOAD_ROWS, UPLOAD_WORKLOADS)
+        rows = parse_rows(content.decode("utf-8-sig"), name, UPLOAD)
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text.") from None
     if not rows:
@@ -78,25 +89,35 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
     return frame_of(rows)
 
 
-def parse_rows(content: str, name: str, most: int = FILE_ROWS, workloads: int = FILE_ROWS) -> list[SweepRow]:
+def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
     """The rows of a CSV, checked one after the other; `name` stands for the file in messages.
 
     Raises:
-        InputError: the text is not a sweep of this version, has an impossible value, or more rows or workloads than
-            allowed. The first problem ends the reading.
+        InputError: the text is not a sweep of this version, has an impossible value, or more rows, workloads or series
+            than allowed. The first problem ends the reading.
     """
     _check_header(content, name)
     rows: list[SweepRow] = []
-    found: set[str] = set()
+    workloads: set[str] = set()
+    series: set[object] = set()
     for number, values in enumerate(_lines(content, name), start=1):
         row = _row(values, number, name)
         rows.append(row)
-        found.add(row.workload)
-        if number > most:
-            raise InputError(f"{name} has more than {most:,} rows, which is the most that can be read.")
-        if len(found) > workloads:
-            raise InputError(f"{name} has more than {workloads} workloads, which is the most that can be shown.")
+        workloads.add(row.workload)
+        series.add(_series_of(row))
+        if number > most.rows:
+            raise InputError(f"{name} has more than {most.rows:,} rows, which is the most that can be read.")
+        if len(workloads) > most.workloads:
+            raise InputError(f"{name} has more than {most.workloads} workloads, which is the most that can be shown.")
+        if len(series) > most.series:
+            raise InputError(
+                f"{name} has more than {most.series} combinations of models, machine and temperature, which is the "
+                "most that can be shown."
+            )
     return rows
+
+
+_series_of = attrgetter(*SERIES)
 
 
 def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
