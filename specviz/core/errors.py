@@ -1,8 +1,19 @@
 """The only kind of error that a visitor sees: a sentence about the input."""
 
+import re
+
+FOLDERS = re.compile(
+    r"(?<![\w.:/\\~])(?:~|[A-Za-z]:)?[/\\](?:[^\s'\"`,;:()<>/\\]+[/\\])*(?=[^\s'\"`,;:()<>/\\])"
+)  # of an absolute path, up to its last part; an address (https://...) and owner/name are none
+
 
 class InputError(ValueError):
     """Some input cannot be used; `str(error)` is one clear sentence for a person.
 
     The command line prints it and exits with status 2. A page shows it and changes nothing else.
     """
+
+
+def without_folders(sentence: str) -> str:
+    """The sentence with the last part of each absolute path only: visitors need not know the server's folders."""
+    return FOLDERS.sub("", sentence)

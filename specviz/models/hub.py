@@ -4,48 +4,40 @@ Small files come through `hf_hub_download`. Weights are streamed here, because t
 deletes an unfinished file when a download is interrupted. They are stored in the same cache.
 """
 
-import errno
 import json
-import logging
 import os
-import shutil
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import httpx2
 from huggingface_hub import (
     HfApi,
-    constants,
     get_session,
     hf_hub_download,
     hf_hub_url,
     hf_raise_for_status,
     try_to_load_from_cache,
 )
-from huggingface_hub.errors import (
-    FileMetadataError,
-    GatedRepoError,
-    HfHubHTTPError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-)
 from huggingface_hub.hf_api import RepoSibling
-from huggingface_hub.utils._fixes import WeakFileLock
 from huggingface_hub.utils._headers import build_hf_headers
-from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
 from specviz.core.errors import InputError
+from specviz.models import downloads
+from specviz.models.hub_errors import check_reachable, hub_errors
 from specviz.models.memory import in_words
+from specviz.models.pairs import known_models
 
 SMALL_FILES = ("*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
-SMALL_BYTES = 100 * 2**20  # larger than any configuration or vocabulary
+SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
+MOST_SMALL_FILES, MOST_SMALL_BYTES = 40, 150 * 2**20  # of a model
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 CHUNK = 2**20  # bytes written at a time
+CONNECT_SECONDS = 5  # the longest wait for the Hub to take a connection
 SILENCE_SECONDS = 30  # the longest time without an answer
 RETRIES = 3  # in a row without a byte in between
 PAUSE_SECONDS = 1.0  # before each
@@ -81,26 +73,41 @@ class HubModel:
     weights: tuple[WeightFile, ...]
 
 
+def pinned(name: str) -> str | None:
+    """The commit of a model of the catalogue; None for other models: their newest one when they are downloaded."""
+    model = known_models().get(name)
+    return model.commit if model else None
+
+
 def find_cached(name: str) -> Path | None:
     """The folder of a completely downloaded model, if there is one; does not use the network."""
-    config = try_to_load_from_cache(name, "config.json")
-    if not isinstance(config, str):
-        return None
-    folder = Path(config).parent
+    for cache in (downloads.folder(), None):  # ours, then the one that other programs use too
+        config = try_to_load_from_cache(name, "config.json", cache_dir=cache, revision=pinned(name))
+        if isinstance(config, str) and _is_complete(Path(config).parent):
+            return Path(config).parent
+    return None
+
+
+def _is_complete(folder: Path) -> bool:
     try:
-        return folder if all((folder / file).is_file() for file in weights_in(folder)) else None
+        return all((folder / file).is_file() for file in weights_in(folder))
     except InputError:
-        return None
+        return False
 
 
 def look_up(name: str) -> HubModel:
     """Ask the Hub which files a model has, and download the small ones.
 
     Raises:
-        InputError: the Hub cannot be reached, has no such model or refuses it, or the model has no safetensors.
+        InputError: the Hub cannot be reached, has no such model or refuses it, or the model has no safetensors, too
+            many small files, or no room on the disk.
     """
+    check_reachable(name)
     with hub_errors(name):
-        info = HfApi().model_info(name, timeout=10, files_metadata=True)
+        waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+        info = HfApi().model_info(name, revision=pinned(name), timeout=waits, files_metadata=True)
+        if info.sha != (pinned(name) or info.sha):
+            raise InputError(f"The Hub's answer about {name} cannot be understood.")
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:
             raise InputError(f"{name} cannot be loaded: it has no config.json.")
@@ -108,10 +115,32 @@ def look_up(name: str) -> HubModel:
             raise InputError(
                 f"{name} has no weights in safetensors, the only format that is loaded: look for a copy that has them."
             )
-        wanted = [name for name, file in files.items() if _is_small(file) and not (name == INDEX and SINGLE in files)]
-        paths = [hf_hub_download(name, file, revision=info.sha) for file in wanted]
-        folder = next(Path(path).parent for path in paths if path.endswith("config.json"))
+        small = {file: found.size or 0 for file, found in files.items() if _is_small(found)}
+        if SINGLE in files:
+            small.pop(INDEX, None)
+        _make_room_for_small(name, small)
+        paths = [_stored(name, file, str(info.sha)) for file in small]
+        folder = next(path.parent for path in paths if path.name == "config.json")
         return HubModel(name, str(info.sha), folder, tuple(_weight_files(name, files, folder)))
+
+
+def _make_room_for_small(name: str, sizes: dict[str, int]) -> None:
+    """Check the small files of a model by the sizes the Hub lists, before any of them is downloaded."""
+    total = sum(sizes.values())
+    if len(sizes) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
+        raise InputError(
+            f"{name} has {len(sizes)} files of configuration and vocabulary with {in_words(total)}, and at most "
+            f"{MOST_SMALL_FILES} with {in_words(MOST_SMALL_BYTES)} are downloaded: use another copy of the model."
+        )
+    downloads.check_room(name, total)
+    downloads.make_room(name, total)
+
+
+def _stored(name: str, file: str, commit: str) -> Path:
+    """The place of a file in our cache; it is downloaded if it is not there."""
+    return Path(
+        hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), etag_timeout=CONNECT_SECONDS)
+    )
 
 
 def fetch(name: str) -> Iterator[Progress]:
@@ -123,73 +152,37 @@ def fetch(name: str) -> Iterator[Progress]:
         InputError: see `look_up`; or the download was interrupted, or the disk is full.
     """
     if find_cached(name):
-        return
+        return downloads.hold(name)
     model = look_up(name)
+    downloads.hold(name)
     with hub_errors(name):
         missing = [file for file in model.weights if not (model.folder / file.name).is_file()]
         total = sum(file.size for file in model.weights)
         done = total - sum(file.size for file in missing)
-        _check_disk(name, missing)
+        downloads.check_room(name, total)
+        downloads.make_room(name, total - done)
         for number, file in enumerate(missing, start=len(model.weights) - len(missing)):
             with _alone(model, file):
                 for here in _stream(model, file):
                     yield Progress(name, done + here, total, number, len(model.weights))
             done += file.size
-            hf_hub_download(name, file.name, revision=model.commit)  # finds it in the cache, and gives it its name
-        hf_hub_download(name, "config.json")  # makes this commit the current one in the cache
+            _stored(name, file.name, model.commit)  # finds it in the cache, and gives it its name
+        current = model.folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
+        current.parent.mkdir(exist_ok=True)
+        current.write_text(model.commit, encoding="utf-8")
     yield Progress(name, total, total, len(model.weights), len(model.weights))
 
 
 @contextmanager
-def hub_errors(name: str) -> Iterator[None]:
-    """Turn the client's errors into one sentence about the model, and print nothing."""
-    with _quiet():
-        try:
-            yield
-        except InputError:
-            raise
-        except (httpx2.HTTPError, OSError) as error:
-            raise InputError(_in_one_sentence(name, error)) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"The Hub's answer about {name} cannot be understood.") from error
-
-
-def _in_one_sentence(name: str, error: httpx2.HTTPError | OSError) -> str:
-    match error:
-        case GatedRepoError():
-            return (
-                f"{name} is gated: accept its terms on https://huggingface.co/{name}, then log in with "
-                f"`hf auth login` or set HF_TOKEN, and try again."
-            )
-        case RepositoryNotFoundError():
-            return f"There is no model named {name} on the Hub; if it is private, log in with `hf auth login`."
-        case HfHubHTTPError():
-            return f"The Hub refuses {name}: it answered {error.response.status_code}."
-        case FileMetadataError():
-            return f"The Hub's answer about {name} cannot be understood."
-        case httpx2.HTTPError() | OfflineModeIsEnabled() | LocalEntryNotFoundError() | ConnectionError():
-            return (
-                f"The Hub cannot be reached from here, and {name} is not downloaded yet: connect to the network, or "
-                f"use a bundled model."
-            )
-        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
-            return f"The disk is full: free some space and load {name} again."
-    return f"{name} cannot be stored here: {error.strerror or type(error).__name__}."
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bars or warnings from the client: errors are reported in one sentence."""
-    logger, disabled = logging.getLogger("huggingface_hub"), are_progress_bars_disabled()
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    disable_progress_bars()
+def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
+    """Prevent other processes from writing the same file."""
     try:
-        yield
-    finally:
-        logger.setLevel(level)
-        if not disabled:
-            enable_progress_bars()
+        with downloads.lock(file.blob, PAUSE_SECONDS):
+            yield
+    except TimeoutError as error:
+        raise InputError(
+            f"{model.name} is being downloaded by another program on this machine: try again when it is done."
+        ) from error
 
 
 def _is_small(file: RepoSibling) -> bool:
@@ -197,27 +190,27 @@ def _is_small(file: RepoSibling) -> bool:
     return plain and any(fnmatch(file.rfilename, pattern) for pattern in SMALL_FILES)
 
 
-def weights_in(folder: Path) -> list[str]:
+def weights_in(folder: Path, name: str = "The model") -> list[str]:
     """Names of the weight files that a model's folder has or, according to its index, should have.
 
     Raises:
-        InputError: it has none, or the index is broken.
+        InputError: it has none, or the index is broken; the sentence has the model's name, not the folder.
     """
     if (folder / SINGLE).is_file():
         return [SINGLE]
     if not (folder / INDEX).is_file():
-        raise InputError(f"{folder} has no {SINGLE}, and no other weights in safetensors that belong to a model.")
+        raise InputError(f"{name} has no {SINGLE}, and no other weights in safetensors that belong to a model.")
     try:
         named = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{folder} has a broken {INDEX}.") from error
+        raise InputError(f"{name} has a broken {INDEX}.") from error
     if not named or any(not isinstance(file, str) or Path(file).name != file for file in named):
-        raise InputError(f"{folder} has an {INDEX} that names files outside the model.")
+        raise InputError(f"{name} has an {INDEX} that names files outside the model.")
     return sorted(named)
 
 
 def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Iterator[WeightFile]:
-    for file in [SINGLE] if SINGLE in files else weights_in(folder):
+    for file in [SINGLE] if SINGLE in files else weights_in(folder, name):
         if file not in files:
             raise InputError(f"{name} is incomplete on the Hub: {file} is missing.")
         sibling = files[file]
@@ -225,32 +218,6 @@ def _weight_files(name: str, files: dict[str, RepoSibling], folder: Path) -> Ite
         if not (blob and blob.isalnum()):  # it becomes a file name
             raise InputError(f"The Hub's answer about {name} cannot be understood.")
         yield WeightFile(file, sibling.size or 0, blob)
-
-
-def _check_disk(name: str, missing: list[WeightFile]) -> None:
-    cache = Path(constants.HF_HUB_CACHE)
-    cache.mkdir(parents=True, exist_ok=True)
-    wanted, free = sum(file.size for file in missing), shutil.disk_usage(cache).free
-    if wanted > free:
-        raise InputError(
-            f"The disk is too full for {name}: it needs {in_words(wanted)}, but {in_words(free)} are free; "
-            f"free some space and load it again."
-        )
-
-
-@contextmanager
-def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
-    """Prevent other processes from writing the same file."""
-    lock = Path(constants.HF_HUB_CACHE) / ".locks" / f"{file.blob}.specviz.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
-        try:
-            held.enter_context(WeakFileLock(lock, timeout=PAUSE_SECONDS))
-        except TimeoutError as error:
-            raise InputError(
-                f"{model.name} is being downloaded by another program on this machine: try again when it is done."
-            ) from error
-        yield
 
 
 def _stream(model: HubModel, file: WeightFile) -> Iterator[int]:
@@ -282,7 +249,8 @@ def _continue(model: HubModel, file: WeightFile, partial: Path) -> Iterator[int]
     with partial.open("ab") as out:
         if out.tell():
             headers["Range"] = f"bytes={out.tell()}-"
-        with get_session().stream("GET", url, headers=headers, timeout=SILENCE_SECONDS) as answer:
+        waits: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+        with get_session().stream("GET", url, headers=headers, timeout=waits) as answer:
             hf_raise_for_status(answer)
             if answer.status_code != 206:  # the server ignored the range and sends the whole file
                 out.truncate(0)

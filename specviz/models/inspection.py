@@ -87,12 +87,12 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
         return MODELS_FOLDER / name, dict
     folder = find_folder(name)
     if folder:
-        check_folder(folder)
+        check_folder(name, folder)
     else:
         folder = find_cached(hub_id(name))
     if folder:
         found = folder
-        return found, lambda: shapes_in_folder(found)
+        return found, lambda: shapes_in_folder(found, name)
     model: HubModel = look_up(name)
     few = len(model.weights) <= FEW_FILES
     return model.folder, lambda: shapes_on_hub(model) if few else {}

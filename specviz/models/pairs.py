@@ -22,6 +22,7 @@ class KnownModel:
     context: int  # most tokens it can read, prompt and output together
     vocabulary: int  # rows of its embedding, padding included
     source: str  # where these numbers come from
+    commit: str | None = None  # on the Hub: the only version that is downloaded, whatever is published later
 
     @property
     def float32_bytes(self) -> int:
@@ -88,25 +89,26 @@ QWEN = "https://huggingface.co/Qwen/Qwen2.5-1.5B"
 LEVIATHAN = "Leviathan et al. 2023, arXiv:2211.17192"
 
 
-def _card(name: str, parameters: int, layers: int, context: int, vocabulary: int) -> KnownModel:
+def _card(name: str, parameters: int, layers: int, context: int, vocabulary: int, commit: str) -> KnownModel:
     source = f"https://huggingface.co/{name} (config.json and model card)"
-    return KnownModel(name, parameters, layers, context, vocabulary, source)
+    return KnownModel(name, parameters, layers, context, vocabulary, source, commit)
 
 
-# Parameters are computed from each config.json (a test counts them again); the context is from the model card.
+# Parameters are computed from each config.json (a test counts them again); the context is from the model card. Each
+# commit is the one that several public projects, which do not depend on each other, name for that model.
 HUB_MODELS = (
-    _card("EleutherAI/pythia-14m", 14_067_712, 6, 2048, 50304),
-    _card("EleutherAI/pythia-70m", 70_426_624, 6, 2048, 50304),
-    _card("EleutherAI/pythia-160m", 162_322_944, 12, 2048, 50304),
-    _card("EleutherAI/pythia-410m", 405_334_016, 24, 2048, 50304),
-    _card("distilbert/distilgpt2", 81_912_576, 6, 1024, 50257),
-    _card("openai-community/gpt2", 124_439_808, 12, 1024, 50257),
-    _card("openai-community/gpt2-medium", 354_823_168, 24, 1024, 50257),
-    _card("openai-community/gpt2-large", 774_030_080, 36, 1024, 50257),
-    _card("HuggingFaceTB/SmolLM2-135M", 134_515_008, 30, 8192, 49152),
-    _card("HuggingFaceTB/SmolLM2-360M", 361_821_120, 32, 8192, 49152),
-    _card("Qwen/Qwen2.5-0.5B", 494_032_768, 24, 32768, 151936),
-    _card("Qwen/Qwen2.5-1.5B", 1_543_714_304, 28, 32768, 151936),
+    _card("EleutherAI/pythia-14m", 14_067_712, 6, 2048, 50304, "cf967c0a9a04383db6f7b1108d86b2962634b4ac"),
+    _card("EleutherAI/pythia-70m", 70_426_624, 6, 2048, 50304, "a39f36b100fe8a5377810d56c3f4789b9c53ac42"),
+    _card("EleutherAI/pythia-160m", 162_322_944, 12, 2048, 50304, "50f5173d932e8e61f858120bcb800b97af589f46"),
+    _card("EleutherAI/pythia-410m", 405_334_016, 24, 2048, 50304, "9879c9b5f8bea9051dcb0e68dff21493d67e9d4f"),
+    _card("distilbert/distilgpt2", 81_912_576, 6, 1024, 50257, "2290a62682d06624634c1f46a6ad5be0f47f38aa"),
+    _card("openai-community/gpt2", 124_439_808, 12, 1024, 50257, "607a30d783dfa663caf39e06633721c8d4cfcd7e"),
+    _card("openai-community/gpt2-medium", 354_823_168, 24, 1024, 50257, "6dcaa7a952f72f9298047fd5137cd6e4f05f41da"),
+    _card("openai-community/gpt2-large", 774_030_080, 36, 1024, 50257, "32b71b12589c2f8d625668d2335a01cac3249519"),
+    _card("HuggingFaceTB/SmolLM2-135M", 134_515_008, 30, 8192, 49152, "93efa2f097d58c2a74874c7e644dbc9b0cee75a2"),
+    _card("HuggingFaceTB/SmolLM2-360M", 361_821_120, 32, 8192, 49152, "f8027fd0eaeea54caa13c31d31b9fdc459c38b49"),
+    _card("Qwen/Qwen2.5-0.5B", 494_032_768, 24, 32768, 151936, "060db6499f32faf8b98477b0a26969ef7d8b9987"),
+    _card("Qwen/Qwen2.5-1.5B", 1_543_714_304, 28, 32768, 151936, "8faed761d45a263340a0528343f099c05c9a4323"),
 )
 
 PAIRS = (

@@ -27,13 +27,13 @@ def hub_id(name: str) -> str:
     return name
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder without a model, or with pickled weights only.
+def check_folder(name: str, folder: Path) -> None:
+    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed.
 
     Raises:
         InputError: the folder has no configuration, or no safetensors.
     """
     if not (folder / "config.json").is_file():
-        raise InputError(f"{folder} is not a model: it has no config.json.")
+        raise InputError(f"{name} is not a model: it has no config.json.")
     if not any(folder.glob("*.safetensors")):
-        raise InputError(f"{folder} has no weights in safetensors, the only format that is loaded.")
+        raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")

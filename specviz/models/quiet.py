@@ -7,6 +7,8 @@ from textwrap import shorten
 
 from transformers.utils import logging as transformers_logging
 
+from specviz.core.errors import without_folders
+
 
 @contextmanager
 def quiet() -> Iterator[None]:
@@ -23,5 +25,5 @@ def quiet() -> Iterator[None]:
 
 
 def in_short(error: Exception) -> str:
-    """The message of a library, shortened: some are several paragraphs long."""
-    return shorten(str(error) or type(error).__name__, 200, placeholder=" …")
+    """The message of a library, shortened: some are several paragraphs long, and name folders of this machine."""
+    return shorten(without_folders(str(error)) or type(error).__name__, 200, placeholder=" …")

@@ -1,6 +1,6 @@
 """Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
+from specviz.models import downloads
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 from specviz.models.devices import choose_device
 from specviz.models.folders import find_folder
@@ -17,6 +18,7 @@ from specviz.models.inspection import inspect_model
 from specviz.models.layout import store_columns_first
 from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
 from specviz.models.memory import give_back, is_out_of_memory, needed_bytes, shortage
+from specviz.models.pairs import HUB_MODELS
 from specviz.models.places import hub_id
 from specviz.models.quiet import in_short, quiet
 
@@ -37,6 +39,7 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         folder, parameters = MODELS_FOLDER / name, 0  # so small that it always fits
     else:
         folder, parameters = prepare(name, dtype, progress)
+        downloads.hold(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
     with _one_sentence(name), quiet():
         model, tokenizer = _read(name, folder, dtype)
@@ -55,6 +58,7 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
     Raises:
         InputError: see `read_model`; nothing was loaded.
     """
+    check_known([name], "bfloat16" if dtype == "auto" else dtype)
     parameters = inspect_model(name).parameters
     least = "bfloat16" if dtype == "auto" else dtype
     needed = needed_bytes(parameters, least)
@@ -69,6 +73,27 @@ def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], No
     if folder is None:
         raise InputError(f"{name} was downloaded but is not complete: remove it from the Hub's cache and try again.")
     return folder, parameters
+
+
+def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
+    """Check models of the catalogue by the sizes that are known, before the network is used.
+
+    Args:
+        names: those of a pair; others than the catalogue's are passed over.
+        dtype: float32 or bfloat16.
+        reclaimable: bytes of memory in models that would be released for these.
+
+    Raises:
+        InputError: they do not fit into memory, or one that is not here yet does not fit on the disk.
+    """
+    known = [model for model in HUB_MODELS if model.name in names]
+    sizes = {model.name: needed_bytes(model.parameters, dtype) for model in known}
+    on_cpu = sum(size for name, size in sizes.items() if choose_device(name, size) == "cpu")
+    if known and (short := shortage(" and ".join(sizes), on_cpu - reclaimable)):
+        raise InputError(short)
+    for model in known:
+        if not find_cached(model.name):
+            downloads.check_room(model.name, model.bfloat16_bytes)  # its files take at least that
 
 
 def download(name: str) -> Iterator[Progress]:

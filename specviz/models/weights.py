@@ -9,20 +9,21 @@ from typing import Any
 from huggingface_hub import HfApi
 
 from specviz.core.errors import InputError
-from specviz.models.hub import HubModel, hub_errors, weights_in
+from specviz.models.hub import HubModel, weights_in
+from specviz.models.hub_errors import hub_errors
 
 Shapes = dict[str, tuple[int, ...]]  # by tensor name
 LONGEST_HEADER = 25_000_000  # bytes, the limit of the Hub
 
 
-def shapes_in_folder(folder: Path) -> Shapes:
+def shapes_in_folder(folder: Path, name: str = "The model") -> Shapes:
     """Shapes of the tensors of a model on disk.
 
     Raises:
         InputError: there are no weights, or a file is not a safetensors file.
     """
     shapes: Shapes = {}
-    for file in weights_in(folder):
+    for file in weights_in(folder, name):
         shapes |= _shapes(folder / file)
     return shapes
 
@@ -52,9 +53,9 @@ def read_header(file: Path) -> dict[str, Any]:
             length = int.from_bytes(content.read(8), "little")
             header = json.loads(content.read(length)) if length <= LONGEST_HEADER else None
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{file} is not a safetensors file.") from error
+        raise InputError(f"{file.name} is not a safetensors file.") from error
     if not isinstance(header, dict):
-        raise InputError(f"{file} is not a safetensors file.")
+        raise InputError(f"{file.name} is not a safetensors file.")
     return header
 
 
@@ -87,4 +88,4 @@ def _shapes(file: Path) -> Shapes:
     try:
         return {name: tuple(map(int, entry["shape"])) for name, entry in header.items() if name != "__metadata__"}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file} is not a safetensors file.") from error
+        raise InputError(f"{file.name} is not a safetensors file.") from error

@@ -130,6 +130,12 @@ class Job:
         return self.command.models <= {*bundled_names(), PROMPT_LOOKUP}
 
     @property
+    def downloads(self) -> bool:
+        """Whether it waits for a download. That goes on for a while without it, and continues where it ended."""
+        loading = self.view.loading if self.view.state == "loading" else None
+        return bool(loading and loading.bytes_done < loading.bytes_total)
+
+    @property
     def pair(self) -> tuple[str, str, str] | None:
         """Target, draft and number format of a run or a turn of the game; None for any other job."""
         if not isinstance(self.command, Run | Play):

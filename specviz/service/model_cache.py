@@ -45,6 +45,11 @@ class ModelCache:
         self._plain: dict[str, str] = {}  # one sentence where plain decoding is faster in the other format
 
     @property
+    def names(self) -> list[str]:
+        """The models in memory."""
+        return list(self._models)
+
+    @property
     def bytes(self) -> int:
         """Memory the models take."""
         return sum(model.bytes for model in self._models.values())

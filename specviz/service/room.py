@@ -27,15 +27,19 @@ def fits_beside(job: Job, running: Sequence[Job], most: int) -> bool:
 
 
 def that_give_way(job: Job, running: Sequence[Job], most: int) -> list[Job]:
-    """The long jobs that stop at once for this watched one, where it has to wait for nothing else.
+    """The jobs that stop at once for this watched one, where it has to wait for nothing else: long ones, and one that
+    waits for a download, if this one needs none.
 
     One that gave way before first finds something more. So it gets on, however many visitors keep coming.
     """
-    watched = [other for other in running if other.lane == "interactive"]
+    downloading = [other for other in running if other.downloads and job.bundled]
+    watched = [other for other in running if other.lane == "interactive" and other not in downloading]
     if not fits_beside(job, watched, most):
         return []
-    wanted = [other for other in _long(running) if other.wanted == "end"]
-    return [other for other in wanted if other.gave_way_found is None or other.found > other.gave_way_found]
+    wanted = [other for other in _long(running) if other.wanted == "end" and other not in downloading]
+    return [other for other in downloading if other.wanted == "end"] + [
+        other for other in wanted if other.gave_way_found is None or other.found > other.gave_way_found
+    ]
 
 
 def that_had_its_turn(running: Sequence[Job], taken_before: float) -> Job | None:

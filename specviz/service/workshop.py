@@ -5,6 +5,7 @@ Its generators yield None where there is nothing to report, so that a job can be
 
 from collections import OrderedDict
 from collections.abc import Callable, Generator
+from functools import partial
 from time import monotonic
 
 from specviz.core.errors import InputError
@@ -15,11 +16,13 @@ from specviz.core.trace import ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun
 from specviz.measure.calibration import calibration_steps
 from specviz.measure.paired_runs import Measured
+from specviz.models import downloads
 from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
-from specviz.models.read_model import download
+from specviz.models.read_model import check_known
+from specviz.service.aside import Downloads, aside
 from specviz.service.model_cache import ModelCache
 from specviz.service.protocol import (
     Comparing,
@@ -42,6 +45,7 @@ class Workshop:
 
     def __init__(self) -> None:
         self._models = ModelCache()
+        self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
         self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
         self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
@@ -56,9 +60,11 @@ class Workshop:
         missing = [name for name in names if not self._models.holds(name, request.precision)]
         if missing:
             yield Loading(job, missing[0])
-            self._models.check(self._sizes(request, names), request.precision)
+            sizes = yield from self._sizes(request, names)
+            self._models.check(sizes, request.precision)
             for name in missing:
-                yield from _download(job, name)
+                yield from self._download(job, name)
+            downloads.release(keep=[*names, *self._models.names, *self._downloads.names])
         models: list[LoadedModel] = []
         for name in names:
             if not self._models.holds(name, request.precision):
@@ -67,12 +73,19 @@ class Workshop:
             yield None
         return models[0], models[1] if len(models) == 2 else None
 
-    def _sizes(self, request: RunRequest, names: list[str]) -> dict[str, int]:
-        """Parameters by name. A pair that does not ship with the app is checked first, before anything is loaded."""
+    def _sizes(self, request: RunRequest, names: list[str]) -> Generator[None, None, dict[str, int]]:
+        """Parameters by name. A pair that does not ship with the app is checked first, before anything is loaded.
+
+        What is known without the network is checked before it is used. The Hub is asked in a thread.
+        """
+        known = {name: known_models()[name].parameters for name in names if name in known_models()}
         if set(names) <= set(bundled_names()):
-            return {name: known_models()[name].parameters for name in names}
+            return known
         dtype = "float32" if request.precision == "exact" else "bfloat16"
-        report = check_pair(
+        self._models.check(known, request.precision)
+        check_known(names, dtype, self._models.bytes)
+        check = partial(
+            check_pair,
             request.target,
             None if request.draft == PROMPT_LOOKUP else request.draft,
             dtype,
@@ -81,9 +94,17 @@ class Workshop:
             new_tokens=request.settings.max_new_tokens,
             reclaimable=self._models.bytes,
         )
+        report = yield from aside(check)
         if not report.ok:
             raise InputError(report.problems[0])
         return report.sizes
+
+    def _download(self, job: int, name: str) -> Steps:
+        sent, last = 0.0, None
+        for step in self._downloads.steps(name):
+            due = step != last and monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
+            yield Loading(job, name, step.bytes_done, step.bytes_total) if step and due else None
+            sent, last = (monotonic(), step) if due else (sent, last)
 
     def plain_run(
         self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
@@ -127,14 +148,6 @@ class Workshop:
     def forget_race(self, job: int) -> None:
         """Its prompt is measured."""
         self._races.pop(job, None)
-
-
-def _download(job: int, name: str) -> Steps:
-    sent = 0.0
-    for step in download(name):
-        due = monotonic() - sent >= DOWNLOAD_MESSAGE_SECONDS
-        yield Loading(job, name, step.bytes_done, step.bytes_total) if due else None
-        sent = monotonic() if due else sent
 
 
 def _plain_key(target: LoadedModel, prompt: list[int], settings: DecodeSettings) -> object:

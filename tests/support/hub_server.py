@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Literal
 from urllib.parse import urlparse
 
@@ -37,8 +37,14 @@ class HubServer:
     models: dict[str, Path] = field(default_factory=dict)
     trouble: Trouble = "none"
     url: str = ""
+    commit: str = COMMIT  # the only one there is
     requests: list[tuple[str, str, str]] = field(default_factory=list)  # method, path, range
     cuts: int = 0
+    answers: Event = field(default_factory=Event)  # not set: a request is answered only once it is set
+    tokens: list[str] = field(default_factory=list)  # the tokens that requests carried
+
+    def __post_init__(self) -> None:
+        self.answers.set()
 
     def ranges(self, file: str = ".safetensors") -> list[str]:
         """The ranges asked for, of files whose name ends so; empty: the whole file."""
@@ -80,25 +86,33 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         hub, path = self.server_of_test, urlparse(self.path).path
         hub.requests.append((self.command, path, self.headers.get("Range", "")))
+        hub.tokens += filter(None, [self.headers.get("Authorization")])
+        hub.answers.wait(60)
         if hub.trouble == "down":
             self._send(503, b"")
         elif hub.trouble == "nonsense":
             self._send(200, b"<html>Welcome to the hotel</html>")
-        elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)(/revision/.*)?", path):
-            self._list(match[1])
+        elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/(.*))?", path):
+            self._list(match[1], match[2])
         elif match := re.fullmatch(r"/([^/]+/[^/]+)/resolve/[^/]+/(.+)", path):
             self._file(match[1], match[2])
         else:
             self._send(404, b"")
 
-    def _list(self, name: str) -> None:
+    def _list(self, name: str, commit: str | None) -> None:
         hub = self.server_of_test
         if hub.trouble == "gated":
             self._refuse(401, "GatedRepo")
         elif name not in hub.models:
             self._refuse(401, "RepoNotFound")  # what the Hub says to those who are not logged in
+        elif commit not in (None, "main", hub.commit):
+            self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
         else:
-            listed = {"id": name, "sha": COMMIT, "siblings": [_sibling(file) for file in files_of(hub.models[name])]}
+            listed = {
+                "id": name,
+                "sha": hub.commit,
+                "siblings": [_sibling(file) for file in files_of(hub.models[name])],
+            }
             self._send(200, json.dumps(listed).encode(), {"Content-Type": "application/json"})
 
     def _file(self, name: str, file: str) -> None:
@@ -113,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _content(self, path: Path) -> None:
         content, weights = path.read_bytes(), path.suffix == ".safetensors"
-        known = {"X-Repo-Commit": COMMIT, "ETag": f'"{_hash(content)}"'}
+        known = {"X-Repo-Commit": self.server_of_test.commit, "ETag": f'"{_hash(content)}"'}
         trouble = self.server_of_test.trouble if weights else "none"
         status, size = 200, len(content)
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Semaphore
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,16 +19,18 @@ from huggingface_hub import constants
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
+from specviz.models import downloads, hub_errors, inspection, memory
 from specviz.models import hub as hub_module
-from specviz.models import inspection, memory
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.pairing import check_pair
+from specviz.models.read_model import download
 from specviz.service import JobView
+from specviz.service import aside as aside_module
 from specviz.service import workshop as workshop_module
 from specviz.service.dispatch import job_steps
 from specviz.service.job import advance
 from specviz.service.protocol import Done, JobEvent, Loading, Run, dump_event, parse_event
-from specviz.service.workshop import Workshop
+from specviz.service.workshop import Steps, Workshop
 from tests.support.hub_server import COMMIT, HubServer, serve
 from tests.support.tiny_models import save, tiny_model
 from tests.tiny.test_pairing import SEVENTY_B
@@ -55,7 +58,10 @@ def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "ENDPOINT", url)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "no-token"))
+    monkeypatch.setattr(hub_errors, "_silent_since", [])
+    monkeypatch.setattr(downloads, "_held", {})
     monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(hub_module, "CHUNK", CHUNK)
 
@@ -71,7 +77,7 @@ def refusal(act: Callable[[], object]) -> str:
 
 
 def blobs(name: str = NAME) -> list[Path]:
-    return sorted(Path(constants.HF_HUB_CACHE).glob(f"models--{name.replace('/', '--')}/blobs/*"))
+    return sorted(Path(constants.HF_HUB_CACHE).glob(f"specviz/models--{name.replace('/', '--')}/blobs/*"))
 
 
 # What works
@@ -258,7 +264,7 @@ def test_no_safetensors(hub: HubServer) -> None:
 def test_a_disk_that_is_too_small_is_noticed_before_the_download(
     hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub_module.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
+    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
     sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The disk is too full for {NAME}: ")
     assert hub.ranges() == []
@@ -295,15 +301,45 @@ def test_an_index_that_names_files_outside_the_model_is_refused(hub: HubServer) 
 # In the engine
 
 
-def steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> list[JobEvent]:
+class Pace:
+    """Lets a download in a thread go on by one part at a time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._parts = Semaphore(0)
+        monkeypatch.setattr(aside_module, "download", self._download)
+
+    def go_on(self) -> None:
+        self._parts.release()
+
+    def _download(self, name: str) -> Iterator[Progress]:
+        for step in download(name):
+            yield step
+            assert self._parts.acquire(timeout=60)
+
+
+def all_steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> Steps:
     request = RunRequest("w1 w2", target, draft, settings=DecodeSettings(max_new_tokens=4, **settings))
-    return [event for event in job_steps(workshop, Run(1, request), lambda: False) if event]
+    return job_steps(workshop, Run(1, request), lambda: False)
+
+
+def steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> list[JobEvent]:
+    return [event for event in all_steps(workshop, target, draft, **settings) if event]
+
+
+def until_bytes(job: Steps) -> Loading:
+    """Go on until the first bytes are here."""
+    return next(event for event in job if isinstance(event, Loading) and event.bytes_total)
 
 
 def test_the_engine_sends_the_progress_of_a_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workshop_module, "DOWNLOAD_MESSAGE_SECONDS", 0)
     size = (hub.models[NAME] / "model.safetensors").stat().st_size
-    events = steps(Workshop(), NAME)
+    pace = Pace(monkeypatch)
+    events: list[JobEvent] = []
+    for event in all_steps(Workshop(), NAME):
+        events += [event] if event else []
+        if isinstance(event, Loading) and event.bytes_total:
+            pace.go_on()
     loading = [event for event in events if isinstance(event, Loading)]
     assert loading[0] == Loading(1, NAME)
     done = [event.bytes_done for event in loading if event.bytes_total == size]
@@ -316,15 +352,44 @@ def test_the_engine_sends_the_progress_of_a_download(hub: HubServer, monkeypatch
     assert parse_event(dump_event(loading[2])) == loading[2]
 
 
-def test_a_stopped_job_stops_its_download(hub: HubServer) -> None:
-    request = RunRequest("w1", NAME, "lookup", settings=DecodeSettings(max_new_tokens=4))
-    job = job_steps(Workshop(), Run(1, request), lambda: False)
-    assert next(job) == Loading(1, NAME)
-    while "" not in hub.ranges():  # those for the header name a range
-        next(job)
-    job.close()  # type: ignore[attr-defined]
+def test_a_stopped_job_stops_its_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soon: a job that only makes way for another one finds it further on."""
+    pace, workshop = Pace(monkeypatch), Workshop()
+    job = all_steps(workshop, NAME)
+    until_bytes(job)
+    job.close()
+    pace.go_on()
+    under_way = workshop._downloads._at_work[NAME]
+    again = all_steps(workshop, NAME)
+    assert until_bytes(again).bytes_done >= CHUNK
+    assert workshop._downloads._at_work[NAME] is under_way
+    monkeypatch.setattr(aside_module, "PATIENCE_SECONDS", 0)
+    again.close()
+    pace.go_on()
+    under_way.done.result(60)
     assert find_cached(NAME) is None
     assert [blob for blob in blobs() if blob.suffix == ".specviz"]
+
+
+def test_two_jobs_share_one_download(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pace, workshop = Pace(monkeypatch), Workshop()
+    one, other = all_steps(workshop, NAME), all_steps(workshop, NAME)
+    assert until_bytes(one).bytes_done == until_bytes(other).bytes_done == CHUNK
+    for _ in range(50):
+        pace.go_on()
+    assert isinstance([event for event in one if event][-1], Done)
+    assert isinstance([event for event in other if event][-1], Done)
+    assert hub.ranges().count("") == 1, "the weights were sent once"
+
+
+def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
+    """The thread that works never waits for the network: each step of the job returns at once."""
+    hub.answers.clear()
+    job = all_steps(Workshop(), NAME)
+    assert next(job) == Loading(1, NAME)
+    assert [next(job) for _ in range(20)] == [None] * 20  # the Hub has said nothing yet
+    hub.answers.set()
+    assert isinstance([event for event in job if event][-1], Done)
 
 
 def test_two_visitors_who_ask_for_one_model_load_it_once(hub: HubServer) -> None:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, without_folders
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import RECORDED_RUNS, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
@@ -15,6 +15,7 @@ from specviz.ui.learn.plain_sentences import plain_sentences
 from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.stage.component import stage
@@ -41,7 +42,8 @@ def begin() -> Learning | None:
             story_trace(name)
         story_figures()
     except InputError as error:
-        st.error(f"Some recorded runs of the story are missing. {error}", icon=":material/error:")
+        sentence = without_folders(f"Some recorded runs of the story are missing. {error}")
+        st.error(plain(sentence), icon=":material/error:")
         return None
     return state
 

@@ -1,0 +1,156 @@
+"""The folder of downloaded models: specviz's own, so that it may remove what was not used for the longest time.
+
+It lies in the Hub's cache. Models that other programs store there are found and read too, and never removed.
+"""
+
+import logging
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from huggingface_hub import constants
+from huggingface_hub.utils._fixes import WeakFileLock
+
+from specviz.core.errors import InputError
+from specviz.models.memory import in_words
+
+RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished runs, logs and the system need room too
+DEFAULT_GB = 20  # all models of the catalogue would take 18 in float32
+MOST_DIGITS = 7  # of SPECVIZ_CACHE_GB
+BRIEFLY = 0.05  # seconds to wait for a lock that its owner holds all the time
+
+_log = logging.getLogger(__name__)
+_held: dict[str, ExitStack] = {}  # the models that this process uses; each is locked, so that no process removes it
+
+
+def folder() -> Path:
+    """Where downloads are stored, in the layout of the Hub's cache."""
+    return Path(constants.HF_HUB_CACHE) / "specviz"
+
+
+def limit_bytes() -> int:
+    """What all downloads together may take: SPECVIZ_CACHE_GB."""
+    text = os.environ.get("SPECVIZ_CACHE_GB", "")
+    if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS:
+        return int(text) * 10**9
+    if text:
+        _log.warning("SPECVIZ_CACHE_GB is %.40r, which is not a number of gigabytes: it is ignored.", text)
+    return DEFAULT_GB * 10**9
+
+
+def hold(name: str) -> None:
+    """Note that this process uses a downloaded model, until `release`: no process removes it, and it counts as used."""
+    model = _model(name)
+    if name not in _held and model.is_dir():
+        with _alone(), ExitStack() as held:
+            held.enter_context(lock(f"{model.name}.{os.getpid()}"))
+            _held[name] = held.pop_all()
+    with suppress(OSError):
+        os.utime(model)
+
+
+def release(keep: Collection[str] = ()) -> None:
+    """Forget the models that this process used, except some."""
+    for name in [name for name in _held if name not in keep]:
+        _held.pop(name).close()
+
+
+def check_room(name: str, size: int) -> None:
+    """Refuse a model of this size in bytes that would not fit even if all others were removed.
+
+    Raises:
+        InputError: it is larger than all downloads may be, or than the disk.
+    """
+    limit, stored = limit_bytes(), _bytes(_model(name))
+    if size > limit:
+        raise InputError(
+            f"{name} takes {in_words(size)} of disk, and this machine stores at most {in_words(limit)} of downloaded "
+            f"models: choose a smaller one, or set SPECVIZ_CACHE_GB higher."
+        )
+    room = _free() - RESERVE_BYTES + sum(_bytes(model) for model in _removable(name))
+    if size - stored > room:
+        raise InputError(
+            f"The disk is too full for {name}: it needs {in_words(size - stored)}, but {in_words(max(0, room))} are "
+            f"free beside a reserve of {in_words(RESERVE_BYTES)}; free some space and load it again."
+        )
+
+
+def make_room(name: str, missing: int) -> None:
+    """Remove models, the least recently used first, until so many bytes of this one fit beside the others.
+
+    Raises:
+        InputError: too many models are in use; nothing was removed.
+    """
+    with _alone():
+        for half in folder().glob("removed-*"):  # a process ended while it removed it
+            shutil.rmtree(half, ignore_errors=True)
+        unused = _removable(name)
+        stored = sum(_bytes(model) for model in folder().glob("models--*"))
+        too_much = max(stored + missing - limit_bytes(), missing + RESERVE_BYTES - _free())
+        if too_much > sum(_bytes(model) for model in unused):
+            raise InputError(f"There is no room for {name} beside the models that are in use: try again later.")
+        while too_much > 0:
+            too_much -= _remove(unused.pop(0))
+
+
+@contextmanager
+def lock(name: str, seconds: float = BRIEFLY) -> Iterator[None]:
+    """Keep other processes from what this name stands for; the system opens the lock when a process ends.
+
+    Raises:
+        TimeoutError: another process has it for longer than that.
+    """
+    file = folder() / ".locks" / f"{name}.lock"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with WeakFileLock(file, timeout=seconds):
+        yield
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """The only process that takes or removes models, for a moment."""
+    with lock("all", 10.0):
+        yield
+
+
+def _model(name: str) -> Path:
+    return folder() / f"models--{name.replace('/', '--')}"
+
+
+def _removable(name: str) -> list[Path]:
+    """The downloaded models, except this one, that no process uses; the least recently used first."""
+    found = [model for model in folder().glob("models--*") if model != _model(name) and not _in_use(model)]
+    return sorted(found, key=lambda model: model.stat().st_mtime)
+
+
+def _in_use(model: Path) -> bool:
+    if any(_model(name) == model for name in _held):
+        return True
+    for file in (folder() / ".locks").glob(f"{model.name}.*.lock"):
+        try:
+            with lock(file.name.removesuffix(".lock")):
+                file.unlink()  # its process has ended
+        except TimeoutError:
+            return True
+    return False
+
+
+def _remove(model: Path) -> int:
+    """Remove a model; returns the bytes it took. Renamed first: half a model must not be found."""
+    size = _bytes(model)
+    _log.info("%s is removed to make room.", model.name)
+    gone = model.rename(model.with_name(f"removed-{model.name}"))
+    shutil.rmtree(gone, ignore_errors=True)
+    return size
+
+
+def _bytes(path: Path) -> int:
+    files = (file for file in path.rglob("*") if not file.is_symlink())
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _free() -> int:
+    folder().mkdir(parents=True, exist_ok=True)
+    return shutil.disk_usage(folder()).free
