@@ -16,6 +16,7 @@ from huggingface_hub.errors import (
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
+    SafetensorsParsingError,
 )
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
@@ -57,6 +58,8 @@ def hub_errors(name: str) -> Iterator[None]:
             raise InputError(_in_one_sentence(name, error)) from error
         except (httpx2.HTTPError, OSError) as error:
             raise InputError(_in_one_sentence(name, error)) from error
+        except SafetensorsParsingError as error:
+            raise InputError(f"{name} is broken on the Hub: its weights are not in safetensors.") from error
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(f"The Hub's answer about {name} cannot be understood.") from error
 

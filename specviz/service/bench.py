@@ -1,5 +1,6 @@
 """The engine's jobs at work: in steps, so that several runs can take turns and any job can be stopped."""
 
+import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Generator
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, without_folders
 from specviz.models.memory import is_out_of_memory
 from specviz.service.budget import BudgetSpent
 from specviz.service.protocol import Event, Failed, JobCommand, JobEvent, Loading, Play, Rounds, Run, Stopped
@@ -138,9 +139,12 @@ class Bench:
 
 
 def _sentence(error: Exception) -> str:
-    """What the visitor is told."""
+    """What the visitor is told. The log has it with the folders of this machine, if it names some."""
     if isinstance(error, InputError | BudgetSpent):
-        return str(error)
+        told = without_folders(str(error))
+        if told != str(error):
+            print(error, file=sys.stderr)
+        return told
     if is_out_of_memory(error):
         return NO_MEMORY
     traceback.print_exc()

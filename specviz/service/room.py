@@ -36,10 +36,9 @@ def that_give_way(job: Job, running: Sequence[Job], most: int) -> list[Job]:
     watched = [other for other in running if other.lane == "interactive" and other not in downloading]
     if not fits_beside(job, watched, most):
         return []
-    wanted = [other for other in _long(running) if other.wanted == "end" and other not in downloading]
-    return [other for other in downloading if other.wanted == "end"] + [
-        other for other in wanted if other.gave_way_found is None or other.found > other.gave_way_found
-    ]
+    asked = [other for other in downloading if other.wanted == "end"]
+    long = [other for other in _long(running) if other.wanted == "end" and other not in downloading]
+    return asked + [other for other in long if other.gave_way_found is None or other.found > other.gave_way_found]
 
 
 def that_had_its_turn(running: Sequence[Job], taken_before: float) -> Job | None:

@@ -31,6 +31,7 @@ from specviz.service.protocol import (
     CellSwept,
     Comparing,
     Finished,
+    Loading,
     Progress,
     Race,
     Rounds,
@@ -360,6 +361,20 @@ def test_long_work_gives_way_to_a_watched_job_that_does_not_fit_beside_it() -> N
     assert room.that_give_way(hub_run, [race], 32) == [race]
     assert room.that_give_way(watched, [hub], 32) == [hub]
     assert room.that_give_way(hub_run, [race, watched], 32) == [], "it waits for the other visitor's run anyway"
+
+
+def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
+    watched, other_hub = make_job(1, "ada"), replaced_models(make_job(2, "cleo"))
+    download = Job("bob", "run", JobView(4), Run(4, RunRequest("wait", draft="EleutherAI/pythia-70m")))
+    assert room.that_give_way(watched, [download], 32) == [], "it loads a model: that cannot be interrupted"
+    download.view = advance(download.view, Loading(4, "EleutherAI/pythia-70m", 10, 100))
+    assert room.that_give_way(watched, [download], 32) == [download]
+    assert room.that_give_way(other_hub, [download], 32) == [], "two downloads would take turns without end"
+    download.wanted = "give way"
+    assert room.that_give_way(watched, [download], 32) == [], "once is enough"
+    download.wanted = "end"
+    download.view = advance(download.view, Loading(4, "EleutherAI/pythia-70m", 100, 100))
+    assert room.that_give_way(watched, [download], 32) == [], "it is complete"
 
 
 def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_again() -> None:

@@ -8,7 +8,7 @@ that.
 from collections.abc import Generator
 from itertools import groupby
 
-from specviz.core.errors import InputError
+from specviz.core.errors import InputError, without_folders
 from specviz.core.request import RunRequest
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import Cell, groups
@@ -66,4 +66,4 @@ def _measured(models: Pair, group: list[Cell]) -> Generator[None, None, list[Swe
 
 
 def _problem(cell: Cell, error: InputError) -> str:
-    return f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}"
+    return without_folders(f"{cell.prompt.name}, drafted by {cell.pair.draft}: {error}")
