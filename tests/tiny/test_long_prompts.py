@@ -120,10 +120,12 @@ def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: PassSiz
     assert len(read) >= 12
 
 
-def test_a_race_hears_a_stop_between_two_passes(passes: PassSizes) -> None:
-    runs = PairedRuns(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS, is_stopped=lambda: True)
-    assert runs.repeat() is False
+def test_a_race_can_be_paused_between_two_passes(passes: PassSizes) -> None:
+    steps = PairedRuns(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS).repeat_steps()
+    next(steps)
     assert passes.sizes == [CHUNK]
+    next(steps)
+    assert passes.sizes == [CHUNK, CHUNK]
 
 
 def test_the_time_between_two_passes_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
