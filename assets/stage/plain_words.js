@@ -36,8 +36,8 @@ const STATUS = {
 
 /** @type {Record<DiagramPayload["words"], LaneWords>} */
 const LANES = {
-  technical: { speculative: "speculative", alone: "target alone", check: "verify", narrow: ["draft +<br>verify", "target<br>alone"] },
-  plain: { speculative: "together", alone: "editor alone", check: "look", narrow: ["both", "editor<br>alone"] },
+  technical: { speculative: "speculative", alone: "target alone", check: "verify", narrow: ["draft +\nverify", "target\nalone"] },
+  plain: { speculative: "together", alone: "editor alone", check: "look", narrow: ["both", "editor\nalone"] },
 };
 
 /** @type {WeakMap<Text, string>} what the HTML says */

@@ -4,7 +4,6 @@ import { held, latest, listen } from "../shared/channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
-import { TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Diagram } from "./diagram.js";
@@ -14,7 +13,6 @@ import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { isPlain, plainStatus } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
-import { FrameQueue } from "./plotting.js";
 import { Replay } from "./replay.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
@@ -23,7 +21,6 @@ import { Transport } from "./transport.js";
 
 /** @import { RoundPayload, StageMount, StagePayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
-/** @import { PlotlyModule } from "../shared/plotly.js" */
 /** @import { Place } from "./strip.js" */
 
 class Stage {
@@ -39,9 +36,6 @@ class Stage {
     this.pinned = null; // the token the visitor chose
     /** @type {Array<Place | null>} */
     this.lastRejected = [];
-    /** @type {PlotlyModule | null} */
-    this.Plotly = null;
-    this.fetching = false;
     /** @type {(length: number) => void} */
     this.askDraftLength = () => {};
     /** @type {(version: number) => void} */
@@ -49,7 +43,6 @@ class Stage {
     /** @type {number | undefined} */
     this.missed = undefined; // the version whose beginning was missing
     this.stopListening = listen(() => this.#take());
-    this.queue = new FrameQueue();
     this.reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
     this.playhead = new Playhead(() => this.show(), () => this.reporter.report());
     this.strip = new Strip(find(this.node, ".strip"), (place) => this.#choose(place));
@@ -60,8 +53,8 @@ class Stage {
       place: () => this.data?.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
     });
     this.headline = new Headline(this.node, this.playhead, this.replay);
-    this.figures = new Figures(this.node, this.queue);
-    this.timeline = new Timeline(this.node, this.queue, this.playhead);
+    this.figures = new Figures(this.node);
+    this.timeline = new Timeline(this.node, this.playhead);
     this.inspector = new Inspector(find(this.node, ".inspector"), () => this.#choose(null));
     this.diagram = new Diagram(this.node, this.playhead);
     this.style = readStyle(this.node);
@@ -114,7 +107,6 @@ class Stage {
     this.playhead.load(data);
     this.diagram.settle();
     this.#showHeadline();
-    this.#fetchPlotly();
   }
 
   #showHeadline() {
@@ -130,8 +122,8 @@ class Stage {
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
     this.transport.show();
     this.#inspect(this.data);
-    this.figures.show(done, this.style, this.Plotly);
-    this.timeline.show(this.style, this.Plotly);
+    this.figures.show(done, this.style);
+    this.timeline.show(this.style);
     this.diagram.show();
   }
 
@@ -176,31 +168,13 @@ class Stage {
     this.show();
   }
 
-  async #fetchPlotly() {
-    if (this.Plotly || this.fetching) return;
-    this.fetching = true;
-    const message = find(this.node, ".no-figures");
-    try {
-      this.Plotly = await loadPlotly(TOKENS_FIRST);
-      adoptPlotlyStyles(this.root);
-      message.hidden = true;
-      this.show();
-    } catch {
-      message.hidden = false;
-    }
-    this.node.classList.toggle("without-figures", !this.Plotly);
-    this.fetching = false;
-  }
-
   stop() {
     this.stopListening();
     this.reporter.stop();
     this.playhead.stop();
     this.transport.stop();
     this.replay.stop();
-    this.queue.stop();
     this.sizes.disconnect();
-    for (const plot of this.node.querySelectorAll(".plot")) this.Plotly?.purge(/** @type {HTMLElement} */ (plot));
   }
 }
 

@@ -1,8 +1,9 @@
-// Colours and font from the theme and the style sheet, as Plotly needs them.
+// What a drawing needs to know of the page: sizes. Colours are the style sheet's business.
 
 /** @typedef {ReturnType<typeof readStyle>} Style */
 
 const NARROW_BELOW = 560; // pixels; the style sheet has the same limit
+const LETTERS = 0.8; // em of the stage: the height of a drawing's letters; the style sheet has the same size
 
 /** @param {HTMLElement} node */
 export function isNarrow(node) {
@@ -14,21 +15,6 @@ export function isNarrow(node) {
  * @param {HTMLElement} node
  */
 export function readStyle(node) {
-  const computed = getComputedStyle(node);
-  /** @param {string} name */
-  const read = (name) => computed.getPropertyValue(name).trim();
-  const style = {
-    background: computed.backgroundColor,
-    scheme: node.dataset.scheme,
-    ink: computed.color,
-    font: computed.fontFamily,
-    mute: read("--mute"),
-    line: read("--line"),
-    soft: read("--soft"),
-    accepted: read("--accepted"),
-    rejected: read("--rejected"),
-    corrected: read("--corrected"),
-    narrow: isNarrow(node),
-  };
-  return { ...style, key: `${Object.values(style)} ${node.clientWidth}` };
+  const letters = LETTERS * parseFloat(getComputedStyle(node).fontSize);
+  return { letters, narrow: isNarrow(node), key: `${letters} ${node.clientWidth}` };
 }

@@ -1,29 +1,24 @@
-// The timeline: one-token steps of the target alone above draft and verify blocks, in measured milliseconds. Plotly draws
-// the blocks; the cursor and the veil over what is still to come are two elements that only slide.
+// The timeline: one-token steps of the target alone above draft and verify blocks, in measured milliseconds. The cursor
+// and the veil over what is still to come are two elements that only slide.
 
 import { find } from "../shared/dom.js";
 import { milliseconds } from "../shared/numbers.js";
-import { PLOT_CONFIG } from "../shared/plotly.js";
 import { isPlain, progress } from "./plain_words.js";
-import { LEFT_MARGIN, timelineFigure } from "./timeline_figure.js";
+import { timelineFigure, timelineMargin } from "./timeline_figure.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
-/** @import { PlotlyModule } from "../shared/plotly.js" */
-/** @import { FrameQueue } from "./plotting.js" */
 /** @import { Style } from "./style.js" */
-/** @import { Margin, Span } from "./timeline_figure.js" */
+/** @import { Margin, Span } from "./plane.js" */
 
 const STEP_PIXELS = 62; // a one-token target step is drawn about this wide while zoomed in
 
 export class Timeline {
   /**
    * @param {HTMLElement} stage
-   * @param {FrameQueue} queue
    * @param {Playhead} playhead
    */
-  constructor(stage, queue, playhead) {
-    this.queue = queue;
+  constructor(stage, playhead) {
     this.playhead = playhead;
     this.plot = find(stage, ".timeline .plot");
     this.area = find(stage, ".lane-area");
@@ -34,7 +29,7 @@ export class Timeline {
     this.zoomButton = find(stage, ".zoom");
     this.whole = false;
     /** @type {Margin} */
-    this.margin = { l: LEFT_MARGIN.wide, r: 10, t: 2, b: 20 };
+    this.margin = { l: 0, r: 0, t: 0, b: 0 };
     /** @type {Span} */
     this.window = [0, 1];
     this.drawn = "";
@@ -56,20 +51,17 @@ export class Timeline {
     this.note.textContent = data.plain === null && !data.running ? "not recorded" : "";
   }
 
-  /**
-   * @param {Style} style
-   * @param {PlotlyModule | null} Plotly
-   */
-  show(style, Plotly) {
+  /** @param {Style} style */
+  show(style) {
     const { data } = this;
     if (!data) return;
     const { round, substep } = this.playhead;
     const current = data.rounds[round];
     this.#showCaption(current, data);
     const now = current ? current.ms[1 + substep] : 0;
-    this.margin.l = style.narrow ? LEFT_MARGIN.narrow : LEFT_MARGIN.wide;
+    this.margin = timelineMargin(style);
     this.#chooseWindow(now, current?.ms[0] ?? 0, data.more);
-    this.#draw(data, style, Plotly);
+    this.#draw(data, style);
     this.#slide(now);
   }
 
@@ -100,18 +92,15 @@ export class Timeline {
   /**
    * @param {StagePayload} data
    * @param {Style} style
-   * @param {PlotlyModule | null} Plotly
    */
-  #draw(data, style, Plotly) {
+  #draw(data, style) {
     const { done } = this.playhead;
     const size = `${this.plot.clientWidth} ${isPlain(data)}`;
     const wanted = `${this.window} ${done} ${data.rounds.length} ${data.plain?.length} ${style.key} ${size}`;
-    if (!Plotly || wanted === this.drawn || !this.plot.clientWidth) return;
+    if (wanted === this.drawn || !this.plot.clientWidth) return;
     this.drawn = wanted;
-    this.queue.put("timeline", () => {
-      const { traces, layout } = timelineFigure(data, this.window, this.margin, style, this.plot, done);
-      Plotly.react(this.plot, traces, layout, { ...PLOT_CONFIG, staticPlot: true });
-    });
+    const { window, margin, plot } = this;
+    plot.replaceChildren(timelineFigure({ data, window, margin, style, plot, judged: done }));
   }
 
   /** @param {number} now */
@@ -120,6 +109,7 @@ export class Timeline {
     const x = Math.max(0, Math.min(1, (now - from) / (to - from))) * this.#width;
     this.area.style.left = `${this.margin.l}px`;
     this.area.style.right = `${this.margin.r}px`;
+    this.area.style.bottom = `${this.margin.b}px`;
     this.cursor.style.transform = this.veil.style.transform = `translateX(${x}px)`;
   }
 

@@ -1,90 +1,113 @@
-// The timeline's blocks, as Plotly draws them.
+// The timeline's blocks: a path a kind of block, however many there are.
 
 import { byTarget } from "../shared/chips.js";
+import { label, svg } from "../shared/svg.js";
 import { laneWords } from "./plain_words.js";
-import { axis, baseLayout } from "./plotting.js";
+import { Plane, roundNumbers } from "./plane.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { Margin, Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
-/** @typedef {[number, number]} Span from and to, in ms or in the plot's own units */
-
-/** @typedef {{ l: number, r: number, t: number, b: number }} Margin in pixels */
+/** @typedef {{ data: StagePayload, window: Span, margin: Margin, style: Style, plot: HTMLElement, judged: number }} Wanted */
 
 /** @type {Record<"alone" | "speculative", Span>} */
 const LANES = { alone: [1.14, 1.86], speculative: [0.14, 0.86] };
-export const LEFT_MARGIN = { wide: 96, narrow: 50 }; // pixels, for the lanes' names
+const LEFT_MARGIN = { wide: 8, narrow: 4.2 }; // letters, for the lanes' names
+const GAP = 1.5; // pixels between two blocks
+const ROOM = { step: 2.2, check: 3.8 }; // letters that the words on a block need
+const HATCH = "wasted-hatch";
 
 /**
- * @param {StagePayload} data
- * @param {Span} window
- * @param {Margin} margin
  * @param {Style} style
- * @param {HTMLElement} plot
- * @param {number} judged how many rounds: what is drafted after them is neither accepted nor wasted yet
+ * @returns {Margin}
  */
-export function timelineFigure(data, window, margin, style, plot, judged) {
-  const [from, to] = window;
-  const pixelsPerMs = (plot.clientWidth - margin.l - margin.r) / (to - from);
+export function timelineMargin({ letters, narrow }) {
+  return { l: letters * LEFT_MARGIN[narrow ? "narrow" : "wide"], r: letters * 0.8, t: letters * 0.2, b: letters * 1.7 };
+}
+
+/**
+ * `judged` is how many rounds: what is drafted after them is neither accepted nor wasted yet.
+ * @param {Wanted} wanted
+ */
+export function timelineFigure({ data, window, margin, style, plot, judged }) {
+  const plane = new Plane(plot, margin, window, [0, 2]);
+  const root = plane.root();
+  root.append(hatch(), lanes(plane, data, style));
+  const blocks = blocksOf(data, window, judged);
+  for (const [kind, lane] of /** @type {const} */ ([["alone", "alone"], ["accepted", "speculative"], ["proposed", "speculative"], ["wasted", "speculative"], ["verify", "speculative"]])) {
+    root.append(boxes(plane, blocks[kind], LANES[lane], kind));
+  }
+  const plain = steps(data);
+  root.append(...labels(plane, plain, (i) => String(i + 1), 1.5, ROOM.step * style.letters, style));
+  root.append(...labels(plane, blocks.verify, () => laneWords(data).check, 0.5, ROOM.check * style.letters, style));
+  return root;
+}
+
+/**
+ * The lanes' names and the time below them.
+ * @param {Plane} plane
+ * @param {StagePayload} data
+ * @param {Style} style
+ */
+function lanes(plane, data, style) {
   const { narrow, speculative, alone } = laneWords(data);
   const names = style.narrow ? narrow : [speculative, alone];
-  const layout = {
-    ...baseLayout(style, plot),
-    margin,
-    xaxis: axis(style, { range: [from, to], ticksuffix: " ms", nticks: style.narrow ? 4 : 9, showline: false }),
-    yaxis: axis(style, { range: [0, 2], tickvals: [0.5, 1.5], ticktext: names, showline: false, ticklabelstandoff: 8 }),
-  };
-  return { traces: blocks(data, window, pixelsPerMs, style, judged), layout };
+  /** @type {Tick[]} */
+  const times = roundNumbers(plane.xSpan, style.narrow ? 4 : 9).map((ms) => [ms, `${ms} ms`]);
+  return plane.axes(times, names.map((name, i) => [i + 0.5, name]), style.letters);
+}
+
+/** @param {StagePayload} data */
+function steps({ plain }) {
+  return (plain ?? []).map((end, i, ends) => /** @type {Span} */ ([i ? ends[i - 1] : 0, end]));
 }
 
 /**
+ * What is on screen, by kind of block.
  * @param {StagePayload} data
  * @param {Span} window
- * @param {number} pixelsPerMs
- * @param {Style} style
  * @param {number} judged
  */
-function blocks(data, window, pixelsPerMs, style, judged) {
-  const gap = 1.5 / pixelsPerMs;
+function blocksOf(data, window, judged) {
   /** @param {Span} span */
   const seen = ([start, end]) => end >= window[0] && start <= window[1];
-  const plain = data.plain ?? [];
-  const alone = plain.map((end, i) => /** @type {Span} */ ([i ? plain[i - 1] : 0, end]));
   /** @param {RoundPayload[]} rounds */
   const onScreen = (rounds) => rounds.filter((round) => seen([round.ms[0], round.ms[3]]));
-  const rounds = onScreen(data.rounds);
-  const { accepted, wasted } = draftBlocks(onScreen(data.rounds.slice(0, judged)));
-  const proposed = onScreen(data.rounds.slice(judged)).flatMap((round) => draftSpans(round).map(({ span }) => span));
-  const verify = rounds.map((round) => /** @type {Span} */ ([round.ms[1], round.ms[2]]));
-  const hatch = { shape: "/", size: 5, solidity: 0.35, fgcolor: style.accepted, bgcolor: style.background };
-  /** @param {string} colour */
-  const thin = (colour) => ({ color: colour, width: 1, simplify: false });
-  return [
-    { ...boxes(alone.filter(seen), LANES.alone, gap), fillcolor: style.soft, line: thin(style.mute) },
-    { ...boxes(accepted, LANES.speculative, gap), fillcolor: style.accepted, line: thin(style.accepted) },
-    { ...boxes(proposed, LANES.speculative, gap), fillcolor: style.background, line: thin(style.accepted) },
-    { ...boxes(wasted, LANES.speculative, gap), fillpattern: hatch, line: thin(style.accepted) },
-    { ...boxes(verify, LANES.speculative, gap), fillcolor: style.ink, line: thin(style.ink) },
-    labels(alone, (i) => String(i + 1), 1.5, style.mute, window, 26 / pixelsPerMs),
-    labels(verify, () => laneWords(data).check, 0.5, style.background, window, 46 / pixelsPerMs),
-  ];
+  return {
+    alone: steps(data).filter(seen),
+    ...draftBlocks(onScreen(data.rounds.slice(0, judged))),
+    proposed: onScreen(data.rounds.slice(judged)).flatMap((round) => draftSpans(round).map(({ span }) => span)),
+    verify: onScreen(data.rounds).map((round) => /** @type {Span} */ ([round.ms[1], round.ms[2]])),
+  };
 }
 
 /**
- * Closed boxes as one Plotly line with gaps: a single path however many there are.
- * @param {Span[]} intervals
+ * @param {Plane} plane
+ * @param {Span[]} spans
  * @param {Span} lane
- * @param {number} inset
+ * @param {string} kind
  */
-function boxes(intervals, [low, high], inset) {
-  const x = [];
-  const y = [];
-  for (const [start, end] of intervals) {
-    const right = Math.max(end - inset, start + inset / 4);
-    x.push(start, right, right, start, start, null);
-    y.push(low, low, high, high, low, null);
-  }
-  return { x, y, type: "scatter", mode: "lines", fill: "toself", hoverinfo: "skip" };
+function boxes(plane, spans, [low, high], kind) {
+  const [top, bottom] = [plane.y(high), plane.y(low)];
+  const [least, most] = [plane.margin.l, plane.width - plane.margin.r];
+  const drawn = spans.map(([start, end]) => {
+    const left = Math.max(plane.x(start), least);
+    const right = Math.min(Math.max(plane.x(end) - GAP, plane.x(start) + GAP / 4), most);
+    return `M${left} ${top}H${right}V${bottom}H${left}Z`;
+  });
+  const made = svg("path", { d: drawn.join(""), class: `block ${kind}` });
+  if (kind === "wasted") made.setAttribute("fill", `url(#${HATCH})`);
+  return made;
+}
+
+/** The pattern of drafts that were not accepted: seen without colour too. */
+function hatch() {
+  const pattern = svg("pattern", { id: HATCH, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  pattern.append(svg("rect", { width: 5, height: 5, class: "hatch-ground" }), svg("rect", { width: 1.7, height: 5, class: "hatch-line" }));
+  const definitions = svg("defs", {});
+  definitions.append(pattern);
+  return definitions;
 }
 
 /**
@@ -115,19 +138,20 @@ function draftBlocks(rounds) {
 
 /**
  * Words on the blocks that are wide enough, for those on screen.
- * @param {Span[]} intervals
+ * @param {Plane} plane
+ * @param {Span[]} spans
  * @param {(i: number) => string} words
  * @param {number} y
- * @param {string} colour
- * @param {Span} window
- * @param {number} room ms that a word needs
+ * @param {number} room pixels that a word needs
+ * @param {Style} style
  */
-function labels(intervals, words, y, colour, [from, to], room) {
-  const typical = intervals.reduce((sum, [start, end]) => sum + end - start, 0) / intervals.length;
-  const fitting = intervals
-    .map(([start, end], i) => ({ start, end, word: words(i) }))
-    .filter(({ start, end }) => start >= from && end <= to && Math.min(end - start, typical) > room);
-  const x = fitting.map(({ start, end }) => (start + end) / 2);
-  const text = fitting.map(({ word }) => word);
-  return { x, y: x.map(() => y), text, type: "scatter", mode: "text", textfont: { color: colour, size: 12 }, hoverinfo: "skip" };
+function labels(plane, spans, words, y, room, style) {
+  const pixels = spans.map(([start, end]) => plane.x(end) - plane.x(start));
+  const typical = pixels.reduce((sum, width) => sum + width, 0) / pixels.length;
+  const [from, to] = plane.xSpan;
+  const middle = plane.y(y) + style.letters * 0.35;
+  return spans.flatMap(([start, end], i) => {
+    const fits = start >= from && end <= to && Math.min(pixels[i], typical) > room;
+    return fits ? [label(words(i), plane.x((start + end) / 2), middle, y > 1 ? "middle" : "middle on-ink")] : [];
+  });
 }

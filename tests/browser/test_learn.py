@@ -167,7 +167,7 @@ def test_a_visitor_who_leaves_comes_back_to_the_same_step(context: BrowserContex
 
 def test_text_and_stage_fit_a_projector(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=5")
-    expect(page.locator(".stage .main-svg").first).to_be_attached()
+    expect(page.locator(".stage .lanes svg").first).to_be_attached()
     stage, options = page.locator(".stage").bounding_box(), page.locator(".st-key-step-rejection-2").bounding_box()
     assert stage is not None
     assert options is not None

@@ -258,7 +258,7 @@ def test_greedy_and_unrecorded_runs_explain_themselves(context: BrowserContext, 
 def test_hostile_tokens_are_only_text(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address, "hostile&step=999")
     page.on("dialog", lambda dialog: page.failures.append(dialog.message))  # type: ignore[attr-defined]
-    expect(page.locator(".stage .main-svg").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".stage figure svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(".strip .chip", has_text="<script>").first).to_be_attached()
     for chip in page.locator(".strip .chip").all()[-12:]:
         chip.click()
@@ -327,8 +327,8 @@ def test_coming_back_to_the_page_finds_the_place_again(context: BrowserContext, 
 
 def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context: BrowserContext, address: str) -> None:
     page = open_stage(context, address)
-    expect(page.locator(".stage .main-svg")).not_to_have_count(0)
-    dots = page.locator("[data-figure=acceptance] .scatterlayer .point")
+    expect(page.locator(".stage figure svg")).to_have_count(3)
+    dots = page.locator("[data-figure=acceptance] .dot")
     expect(dots).to_have_count(1)
     before = dots.bounding_box()
     values = page.locator("figure .value")
@@ -342,12 +342,22 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
     expect(page.locator(".caption")).to_contain_text("the target alone has written")
 
 
-def test_without_plotly_the_strip_works_and_a_line_says_so(context: BrowserContext, address: str) -> None:
-    context.route("**/plotly.min.js", lambda route: route.abort())
+def test_the_stage_draws_itself_and_asks_the_server_for_nothing_more(context: BrowserContext, address: str) -> None:
+    """Plotly alone is 5 MB: charts and timeline stood empty for seconds."""
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
     page = open_stage(context, address)
-    expect(page.get_by_text("The figures could not be loaded")).to_be_visible(timeout=PATIENCE)
-    page.keyboard.press("ArrowRight")
-    expect(round_number(page)).to_have_text("Round 5 of 21")
+    expect(page.locator("figure .curve").first).to_be_attached()
+    assert page.locator(".lanes .block").count() == 5
+    assert not [url for url in asked if "plotly" in url]
+
+
+def test_the_drawings_of_a_wider_stage_are_wider(context: BrowserContext, address: str) -> None:
+    page = open_stage(context, address)
+    chart = page.locator("[data-figure=speedup] svg")
+    before = chart.get_attribute("width")
+    page.set_viewport_size({"width": 1700, "height": 900})
+    expect(chart).not_to_have_attribute("width", before or "")
 
 
 def test_with_reduced_motion_nothing_plays_by_itself(browser: Browser, address: str) -> None:
@@ -370,7 +380,7 @@ def test_the_stage_fits_a_projector_and_a_phone(browser: Browser, address: str) 
     for width, tallest in ((1280, 500), (390, 1400)):
         context = browser.new_context(viewport={"width": width, "height": 720})
         page = open_stage(context, address)
-        expect(page.locator(".stage .main-svg")).not_to_have_count(0)
+        expect(page.locator(".stage figure svg")).to_have_count(3)
         box = page.locator(".stage").bounding_box()
         assert box
         assert box["height"] <= tallest

@@ -284,7 +284,7 @@ def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, wi
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
     )
     page = open_app(context, app_server)
-    page.wait_for_selector(".stage .js-plotly-plot", timeout=LONG)
+    page.wait_for_selector(".stage figure svg", timeout=LONG)
     expect(stage(page)).to_have_attribute("data-scheme", scheme)
     drag(page, 11)
     expect(stage(page).locator(".replayed .chip").first).to_be_visible()

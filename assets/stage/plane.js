@@ -1,0 +1,107 @@
+// A small chart's plane: where a value is, in pixels, and the axes around it.
+
+import { label, svg } from "../shared/svg.js";
+
+/** @typedef {[number, number]} Span from and to */
+
+/** @typedef {{ l: number, r: number, t: number, b: number }} Margin in pixels */
+
+/** @typedef {[number, string]} Tick where, and its words */
+
+const LINE = 0.35; // of the letters' height: from their middle down to the line they stand on
+
+export class Plane {
+  /**
+   * @param {HTMLElement} plot the element that holds the chart
+   * @param {Margin} margin
+   * @param {Span} xSpan
+   * @param {Span} ySpan
+   */
+  constructor(plot, margin, xSpan, ySpan) {
+    this.width = plot.clientWidth;
+    this.height = plot.clientHeight;
+    this.margin = margin;
+    this.xSpan = xSpan;
+    this.ySpan = ySpan;
+  }
+
+  /** @param {number} value */
+  x(value) {
+    const { l, r } = this.margin;
+    return l + part(value, this.xSpan) * (this.width - l - r);
+  }
+
+  /** @param {number} value */
+  y(value) {
+    const { t, b } = this.margin;
+    return this.height - b - part(value, this.ySpan) * (this.height - t - b);
+  }
+
+  /** The drawing's root, empty. */
+  root() {
+    return svg("svg", { viewBox: `0 0 ${this.width} ${this.height}`, width: this.width, height: this.height, "aria-hidden": "true" });
+  }
+
+  /**
+   * Both axes; a horizontal line at each tick where `grid` is set.
+   * @param {Tick[]} xTicks
+   * @param {Tick[]} yTicks
+   * @param {number} letters their height in pixels
+   * @param {boolean} [grid]
+   */
+  axes(xTicks, yTicks, letters, grid = false) {
+    const { l, r, t, b } = this.margin;
+    const [left, right, bottom] = [l, this.width - r, this.height - b];
+    const group = svg("g", { class: "axes" });
+    if (grid) for (const [value] of yTicks) group.append(line(left, this.y(value), right, this.y(value), "grid-line"));
+    group.append(line(left, bottom, right, bottom, "axis"), line(left, t, left, bottom, "axis"));
+    for (const [value, words] of xTicks) group.append(label(words, this.x(value), bottom + letters * 1.2, "middle"));
+    for (const [value, words] of yTicks) group.append(...this.#yLabel(this.y(value), words.split("\n"), letters));
+    return group;
+  }
+
+  /**
+   * Words left of the axis, in one line or several.
+   * @param {number} middle
+   * @param {string[]} lines
+   * @param {number} letters
+   */
+  #yLabel(middle, lines, letters) {
+    const first = middle - ((lines.length - 1) * letters) / 2;
+    return lines.map((words, i) => label(words, this.margin.l - letters * 0.4, first + (i + LINE) * letters, "end"));
+  }
+}
+
+/**
+ * @param {number} x1
+ * @param {number} y1
+ * @param {number} x2
+ * @param {number} y2
+ * @param {string} className
+ */
+export function line(x1, y1, x2, y2, className) {
+  return svg("line", { x1, y1, x2, y2, class: className });
+}
+
+/**
+ * Round numbers inside a span: steps of 1, 2 or 5 times a power of ten, at most so many.
+ * @param {Span} span
+ * @param {number} most
+ */
+export function roundNumbers([from, to], most) {
+  if (to <= from) return [from];
+  const rough = (to - from) / Math.max(most, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/**
+ * @param {number} value
+ * @param {Span} span
+ */
+function part(value, [from, to]) {
+  return (value - from) / (to - from || 1);
+}
