@@ -14,12 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from specviz.ui.learn.payload import VocabularyPayload  # noqa: E402
-from specviz.ui.play.payload import Fate, PlayPayload  # noqa: E402
-from specviz.ui.race.payload import LaneStatus, RacePayload, Step  # noqa: E402
-from specviz.ui.shared.chart import ChartPayload  # noqa: E402
-from specviz.ui.shared.figures import Figure  # noqa: E402
-from specviz.ui.stage.payload import (  # noqa: E402
+from specviz.player.payload import (  # noqa: E402
     CandidateRow,
     Chip,
     ChipStatus,
@@ -31,6 +26,11 @@ from specviz.ui.stage.payload import (  # noqa: E402
     StageMount,
     StagePayload,
 )
+from specviz.ui.learn.payload import VocabularyPayload  # noqa: E402
+from specviz.ui.play.payload import Fate, PlayPayload  # noqa: E402
+from specviz.ui.race.payload import LaneStatus, RacePayload, Step  # noqa: E402
+from specviz.ui.shared.chart import ChartPayload  # noqa: E402
+from specviz.ui.shared.figures import Figure  # noqa: E402
 
 FILE = ROOT / "assets/shared/payloads.d.ts"
 HEAD = "// Made by scripts/write_payload_types.py from the Python types. Do not edit it.\n"

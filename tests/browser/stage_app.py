@@ -11,10 +11,10 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from specviz.core.replay import DraftGuesses  # noqa: E402
 from specviz.core.trace import Trace  # noqa: E402
+from specviz.player.data import stage_data  # noqa: E402
+from specviz.player.replay import replay_data  # noqa: E402
 from specviz.ui.shared.plotly_static import publish_plotly  # noqa: E402
 from specviz.ui.stage.component import stage  # noqa: E402
-from specviz.ui.stage.data import stage_data  # noqa: E402
-from specviz.ui.stage.replay import replay_data  # noqa: E402
 from tests.support.fake_traces import cut, fake_trace, translated  # noqa: E402
 
 st.set_page_config(layout="wide")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from specviz.core.assets import ASSETS
-from specviz.ui.shared.bundle import BundleError, bundle
+from specviz.player.bundle import BundleError, bundle
 
 ENTRIES = (
     "chart/chart.js",

@@ -17,8 +17,8 @@ from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.decoding import Draft, DraftContext, Drafter, Proposer, speculative_decode
 from specviz.decoding.draft_length import UNSURE_BELOW, DraftLength
+from specviz.player.data import stage_data
 from specviz.ui.shared.run_controls import SCHEDULE_HELP
-from specviz.ui.stage.data import stage_data
 from tests.support.tiny_models import tiny_model
 from tests.tiny.test_decoding import DRAFTERS, PROMPT, TARGET, exact_joint, greedy_of_transformers
 

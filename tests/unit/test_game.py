@@ -53,8 +53,8 @@ from specviz.game.words import (
     whole_words,
     words_of,
 )
+from specviz.player.data import stage_data
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
-from specviz.ui.stage.data import stage_data
 from specviz.ui.watch.controls import fill_in_trace
 from tests.support.fake_traces import fake_trace
 

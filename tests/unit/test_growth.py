@@ -3,9 +3,9 @@
 import json
 
 from specviz.core.trace import Trace
-from specviz.ui.stage.data import stage_data
+from specviz.player.data import stage_data
+from specviz.player.payload import StagePayload
 from specviz.ui.stage.growth import news, sent_with, split
-from specviz.ui.stage.payload import StagePayload
 from tests.support.fake_traces import cut, fake_trace
 
 TRACE = fake_trace()

@@ -11,8 +11,8 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
-from specviz.ui.stage.data import stage_data
-from specviz.ui.stage.replay import replay_data
+from specviz.player.data import stage_data
+from specviz.player.replay import replay_data
 from tests.support.fake_traces import fake_trace, translated
 
 

@@ -11,9 +11,9 @@ import pytest
 from specviz.core import metrics
 from specviz.core.assets import ASSETS
 from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Trace
+from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
+from specviz.player.narration import narrate
 from specviz.ui.shared.plotly_static import publish_plotly
-from specviz.ui.stage.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
-from specviz.ui.stage.narration import narrate
 from tests.support.fake_traces import HOSTILE, cut, fake_trace, translated
 from tests.support.plain_json import is_plain_json
 

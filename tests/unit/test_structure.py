@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # From the bottom to the top. A layer may import itself and what stands before it.
-LAYERS = ["core", "data", "models", "decoding", "measure", "game", "service", "ui", "cli"]
+LAYERS = ["core", "data", "models", "decoding", "measure", "game", "player", "service", "ui", "cli"]
 FILES = sorted((ROOT / "specviz").rglob("*.py"))
 READ = [*FILES, *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 MOST_LINES = 400

@@ -11,6 +11,8 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.recorded_runs import RECORDED_RUNS, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
+from specviz.player.data import stage_data
+from specviz.player.payload import PassesPayload, StagePayload
 from specviz.ui.learn.plain_sentences import plain_sentences
 from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
@@ -19,8 +21,6 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.stage.component import stage
-from specviz.ui.stage.data import stage_data
-from specviz.ui.stage.payload import PassesPayload, StagePayload
 
 PART_LABELS: dict[Part, str] = {"story": "Story", "quiz": "Quiz", "words": "Words", "why": "Why?"}
 WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}

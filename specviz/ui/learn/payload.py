@@ -1,8 +1,8 @@
-"""What the vocabulary component gets from Python, as types; see specviz/ui/stage/payload.py."""
+"""What the vocabulary component gets from Python, as types; see specviz/player/payload.py."""
 
 from typing import Literal, TypedDict
 
-from specviz.ui.stage.payload import Chip
+from specviz.player.payload import Chip
 
 BarKind = Literal["draft", "verify", "wasted"]
 TimeBar = tuple[str, float, BarKind]  # what took the time, ms, the colour

@@ -11,10 +11,10 @@ from specviz.core.trace import Trace
 from specviz.data.lessons.glossary import GLOSSARY, Marked, Word
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import Words, facts_of, fill, round_at
+from specviz.player.data import stage_data
 from specviz.ui.learn.payload import EntryPayload, RoundPicture, TimeBar, TimesPicture, VocabularyPayload
 from specviz.ui.learn.state import Learning
 from specviz.ui.shared.components import component
-from specviz.ui.stage.data import stage_data
 
 RUN = "round"  # the pictures are from this recorded run
 

@@ -15,10 +15,10 @@ from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import words_of
+from specviz.player.data import stage_data
+from specviz.player.payload import Chip
 from specviz.ui.play.payload import PlayPayload, RivalPayload, TextPicture, TurnPicture
 from specviz.ui.shared.components import component, html_of
-from specviz.ui.stage.data import stage_data
-from specviz.ui.stage.payload import Chip
 
 RECORDED = ASSETS / "traces" / "play.json"
 SHOWN_TEXT = 330  # characters: what fits a projector beside everything else

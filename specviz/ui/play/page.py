@@ -7,6 +7,7 @@ from specviz.core.metrics import Counts, count
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.story import percent
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, plan_from_link, rounds_of, run_of, score
+from specviz.player.data import SUBSTEPS, stage_data
 from specviz.service.job import JobView
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.ui.play.controls import choose_game
@@ -30,7 +31,6 @@ from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import restore_widgets
 from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
 from specviz.ui.stage.component import stage
-from specviz.ui.stage.data import SUBSTEPS, stage_data
 
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn

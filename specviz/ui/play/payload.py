@@ -1,9 +1,9 @@
-"""What the game's two pictures get from Python, as types; see specviz/ui/stage/payload.py."""
+"""What the game's two pictures get from Python, as types; see specviz/player/payload.py."""
 
 from typing import Literal, TypedDict
 
 from specviz.game.messages import Whose
-from specviz.ui.stage.payload import Chip, ShareRow
+from specviz.player.payload import Chip, ShareRow
 
 Fate = Literal["accepted", "part", "rejected", "discarded"]
 

@@ -1,4 +1,4 @@
-"""What the Race page's lanes get from Python, as types; see specviz/ui/stage/payload.py."""
+"""What the Race page's lanes get from Python, as types; see specviz/player/payload.py."""
 
 from typing import Literal, TypedDict
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.assets import ASSETS
-from specviz.ui.shared.bundle import bundle
+from specviz.player.bundle import bundle
 
 
 def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Callable[..., Any]:

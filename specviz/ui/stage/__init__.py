@@ -1,1 +1,1 @@
-"""The stage: the moving picture of one run, and the data it draws."""
+"""The stage: the moving picture of one run, and its feed."""

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.player.payload import FeedPayload, StagePayload
 from specviz.ui.shared.components import component, html_of, ignore_change
 from specviz.ui.stage.growth import split
-from specviz.ui.stage.payload import FeedPayload, StagePayload
 
 MAX_STEP = 3 * 65_536
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import cast
 
+from specviz.player.payload import FeedPayload, RunPart, StageGrowth, StageMount, StagePayload
 from specviz.ui.shared.components import as_json
-from specviz.ui.stage.payload import FeedPayload, RunPart, StageGrowth, StageMount, StagePayload
 
 
 @dataclass(frozen=True, slots=True)

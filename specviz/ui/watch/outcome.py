@@ -8,10 +8,10 @@ from specviz.core.metrics import Costs, count, speedup
 from specviz.core.trace import Trace, dump_trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.lessons.glossary import explained
+from specviz.player.data import Source
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.verdict import headline
-from specviz.ui.stage.data import Source
 from specviz.ui.watch.figures import Dot, speedup_figure, verification_figure
 from specviz.ui.watch.state import Shown, Watching, pair_key
 

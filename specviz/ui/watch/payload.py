@@ -5,9 +5,9 @@ from threading import Lock
 
 from specviz.core.metrics import Costs
 from specviz.data.permalink import link_of
-from specviz.ui.stage.data import stage_data
-from specviz.ui.stage.payload import StagePayload
-from specviz.ui.stage.replay import replay_data
+from specviz.player.data import stage_data
+from specviz.player.payload import StagePayload
+from specviz.player.replay import replay_data
 from specviz.ui.watch.state import Drawn, Shown, Watching
 
 MOST_PAYLOADS = 32  # about half a megabyte each

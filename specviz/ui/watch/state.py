@@ -10,13 +10,13 @@ from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, without_candidates
 from specviz.data.workloads import DEFAULT_PRESET
+from specviz.player.data import Source
+from specviz.player.payload import StagePayload
 from specviz.service.protocol import Calibrate, Run
 from specviz.service.results import CostsResult, RunResult, tokens_in
 from specviz.service.run_store import StoredRun
 from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
-from specviz.ui.stage.data import Source
 from specviz.ui.stage.growth import Sent
-from specviz.ui.stage.payload import StagePayload
 
 MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
 MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each

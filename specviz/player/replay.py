@@ -18,8 +18,8 @@ from specviz.core.replay import (
 )
 from specviz.core.rounds import TargetStatus
 from specviz.core.trace import Trace
-from specviz.ui.stage.payload import NoReplay, ReplayedLength, Replays
-from specviz.ui.stage.payload import ReplayedRound as ReplayedRow
+from specviz.player.payload import NoReplay, ReplayedLength, Replays
+from specviz.player.payload import ReplayedRound as ReplayedRow
 
 SHOWN_CHARACTERS = 80  # of one token's text
 

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 from specviz.core.metrics import Running, autoregressive_clock, by_position, longest_draft, running
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
-from specviz.ui.stage.narration import narrate
-from specviz.ui.stage.payload import (
+from specviz.player.narration import narrate
+from specviz.player.payload import (
     CandidateRow,
     Chip,
     DiscardedChip,
@@ -23,7 +23,7 @@ from specviz.ui.stage.payload import (
     StagePayload,
     TargetChip,
 )
-from specviz.ui.stage.replay import replay_data
+from specviz.player.replay import replay_data
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these
