@@ -148,7 +148,7 @@ function speedupFigure({ plot, rounds, done, style, data }) {
  * @returns {Margin}
  */
 function margin({ letters }) {
-  return { l: letters * 2.9, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
+  return { l: letters * 3.3, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
 }
 
 /**

@@ -1,9 +1,8 @@
-// The component: one Stage a mount. It stays when the data changes, and hands the playhead's place to every part.
+// The stage of one run. It stays when the data changes, and hands the playhead's place to every part.
 
 import { held, latest, listen } from "../shared/channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
-import { mount } from "../shared/mounting.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Diagram } from "./diagram.js";
@@ -23,7 +22,7 @@ import { Transport } from "./transport.js";
 /** @import { Loaded } from "../shared/mounting.js" */
 /** @import { Place } from "./strip.js" */
 
-class Stage {
+export class Stage {
   /** @param {ParentNode & Node} root */
   constructor(root) {
     this.root = root;
@@ -191,5 +190,3 @@ function lastRejected(rounds) {
     return last;
   });
 }
-
-export default mount(".stage", (root) => new Stage(root));

@@ -94,7 +94,7 @@ function boxes(plane, spans, [low, high], kind) {
   const drawn = spans.map(([start, end]) => {
     const left = Math.max(plane.x(start), least);
     const right = Math.min(Math.max(plane.x(end) - GAP, plane.x(start) + GAP / 4), most);
-    return `M${left} ${top}H${right}V${bottom}H${left}Z`;
+    return right > left ? `M${left} ${top}H${right}V${bottom}H${left}Z` : ""; // a round may be on screen in part
   });
   const made = svg("path", { d: drawn.join(""), class: `block ${kind}` });
   if (kind === "wasted") made.setAttribute("fill", `url(#${HATCH})`);

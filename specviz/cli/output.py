@@ -95,11 +95,20 @@ def write_json(path: str | None, text: str) -> bool:
     if path == "-":
         print(text)
         return False
+    write_file(Path(path), text + "\n")
+    return True
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text as UTF-8.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
     try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    return True
 
 
 class StatusLine:

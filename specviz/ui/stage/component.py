@@ -59,4 +59,4 @@ def _run() -> Any:
 @cache
 def _component() -> Any:
     styles = ("stage/stage.css", "stage/diagram.css")
-    return component("specviz_stage", html_of("stage/stage.html"), styles, "stage/stage.js")
+    return component("specviz_stage", html_of("stage/stage.html"), styles, "stage/component.js")

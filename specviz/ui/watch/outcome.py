@@ -1,11 +1,11 @@
-"""What a run says, below the stage: the verdict, both texts, speedup against draft length, the trace as a file."""
+"""What a run says, below the stage: the verdict, both texts, speedup against draft length."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
 from specviz.core.metrics import Costs, count, speedup
-from specviz.core.trace import Trace, dump_trace
+from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.lessons.glossary import explained
 from specviz.player.data import Source
@@ -127,18 +127,3 @@ def _dot(run: Shown, current: Shown) -> Dot:
 def _pair(run: Trace) -> str:
     drafter = run.drafter.name if run.drafter else "no draft"
     return f"{drafter} → {run.target.name} ({run.target.dtype})"
-
-
-def show_files(trace: Trace, on_open: Callable[[], None]) -> None:
-    """Save the run on screen as a file, or open one; the opened file is in `st.session_state.trace_file`."""
-    with st.expander("Save this run, or open one"):
-        save, open_one = st.columns(2, gap="medium")
-        save.download_button(
-            "Save this run as a trace file",
-            lambda: dump_trace(trace),
-            file_name="specviz-trace.json",
-            mime="application/json",
-            disabled=trace.output.stopped_by is None,
-            on_click="ignore",
-        )
-        open_one.file_uploader("Open a trace file", type="json", key="trace_file", on_change=on_open)

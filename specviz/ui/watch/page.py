@@ -18,8 +18,9 @@ from specviz.ui.shared.uploads import uploaded
 from specviz.ui.stage.component import feed, stage
 from specviz.ui.stage.growth import news, sent_with
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
-from specviz.ui.watch.outcome import show_files, show_outcome
-from specviz.ui.watch.payload import stage_payload
+from specviz.ui.watch.files import show_files
+from specviz.ui.watch.outcome import show_outcome
+from specviz.ui.watch.payload import link_on_stage, stage_payload
 from specviz.ui.watch.state import FIRST, Shown, Watching, recorded_run
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
@@ -97,7 +98,7 @@ def _draw_outcome(watching: Watching, shown: Shown) -> None:
     running = watching.run.busy and not watching.shows_previous_run
     stale = watching.refused or bool(watching.message) or watching.shows_previous_run
     show_outcome(watching, shown, running=running, stale=stale)
-    show_files(shown.trace, _open_file)
+    show_files(shown, watching.shown_costs, link_on_stage(watching, shown), _open_file)
     for change in changed_weights(shown.trace):
         st.caption(plain(change))
 

@@ -26,7 +26,7 @@ def stage_payload(watching: Watching, draft_length: int) -> StagePayload | None:
     payload["stream"], payload["version"] = watching.stream, watching.version
     payload["notice"] = notice
     payload["idle"] = notice or payload["idle"]
-    payload["link"] = _link(watching, shown)
+    payload["link"] = link_on_stage(watching, shown)
     payload["playhead"] = watching.step
     payload["gamma"] = draft_length
     return payload
@@ -73,7 +73,7 @@ class SharedPayloads:
 FINISHED = SharedPayloads()
 
 
-def _link(watching: Watching, shown: Shown) -> dict[str, str]:
+def link_on_stage(watching: Watching, shown: Shown) -> dict[str, str]:
     """What reproduces the run on screen: its settings, and the run itself where this server has it."""
     request, preset = (watching.request, watching.preset) if watching.request else watching.form.current
     return link_of(request, preset=preset, run=shown.stored_id or None)

@@ -1,0 +1,140 @@
+"""One run as one HTML file: the stage plays it from disk, with no network and no server.
+
+The page holds the run as JSON, the stage's scripts and its styles, and nothing else. Its content security policy lets
+only these two run, by their hashes, and lets the page load nothing at all.
+"""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from html import escape
+from itertools import chain
+
+from specviz.core.assets import ASSETS
+from specviz.core.errors import InputError
+from specviz.core.metrics import Costs, count
+from specviz.core.trace import Trace
+from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
+from specviz.player.bundle import bundle
+from specviz.player.data import stage_data
+from specviz.player.payload import NoReplay, Replays
+
+MOST_BYTES = 2_000_000
+STYLES = ("stage/stage.css", "stage/diagram.css", "offline/page.css")
+MARK = re.compile(r"\{\{([a-z-]+)\}\}")
+PROJECT = "specviz: speculative decoding, token by token"
+
+
+def offline_page(
+    trace: Trace,
+    *,
+    plain_text: str | None = None,
+    replay: NoReplay | Replays | None = None,
+    costs: Costs | None = None,
+    address: str | None = None,
+) -> str:
+    """The HTML of a page that plays a finished run.
+
+    Args:
+        trace: the run.
+        plain_text: what the target alone wrote, where it is known; a trace holds only its token ids.
+        replay: what `replay_data` made, so that the page can show the run at other draft lengths.
+        costs: what the pair costs on the machine of the run, for the verdict's reason.
+        address: an http address where the same run can be opened live.
+
+    Raises:
+        InputError: the run has not ended, or the page would be larger than 2 MB.
+    """
+    if trace.output.stopped_by is None:
+        raise InputError("The run has not ended: only a whole run can be exported.")
+    data = stage_data(trace, run_id="offline", source="recorded", running=False, replay=replay)
+    parts = {
+        "title": escape(_title(trace)),
+        "stage": _asset("stage/stage.html"),
+        "result": _result(trace, costs),
+        "texts": _texts(trace, plain_text),
+        "settings": _settings(trace),
+        "footer": _footer(address),
+        "run": json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "script": bundle(ASSETS / "offline/player.js"),
+        "style": "\n".join(map(_asset, STYLES)),
+    }
+    page = _filled(parts)
+    if (size := len(page.encode())) > MOST_BYTES:
+        raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {MOST_BYTES / 1e6:g} MB are written.")
+    return page
+
+
+def _filled(parts: Mapping[str, str]) -> str:
+    """The template with every mark replaced once: a mark inside a part stays text."""
+    hashes = {f"{name}-hash": _hash(parts[name]) for name in ("script", "style")}
+    known = {**parts, **hashes}
+    return MARK.sub(lambda mark: known[mark[1]], _asset("offline/page.html"))
+
+
+def _hash(text: str) -> str:
+    """As a content security policy names what may run."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _title(trace: Trace) -> str:
+    drafter = f"{trace.drafter.name} drafts for " if trace.drafter else ""
+    return f"One run: {drafter}{trace.target.name}"
+
+
+def _result(trace: Trace, costs: Costs | None) -> str:
+    """What was counted, then what was timed and why."""
+    counts, lines = count(trace.rounds), []
+    if counts.tokens_per_target_call is not None and counts.drafted:
+        judged = counts.accepted + counts.rejected
+        lines.append(
+            f"<b>Counted, exact:</b> {counts.tokens_per_target_call:.2f} tokens per target call; "
+            f"{counts.accepted} of {judged} judged drafts accepted."
+        )
+    verdict = verdict_of_run(trace, costs)
+    if verdict:
+        timed = f"{escape(verdict.headline)}. {escape(verdict.reason)}"
+        lines.append(f"<b>Timed, one run of one text on {escape(trace.recorded_on.machine)}:</b> {timed}")
+    else:
+        lines.append(f"No verdict: {escape(why_no_verdict(trace) or 'this run has no times')}.")
+    return "\n".join(f"<p>{line}</p>" for line in lines)
+
+
+def _texts(trace: Trace, plain_text: str | None) -> str:
+    same = f"<p>{escape(compare_texts(trace))}</p>" if trace.autoregressive else ""
+    written = [("Speculative decoding wrote", trace.output.text)]
+    if plain_text is not None:
+        written.append(("The target alone wrote", plain_text))
+    both = "".join(f"<div><h3>{name}</h3><pre>{escape(text) or ' '}</pre></div>" for name, text in written)
+    prompt = f"<h3>Prompt</h3><pre>{escape(trace.prompt.text) or ' '}</pre>"
+    return f'{same}<div class="texts"><div>{prompt}</div></div><div class="texts">{both}</div>'
+
+
+def _settings(trace: Trace) -> str:
+    """Names and values of what would make the run again."""
+    settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
+    sampling = "greedy" if settings.greedy else f"temperature {settings.temperature:g}, seed {settings.seed}"
+    limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
+    threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
+    facts = {
+        "Target": f"{trace.target.name}, {trace.target.parameters:,} parameters, {trace.target.dtype}",
+        "Draft": " · ".join(filter(None, (drafter.name, drafter.dtype))) if drafter else "none: the target alone",
+        "Draft length γ": f"{settings.draft_length}, {settings.draft_schedule}",
+        "Sampling": ", ".join(chain([sampling], (f"{name} {value:g}" for name, value in limits))),
+        "Tokens": f"at most {settings.max_new_tokens}; stopped by {trace.output.stopped_by}",
+        "Recorded": f"{trace.created[:10]} on {machine.machine}, torch {machine.torch}, {threads}",
+    }
+    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+
+
+def _footer(address: str | None) -> str:
+    made = escape(f"Made with {PROJECT}. This file needs no network.")
+    if address is None or not address.startswith(("https://", "http://")):
+        return made
+    return f'{made} <a href="{escape(address)}" rel="noreferrer">Open this run live</a>'

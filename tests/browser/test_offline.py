@@ -1,0 +1,100 @@
+"""The page that plays a run offline, opened from disk in a Chromium without a network."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from specviz.core.trace import Trace
+from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.player.offline import offline_page
+from specviz.player.replay import replay_data
+from tests.conftest import PATIENCE
+from tests.support.fake_traces import fake_trace
+from tests.support.visitor import expect_no_sideways_scroll
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="no-preference")
+    made.set_default_timeout(PATIENCE)
+    made.set_offline(True)
+    yield made
+    made.close()
+
+
+def opened(context: BrowserContext, folder: Path, page_text: str) -> tuple[Page, list[str]]:
+    """The page, and what went wrong or was asked of a network."""
+    file = folder / "run.html"
+    file.write_text(page_text, encoding="utf-8")
+    page, heard = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("console", lambda message: heard.append(message.text))
+    page.on("dialog", lambda dialog: heard.append(dialog.message))
+    page.on("request", lambda asked: heard.append(asked.url) if not asked.url.startswith(file.as_uri()) else None)
+    page.goto(file.as_uri())
+    expect(page.locator(".stage .chip").first).to_be_visible()
+    return page, heard
+
+
+def recorded() -> Trace:
+    trace = first_trace()
+    assert trace is not None
+    return trace
+
+
+def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_path: Path) -> None:
+    page, heard = opened(context, tmp_path, offline_page(recorded()))
+    expect(page.locator(".round-number")).to_have_text("Round 2 of 21")  # it plays by itself
+    page.keyboard.press("End")
+    expect(page.locator(".round-number")).to_have_text("Round 21 of 21")
+    page.locator(".strip .chip.rejected").first.click()
+    expect(page.locator(".inspector .title")).to_contain_text("was rejected")
+    expect(page.locator("figure .curve").first).to_be_attached()
+    expect(page.get_by_text("43 of 58 judged drafts accepted")).to_be_visible()
+    expect(page.locator(".copy-link")).to_be_hidden()
+    assert heard == []
+
+
+def test_other_draft_lengths_are_replayed_and_stay_shown(context: BrowserContext, tmp_path: Path) -> None:
+    guesses = first_draft_guesses()
+    assert guesses is not None
+    replay = replay_data(recorded(), guesses, None, running=False)
+    page, heard = opened(context, tmp_path, offline_page(recorded(), replay=replay))
+    page.get_by_role("slider", name="Draft length").fill("8")
+    expect(page.locator(".badge")).to_contain_text("MODELLED")
+    page.locator(".speed").focus()
+    expect(page.locator(".stage.modelled")).to_be_visible()
+    page.get_by_role("slider", name="Draft length").fill("4")
+    expect(page.locator(".stage:not(.modelled)")).to_be_visible()
+    assert heard == []
+
+
+def test_a_hostile_run_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
+    page, heard = opened(context, tmp_path, offline_page(fake_trace(hostile=True)))
+    page.keyboard.press("End")
+    for chip in page.locator(".strip .chip").all()[-12:]:
+        chip.click()
+    assert page.locator("main :is(script, img), .strip b").count() == 0
+    assert heard == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_it_fits_and_follows_the_scheme(browser: Browser, tmp_path: Path, scheme: str, width: int, height: int) -> None:
+    dark = scheme == "dark"
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
+    )
+    page, _ = opened(context, tmp_path, offline_page(recorded()))
+    expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
+    page.keyboard.press("End")
+    expect_no_sideways_scroll(page)
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"offline-{scheme}-{width}.png", full_page=True)
+    page.emulate_media(color_scheme="light" if dark else "dark")
+    expect(page.locator(f".stage[data-scheme={'light' if dark else 'dark'}]")).to_be_visible()
+    context.close()
