@@ -8,12 +8,9 @@ import { find } from "../shared/dom.js";
 function play() {
   /** @type {StagePayload} */
   const data = JSON.parse(find(document, "#run").textContent ?? "");
-  const parentElement = find(document, "main");
-  const nobody = () => {};
-  const stage = new Stage(parentElement);
-  const load = () => stage.load({ data, parentElement, setStateValue: nobody, setTriggerValue: nobody });
-  load();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", load);
+  const stage = new Stage(find(document, "main"));
+  stage.put(data);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.put(data));
   return stage;
 }
 

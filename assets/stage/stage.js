@@ -78,18 +78,21 @@ export class Stage {
     const whole = this.given && joined(this.given, held(this.given.part));
     if (whole) {
       this.given = null;
-      this.#load(newer(this.data, whole));
+      this.put(newer(this.data, whole));
     }
     const news = latest();
     const next = this.data && grown(this.data, news);
-    if (next && next !== "gap") return this.#load(next);
+    if (next && next !== "gap") return this.put(next);
     if (next !== "gap" || this.missed === news?.version) return;
     this.missed = news?.version;
     this.askWhole(news?.version ?? 0);
   }
 
-  /** @param {StagePayload} data */
-  #load(data) {
+  /**
+   * A run, whole.
+   * @param {StagePayload} data
+   */
+  put(data) {
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
     this.node.classList.toggle("person", data.person);

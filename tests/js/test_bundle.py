@@ -12,7 +12,8 @@ from specviz.player.bundle import BundleError, bundle
 
 ENTRIES = (
     "chart/chart.js",
-    "stage/stage.js",
+    "stage/component.js",
+    "offline/player.js",
     "stage/feed.js",
     "stage/run.js",
     "race/race.js",
