@@ -24,7 +24,7 @@ def shapes_in_folder(folder: Path, name: str = "The model") -> Shapes:
     """
     shapes: Shapes = {}
     for file in weights_in(folder, name):
-        shapes |= _shapes(folder / file)
+        shapes |= _shapes(folder / file, name)
     return shapes
 
 
@@ -42,7 +42,7 @@ def shapes_on_hub(model: HubModel) -> Shapes:
     return shapes
 
 
-def read_header(file: Path) -> dict[str, Any]:
+def read_header(file: Path, name: str = "The model") -> dict[str, Any]:
     """The header of a safetensors file: 8 bytes of length, then JSON.
 
     Raises:
@@ -53,9 +53,9 @@ def read_header(file: Path) -> dict[str, Any]:
             length = int.from_bytes(content.read(8), "little")
             header = json.loads(content.read(length)) if length <= LONGEST_HEADER else None
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{file.name} is not a safetensors file.") from error
+        raise InputError(f"{name} is broken: {file.name} is not a safetensors file.") from error
     if not isinstance(header, dict):
-        raise InputError(f"{file.name} is not a safetensors file.")
+        raise InputError(f"{name} is broken: {file.name} is not a safetensors file.")
     return header
 
 
@@ -83,9 +83,9 @@ def _times(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) or "a number"
 
 
-def _shapes(file: Path) -> Shapes:
-    header = read_header(file)
+def _shapes(file: Path, name: str) -> Shapes:
+    header = read_header(file, name)
     try:
         return {name: tuple(map(int, entry["shape"])) for name, entry in header.items() if name != "__metadata__"}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file.name} is not a safetensors file.") from error
+        raise InputError(f"{name} is broken: {file.name} is not a safetensors file.") from error

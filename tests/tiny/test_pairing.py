@@ -177,7 +177,7 @@ def test_two_models_with_the_same_tokens_may_have_other_architectures(tmp_path: 
 
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = change(folder, **SEVENTY_B)
-    monkeypatch.setattr(inspection, "shapes_in_folder", lambda _: {})  # as of a model in so many files on the Hub
+    monkeypatch.setattr(inspection, "shapes_in_folder", lambda *_: {})  # as of a model in so many files on the Hub
     monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
     report = check_pair(name, "wren-nano")
     sentence = only_problem(report)
