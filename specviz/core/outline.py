@@ -16,6 +16,7 @@ from specviz.core.errors import InputError
 
 BYTES_A_VALUE = 7  # the least a comma: traces have 12 and more; denser files only take memory
 BYTES_A_FIELD = 16  # the least a field: traces have 22 and more
+BYTES_A_BRACKET = 14  # the least a list or an object: traces have 16 and more
 MOST_FIELDS = 64  # of one object: a trace's have 13 at most
 SMALL = 10_000  # bytes: such a file may be as dense as it likes
 
@@ -26,7 +27,8 @@ def read_outline(raw: bytes, *, dense: bool) -> Any:
     Raises:
         InputError: it is not JSON, has an object of many fields, or is denser than allowed.
     """
-    least = max(raw.count(b",") * BYTES_A_VALUE, raw.count(b'":') * BYTES_A_FIELD)
+    brackets = raw.count(b"[") + raw.count(b"{")
+    least = max(raw.count(b",") * BYTES_A_VALUE, raw.count(b'":') * BYTES_A_FIELD, brackets * BYTES_A_BRACKET)
     if not dense and least > max(len(raw), SMALL):
         raise InputError("The trace is not valid at the file: it has too many values for its size.")
     try:

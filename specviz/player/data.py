@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from specviz.core.metrics import Running, autoregressive_clock, by_position, longest_draft, running
+from specviz.core.metrics import Running, autoregressive_clock, longest_draft, running
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
 from specviz.player.narration import narrate
@@ -126,9 +126,9 @@ def _rounds(trace: Trace) -> list[RoundPayload]:
     judged, accepted = [0] * longest, [0] * longest
     rounds: list[RoundPayload] = []
     for round, state in zip(trace.rounds, states, strict=True):
-        for i, counts in enumerate(by_position([round], longest)):
-            judged[i] += counts.judged
-            accepted[i] += counts.accepted
+        for i, token in enumerate(round.drafted):
+            judged[i] += token.status != "discarded"
+            accepted[i] += token.status == "accepted"
         positions = list(zip(accepted, judged, strict=True))
         rounds.append(_round(trace, round, state, clock, positions))
     return rounds

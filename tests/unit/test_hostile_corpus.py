@@ -101,6 +101,7 @@ REFUSED = {
     "race-no-laps.json": "The race holds no laps.",
     "race-not-a-lap.json": "The race is not valid at speculative: Field required.",
 }
+DENSE = "The trace is not valid at the file: it has too many values for its size."
 LONG_ROW = "It is not valid: a row has more than 20,000 characters."
 READ = {  # these are strange, but they say what they mean
     "trace-bom.json",
@@ -144,11 +145,16 @@ def table(text: str) -> bytes:
 
 
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
-    "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, NOT_JSON),
+    "a trace nested 400,000 deep": ("trace", lambda: b"[" * 400_000, DENSE),
     "a trace that is one text": (
         "trace",
         lambda: json.dumps("x" * 3_900_000).encode(),
         "The trace is not valid at the file: Input should be an object.",
+    ),
+    "a list of nested lists": (
+        "trace",
+        lambda: b"[" + b",".join([b"[[[[[[[[[[1]]]]]]]]]]"] * 170_000) + b"]",
+        DENSE,
     ),
     "a number of 3,000,000 digits": ("trace", lambda: b"1" * 3_000_000, NOT_JSON),
     "a table with one enormous cell": (
@@ -177,8 +183,13 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
         lambda: b"\0\n" * 490_000,
         REFUSED["prompts-nul.txt"],
     ),
-    "a million brackets pasted": ("counters", lambda: b"[{" * 499_999, NOTHING_FOUND),
-    "a million equal signs pasted": ("counters", lambda: b"=" * 999_999, NOTHING_FOUND),
+    "a prompt that is a list of nested lists": (
+        "prompts",
+        lambda: b'{"prompt": [' + b",".join([b"[[[[[[[[[[1]]]]]]]]]]"] * 40_000) + b"]}",
+        "Line 1 is left out: it is longer than 140,000 characters.",
+    ),
+    "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, NOTHING_FOUND),
+    "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, NOTHING_FOUND),
 }
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.prompts import prompt_problem
+from specviz.core.prompts import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.measure.sweep.plan import SweepPrompt
 
 MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200
+MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON line, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 MAX_NAME = 40  # characters of a name or a workload
 OWN_WORKLOAD = "own"
@@ -90,12 +91,14 @@ def _lines(content: bytes) -> Iterator[tuple[int, str]]:
 
 def _is_object(line: str) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
+        return len(line) > MAX_LINE or isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
 
 
 def _from_json(line: str, number: int) -> SweepPrompt:
+    if len(line) > MAX_LINE:
+        raise InputError(f"it is longer than {MAX_LINE:,} characters.")
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
