@@ -188,6 +188,7 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
         lambda: b'{"prompt": [' + b",".join([b"[[[[[[[[[[1]]]]]]]]]]"] * 40_000) + b"]}",
         "Line 1 is left out: it is longer than 140,000 characters.",
     ),
+    "300,000 nested lists pasted": ("counters", lambda: b"[" + b"[[1]]," * 150_000 + b"1]", NOTHING_FOUND),
     "300,000 brackets pasted": ("counters", lambda: b"[{" * 149_999, NOTHING_FOUND),
     "300,000 equal signs pasted": ("counters", lambda: b"=" * 299_999, NOTHING_FOUND),
 }

@@ -226,7 +226,7 @@ def test_the_draft_length_may_be_unknown() -> None:
         ("", NOTHING_FOUND),
         ("\x00\x07<script>alert(1)</script> {{{ ]]] 💥", NOTHING_FOUND),
         ("vllm:num_requests_running 3", NOTHING_FOUND),
-        ("x" * (MAX_CHARACTERS + 1), "The text has 500,001 characters"),
+        ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
         (
             "vllm:spec_decode_num_drafts_total 0\nvllm:spec_decode_num_accepted_tokens_total 0",
             "nothing was drafted",

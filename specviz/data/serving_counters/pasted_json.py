@@ -8,6 +8,7 @@ from typing import Any
 
 Found = dict[str, Any]
 MOST_PARTS = 10_000
+MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
 _LINE_START = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 
@@ -24,7 +25,7 @@ def with_keys(found: Sequence[Found], *keys: str) -> list[Found]:
 
 def _values(text: str) -> list[Any]:
     """What is JSON: the whole text, the text in braces (a field with its name), a stream's last line, or parts."""
-    if not any(brace in text for brace in "{[:"):
+    if not any(brace in text for brace in "{[:") or text.count("{") + text.count("[") > MOST_BRACKETS:
         return []
     for whole in (text, f"{{{text.strip().rstrip(',')}}}"):
         if (value := _read(whole)) is not None:

@@ -8,7 +8,7 @@ from specviz.data.serving_counters.counters import ServingCounters, checked
 from specviz.data.serving_counters.pasted_json import objects
 from specviz.data.serving_counters.prometheus import Series
 
-MAX_CHARACTERS = 500_000  # a /metrics page has about 100,000; it is read again at each drawing of the page
+MAX_CHARACTERS = 1_000_000
 NOTHING_FOUND = (
     "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
     "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
