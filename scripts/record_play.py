@@ -26,7 +26,7 @@ def main() -> None:
     torch.set_num_threads(1)  # as in the engine
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     command = Play(1, RunRequest(PROMPT), Ask("guess", guess=GUESS))
-    events = list(job_steps(Workshop(), command, lambda: False))
+    events = list(job_steps(Workshop(), command))
     turn = next(event.item for event in events if isinstance(event, TurnPlayed))
     saved = {"schema": 1, "prompt": PROMPT, "guess": GUESS, "turn": dump_turn(turn)}
     file.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")

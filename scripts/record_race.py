@@ -30,7 +30,7 @@ def main() -> None:
     prompts = [RacePrompt(name, preset.text) for name in PRESETS if (preset := find_preset(name))]
     request = RunRequest("", settings=DecodeSettings(stop_at_eos=False))
     laps = []
-    for event in job_steps(Workshop(), Race(1, request, prompts, REPEATS), lambda: False):
+    for event in job_steps(Workshop(), Race(1, request, prompts, REPEATS)):
         if isinstance(event, Progress):
             print(f"{event.prompt}: {event.phase} {event.repeat or ''}", file=sys.stderr)
         elif isinstance(event, LapRaced):

@@ -22,7 +22,7 @@ PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have 
 
 Send = Callable[[Event], None]
 JobSteps = Generator[JobEvent | None, None, None]
-DoJob = Callable[[JobCommand, Callable[[], bool]], JobSteps]  # see `dispatch.job_steps`
+DoJob = Callable[[JobCommand], JobSteps]  # see `dispatch.job_steps`
 
 
 class Mail(Protocol):
@@ -98,7 +98,7 @@ class Bench:
 
     def _begin(self, command: JobCommand) -> None:
         job = command.job
-        steps = self._do_job(command, lambda: self._mail.stopped(job))
+        steps = self._do_job(command)
         task = Task(job, steps, watched=isinstance(command, Run | Play), begun=not isinstance(command, Run))
         task.seconds = self._spent.pop(job, 0.0)
         self._tasks.append(task)

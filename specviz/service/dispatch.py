@@ -1,6 +1,7 @@
 """Which handler does which kind of job.
 
-Handlers are generators of events. They yield None where there is nothing to report, so that a job can be stopped there.
+Handlers are generators of events. They yield None where there is nothing to report: a job can be paused or stopped
+there, and often.
 """
 
 from collections.abc import Callable
@@ -25,9 +26,9 @@ from specviz.service.protocol import (
     Run,
     Sweep,
 )
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
-HANDLERS: dict[type[JobCommand], Callable[[Any, Workshop, IsStopped], Steps]] = {
+HANDLERS: dict[type[JobCommand], Callable[[Any, Workshop], Steps]] = {
     Run: run_steps,
     Calibrate: calibrate_steps,
     Race: race_steps,
@@ -39,10 +40,10 @@ HANDLERS: dict[type[JobCommand], Callable[[Any, Workshop, IsStopped], Steps]] = 
 }
 
 
-def job_steps(workshop: Workshop, command: JobCommand, stopped: IsStopped) -> Steps:
-    """Do what the command says; `stopped` says whether it is no longer wanted.
+def job_steps(workshop: Workshop, command: JobCommand) -> Steps:
+    """Do what the command says.
 
     Raises:
         InputError: it cannot be done; one sentence for the visitor.
     """
-    return HANDLERS[type(command)](command, workshop, stopped)
+    return HANDLERS[type(command)](command, workshop)

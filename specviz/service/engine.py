@@ -117,7 +117,7 @@ def _open_workshop(send: Send) -> DoJob:
     do_job = partial(job_steps, Workshop())
     first = Run(0, RunRequest("Once upon a time", DEFAULT_TARGET, DEFAULT_DRAFT))
     try:
-        for _ in do_job(first, lambda: False):
+        for _ in do_job(first):
             pass
     except Exception:
         traceback.print_exc()  # other models may still work

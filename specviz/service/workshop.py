@@ -4,7 +4,7 @@ Its generators yield None where there is nothing to report, so that a job can be
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import partial
 from time import monotonic
 
@@ -36,7 +36,6 @@ PLAIN_RUNS_SAVED = 32
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 Steps = Generator[JobEvent | None, None, None]
-IsStopped = Callable[[], bool]  # whether the job is no longer wanted
 Pair = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: the drafter has no model
 
 

@@ -44,7 +44,7 @@ def nano() -> LoadedModel:
 def play(target: LoadedModel, nano: LoadedModel) -> Any:
     def turn(action: Any = "guess", prompt: str = PROMPT, seed: int = 0, **ask: Any) -> Turn:
         command = Play(3, RunRequest(prompt, settings=DecodeSettings(seed=seed)), Ask(action, **ask))
-        events = [event for event in play_steps(command, workshop_with(target, nano), lambda: False) if event]
+        events = [event for event in play_steps(command, workshop_with(target, nano)) if event]
         assert isinstance(events[0], Started)
         assert isinstance(events[-1], Finished)
         (played,) = [event for event in events if isinstance(event, TurnPlayed)]
@@ -196,7 +196,7 @@ def test_an_unfinished_word_is_marked_and_continued(play: Any, target: LoadedMod
 def test_bad_input_is_refused_before_anything_is_played(
     guess: str, said: str, target: LoadedModel, nano: LoadedModel
 ) -> None:
-    steps = play_steps(Play(3, RunRequest(PROMPT), Ask("guess", guess=guess)), workshop_with(target, nano), bool)
+    steps = play_steps(Play(3, RunRequest(PROMPT), Ask("guess", guess=guess)), workshop_with(target, nano))
     next(steps)
     with pytest.raises(InputError, match=said) as refused:
         next(steps)
@@ -213,7 +213,7 @@ def test_words_without_tokens_that_spell_them_are_refused(target: LoadedModel) -
 def test_a_text_beyond_the_window_is_one_sentence(target: LoadedModel, nano: LoadedModel) -> None:
     command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[600] * 511, guess="sandbox"))
     with pytest.raises(InputError, match="context window of 512"):
-        list(play_steps(command, workshop_with(target, nano), bool))
+        list(play_steps(command, workshop_with(target, nano)))
 
 
 # ---- candidates

@@ -61,13 +61,13 @@ def sent(steps: Steps) -> list[JobEvent]:
 
 
 def proved(command: Prove, workshop: Workshop) -> list[DrawBatch]:
-    events = sent(prove_steps(command, workshop, lambda: False))
+    events = sent(prove_steps(command, workshop))
     assert {event.total for event in events if isinstance(event, Progress)} == {BATCHES}
     return [event.item for event in events if isinstance(event, BatchDrawn)]
 
 
 def compared(command: CompareGreedy, workshop: Workshop) -> list[GreedyRow]:
-    events = sent(compare_greedy_steps(command, workshop, lambda: False))
+    events = sent(compare_greedy_steps(command, workshop))
     return [event.item for event in events if isinstance(event, PromptCompared)]
 
 

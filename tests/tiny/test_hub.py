@@ -319,7 +319,7 @@ class Pace:
 
 def all_steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> Steps:
     request = RunRequest("w1 w2", target, draft, settings=DecodeSettings(max_new_tokens=4, **settings))
-    return job_steps(workshop, Run(1, request), lambda: False)
+    return job_steps(workshop, Run(1, request))
 
 
 def steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> list[JobEvent]:

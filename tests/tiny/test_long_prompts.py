@@ -106,7 +106,7 @@ def test_the_logits_after_a_prompt_in_passes_are_those_of_one_pass_up_to_roundin
 
 def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: PassSizes) -> None:
     words = " ".join(f"w{token}" for token in LONG)
-    steps = run_steps(Run(1, RunRequest(words, settings=SETTINGS)), workshop_with(TARGET, DRAFT), lambda: False)
+    steps = run_steps(Run(1, RunRequest(words, settings=SETTINGS)), workshop_with(TARGET, DRAFT))
     read = []
     while True:
         event = next(steps)

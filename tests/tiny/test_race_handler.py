@@ -67,7 +67,7 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
     for name in ("AutoregressiveRun", "SpeculativeRun"):
         monkeypatch.setattr(paired_runs, name, listened(name))
     events = []
-    for event in race_steps(command(repeats=3), TINY, lambda: False):
+    for event in race_steps(command(repeats=3), TINY):
         if event:
             events.append(event)
             said.append("said")
@@ -82,7 +82,7 @@ def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
 
 def laps_of(race: Race) -> list[RaceLap]:
     """The laps as the server has them: after their way through the pipe."""
-    events = [event for event in race_steps(race, TINY, lambda: False) if event]
+    events = [event for event in race_steps(race, TINY) if event]
     return [event.item for event in map(parse_event, map(dump_event, events)) if isinstance(event, LapRaced)]
 
 
@@ -117,17 +117,17 @@ def until_repeat(steps: Any, repeat: int) -> None:
 
 @pytest.mark.usefixtures("one_thread")
 def test_a_race_can_be_paused_after_every_round_and_step() -> None:
-    events = list(race_steps(command(repeats=2), TINY, lambda: False))
+    events = list(race_steps(command(repeats=2), TINY))
     assert events.count(None) > 2 * 2 * 12, "two prompts, two repeats, twelve steps of the target alone; and the rounds"
 
 
 @pytest.mark.usefixtures("one_thread")
 def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
     workshop = workshop_with(TARGET, DRAFT)
-    stopped = race_steps(command(repeats=3), workshop, lambda: False)
+    stopped = race_steps(command(repeats=3), workshop)
     until_repeat(stopped, 3)
     stopped.close()
-    events = [event for event in race_steps(command(repeats=3), workshop, lambda: False) if event]
+    events = [event for event in race_steps(command(repeats=3), workshop) if event]
     timed = [event.repeat for event in events if isinstance(event, Progress) and event.phase == "timing"]
     assert timed == [3, 1, 2, 3]
     assert [len(event.item.ratios) for event in events if isinstance(event, LapRaced)] == [3, 3]
@@ -135,14 +135,14 @@ def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
 
 @pytest.mark.usefixtures("one_thread")
 def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
-    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT), lambda: False)
+    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
     until_repeat(steps, 3)
     event = steps.throw(BudgetSpent(9))
     assert isinstance(event, LapRaced)
     assert len(event.item.ratios) == 2
     with pytest.raises(BudgetSpent, match="one job 9 seconds, and they are over"):
         next(steps)
-    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT), lambda: False)
+    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
     until_repeat(steps, 1)
     with pytest.raises(BudgetSpent):
         steps.throw(BudgetSpent(9))
@@ -152,7 +152,7 @@ def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
     short = tiny_model(seed=1, layers=1, name="draft", context=12)
     for draft, new_tokens, named in ((DRAFT, 64, "target"), (short, 12, "draft")):
         race = replace(command(), request=RunRequest("", settings=DecodeSettings(max_new_tokens=new_tokens)))
-        steps = race_steps(race, workshop_with(TARGET, draft), lambda: False)
+        steps = race_steps(race, workshop_with(TARGET, draft))
         next(steps)
         with pytest.raises(InputError, match=rf"own-1: The prompt .* do not fit {named}'s context window"):
             next(steps)

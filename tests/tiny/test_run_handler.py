@@ -42,7 +42,7 @@ def every_step_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def steps(settings: DecodeSettings, target: LoadedModel = TARGET) -> Iterator[JobEvent | None]:
-    return run_steps(Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, DRAFT), lambda: False)
+    return run_steps(Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, DRAFT))
 
 
 def events_of(settings: DecodeSettings, target: LoadedModel = TARGET) -> list[JobEvent]:

@@ -206,7 +206,7 @@ def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], 
             raise InputError("There is no model of that name.")
         return load(SweepPair(request.target, request.draft))
 
-    events = list(islice(sweep_steps(command, FakeWorkshop(find), lambda: False), stop_after))
+    events = list(islice(sweep_steps(command, FakeWorkshop(find)), stop_after))
     return events, [event.item for event in events if isinstance(event, CellSwept)]
 
 

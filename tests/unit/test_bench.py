@@ -1,6 +1,6 @@
 """The engine's jobs at work, without models: in turn, stopped and failed."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from itertools import count
 
 import pytest
@@ -48,7 +48,7 @@ class Script:
     def stopped(self, job: int) -> bool:
         return job in self.stop_after and self.done.get(job, 0) >= self.stop_after[job]
 
-    def steps(self, command: JobCommand, stopped: Callable[[], bool]) -> Generator[JobEvent | None]:
+    def steps(self, command: JobCommand) -> Generator[JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
         job = command.job
         for number, event in enumerate([Comparing(job, 1), rounds(job), None, rounds(job), Finished(job)], start=1):
@@ -150,9 +150,9 @@ class Clock:
 class Endless(Script):
     """A long job yields None for ever; all others are as before."""
 
-    def steps(self, command: JobCommand, stopped: Callable[[], bool]) -> Generator[JobEvent | None]:
+    def steps(self, command: JobCommand) -> Generator[JobEvent | None]:
         if isinstance(command, Run):
-            yield from super().steps(command, stopped)
+            yield from super().steps(command)
             return
         yield Loading(command.job, "wren-base")
         yield None

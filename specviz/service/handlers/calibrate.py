@@ -1,10 +1,10 @@
 """The engine's work for a calibration: what a pair costs on this machine."""
 
 from specviz.service.protocol import Calibrate, Calibrated, Started
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
 
-def calibrate_steps(command: Calibrate, workshop: Workshop, stopped: IsStopped) -> Steps:
+def calibrate_steps(command: Calibrate, workshop: Workshop) -> Steps:
     """One `Calibrated`.
 
     Raises:

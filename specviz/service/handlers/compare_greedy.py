@@ -9,10 +9,10 @@ from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
 from specviz.service.protocol import CompareGreedy, Finished, Progress, PromptCompared, Started
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
 
-def compare_greedy_steps(command: CompareGreedy, workshop: Workshop, stopped: IsStopped) -> Steps:
+def compare_greedy_steps(command: CompareGreedy, workshop: Workshop) -> Steps:
     """One `PromptCompared` for each prompt after the first `done`.
 
     Raises:

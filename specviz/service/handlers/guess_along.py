@@ -8,7 +8,7 @@ from specviz.decoding import Drafter, make_drafter
 from specviz.decoding.run_setup import set_up_run
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.protocol import DraftGuessed, Finished, GuessAlong, Progress
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
 
 def draft_guesses_of_run(
@@ -20,7 +20,7 @@ def draft_guesses_of_run(
     return drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
 
 
-def guess_along_steps(command: GuessAlong, workshop: Workshop, stopped: IsStopped) -> Steps:
+def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
     """One `DraftGuessed` for each draft; the output is decoded once for all.
 
     Raises:

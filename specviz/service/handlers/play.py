@@ -31,7 +31,7 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 from specviz.models.token_texts import TokenTexts
 from specviz.service.protocol import Finished, Play, Started, TurnPlayed
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
 OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
@@ -54,7 +54,7 @@ class PersonDrafter(Drafter, Proposer):
         return Draft(self._token_ids[:count], None)
 
 
-def play_steps(command: Play, workshop: Workshop, stopped: IsStopped) -> Steps:
+def play_steps(command: Play, workshop: Workshop) -> Steps:
     """One `TurnPlayed`.
 
     Raises:

@@ -3,10 +3,10 @@
 from specviz.measure.proof.draws import Draws, draw_batches
 from specviz.measure.proof.rows import BATCHES
 from specviz.service.protocol import BatchDrawn, Finished, Progress, Prove, Started
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
 
-def prove_steps(command: Prove, workshop: Workshop, stopped: IsStopped) -> Steps:
+def prove_steps(command: Prove, workshop: Workshop) -> Steps:
     """One `BatchDrawn` for each tenth of the draws, the same as without a break after the first `done`.
 
     Raises:

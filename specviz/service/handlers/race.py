@@ -18,10 +18,10 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
 from specviz.service.budget import BudgetSpent
 from specviz.service.protocol import Finished, LapRaced, Progress, Race, Started
-from specviz.service.workshop import IsStopped, Steps, Workshop
+from specviz.service.workshop import Steps, Workshop
 
 
-def race_steps(command: Race, workshop: Workshop, stopped: IsStopped) -> Steps:
+def race_steps(command: Race, workshop: Workshop) -> Steps:
     """One `LapRaced` for each prompt after the first `done`; `Progress` before each repeat.
 
     Raises:

@@ -7,10 +7,10 @@ from specviz.core.trace import Autoregressive, Round
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, make_drafter, take_turns
 from specviz.service.handlers.guess_along import draft_guesses_of_run
 from specviz.service.protocol import Done, Rounds, Run, Started
-from specviz.service.workshop import MESSAGE_SECONDS, IsStopped, Steps, Workshop
+from specviz.service.workshop import MESSAGE_SECONDS, Steps, Workshop
 
 
-def run_steps(command: Run, workshop: Workshop, stopped: IsStopped) -> Steps:
+def run_steps(command: Run, workshop: Workshop) -> Steps:
     """`Rounds` as both decoders write, then `Done`.
 
     The target alone always runs again: the two times of a speedup are taken at the same moments.

@@ -14,10 +14,10 @@ from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import Cell, groups
 from specviz.measure.sweep.rows import SweepRow
 from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep
-from specviz.service.workshop import IsStopped, Pair, Steps, Workshop
+from specviz.service.workshop import Pair, Steps, Workshop
 
 
-def sweep_steps(command: Sweep, workshop: Workshop, stopped: IsStopped) -> Steps:
+def sweep_steps(command: Sweep, workshop: Workshop) -> Steps:
     """One `CellSwept` for each cell after the first `done`.
 
     A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
