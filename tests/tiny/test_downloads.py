@@ -199,7 +199,7 @@ def test_known_sizes_are_checked_before_the_network(
         monkeypatch.setattr(memory, "available_bytes", lambda: 10**12)
     budget = "1000" if short_of == "budget" else "100000"
     monkeypatch.setenv("SPECVIZ_MODEL_MB", budget)
-    sentence = refusal(lambda: list(job_steps(Workshop(), run_of(CATALOGUED), lambda: False)))
+    sentence = refusal(lambda: list(job_steps(Workshop(), run_of(CATALOGUED))))
     assert sentence.startswith("The disk is too full" if short_of == "disk" else f"{CATALOGUED} ")
     if short_of != "budget":  # which only an engine has
         assert refusal(lambda: load_model(CATALOGUED)) == sentence
@@ -277,7 +277,7 @@ def test_with_bundled_models_only_nothing_is_ever_asked_of_the_hub(
     for name in bundled_names():
         command = run_of(name)
         admit(command)
-        assert isinstance([event for event in job_steps(Workshop(), command, lambda: False) if event][-1], Done)
+        assert isinstance([event for event in job_steps(Workshop(), command) if event][-1], Done)
     assert hub.requests == []
 
 
