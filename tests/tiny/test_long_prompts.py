@@ -120,6 +120,16 @@ def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: PassSiz
     assert len(read) >= 12
 
 
+def test_the_drafts_guesses_along_an_output_can_be_paused_between_two_passes(passes: PassSizes) -> None:
+    drafter, output = ModelDrafter(DRAFT), [1, 2, 3, 4] * 25
+    steps = drafter.guess_along_steps(TARGET, LONG, output)
+    read = [sum(passes.sizes) for _ in steps]
+    assert max(b - a for a, b in pairwise(read)) == CHUNK
+    assert read[-1] == len(LONG) + len(output) - 1
+    guesses = drafter.guess_along(TARGET, LONG, output).guesses
+    assert guesses == DRAFT.model(torch.tensor([[*LONG, *output]])).logits[0, len(LONG) - 1 : -1].argmax(-1).tolist()
+
+
 def test_a_race_can_be_paused_between_two_passes(passes: PassSizes) -> None:
     steps = PairedRuns(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS).repeat_steps()
     next(steps)

@@ -1,16 +1,17 @@
 """Drafting with a smaller model that has the target's tokens."""
 
 from collections.abc import Iterator, Sequence
-from time import perf_counter
 
 import torch
 from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
+from specviz.core.steps import Steps, result_of
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.constraints import constrain
 from specviz.decoding.draft_length import unsure_below
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.decoding.prompt_reading import TimedReading
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
@@ -33,19 +34,26 @@ class ModelDrafter(Drafter):
         return ModelProposer(context.open_model(self._model, context.setup.vocabulary), context)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
+        """The same as `guess_along_steps`, without a pause."""
+        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
+
+    def guess_along_steps(
+        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
+    ) -> Steps[DraftGuesses]:
         """The model's most probable token before each token of the output.
 
         The model reads many tokens in one pass here and one at a time when it drafts, and the two may round
         differently. So may the target's passes at another draft length. In float32 this almost never changes a token;
         in bfloat16 nearly equal tokens are common, and `exact` is False if either model is in it.
         """
-        began = perf_counter()
         output = list(output_ids)
+        guesses: list[int] = []
         model = CachedModel(self._model, shared_vocabulary(target, self._model))
-        guesses = _guesses(model, [*prompt_ids, *output], len(output))
+        reading = TimedReading(_guess(model, [*prompt_ids, *output], len(output), guesses))
+        yield from reading
         texts = texts_of(target.tokenizer, [*output, *guesses])
         exact = is_exact(target.info.dtype, self._model.info.dtype)
-        return DraftGuesses(self.info, output, guesses, None, texts, exact, perf_counter() - began)
+        return DraftGuesses(self.info, output, guesses, None, texts, exact, reading.seconds)
 
 
 class ModelProposer(Proposer):
@@ -92,11 +100,10 @@ class ModelProposer(Proposer):
         return float(self._sampler.probabilities(scores)[0, token_id]) < self._unsure_below
 
 
-def _guesses(model: CachedModel, token_ids: list[int], count: int) -> list[int]:
-    """The model's most probable next token before each of the last `count` tokens."""
+def _guess(model: CachedModel, token_ids: list[int], count: int, guesses: list[int]) -> Iterator[None]:
+    """Append to `guesses` the model's most probable next token before each of the last `count` tokens."""
     first = len(token_ids) - count - 1  # the guess at the output's first token follows the prompt's last token
-    model.prefill(token_ids[:first])
-    guesses: list[int] = []
+    yield from model.prefill_steps(token_ids[:first])
     for start in range(first, len(token_ids) - 1, CHUNK):
         guesses += model.read(token_ids[start : min(start + CHUNK, len(token_ids) - 1)]).argmax(-1).tolist()
-    return guesses
+        yield

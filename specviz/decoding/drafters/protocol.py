@@ -14,6 +14,7 @@ from torch import Tensor
 
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
+from specviz.core.steps import Steps
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.run_setup import RunSetup, set_up_run
@@ -109,3 +110,10 @@ class Drafter(Protocol):
             None, the default, if that is not known without decoding again.
         """
         return None
+
+    def guess_along_steps(
+        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
+    ) -> Steps[DraftGuesses | None]:
+        """The same in steps that can be paused; the default makes no pause."""
+        yield from ()
+        return self.guess_along(target, prompt_ids, output_ids)

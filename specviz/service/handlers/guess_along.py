@@ -3,6 +3,7 @@
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses, Prospect, ends_of
 from specviz.core.request import RunRequest
+from specviz.core.steps import Steps as PausedSteps
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, make_drafter
 from specviz.decoding.run_setup import set_up_run
@@ -13,11 +14,11 @@ from specviz.service.workshop import Steps, Workshop
 
 def draft_guesses_of_run(
     request: RunRequest, target: LoadedModel, drafter: Drafter, trace: Trace
-) -> DraftGuesses | None:
+) -> PausedSteps[DraftGuesses | None]:
     """What the run's own draft would guess along its output; None where tokens were drawn at random."""
     if not request.settings.greedy:
         return None
-    return drafter.guess_along(target, trace.prompt.token_ids, trace.output.token_ids)
+    return (yield from drafter.guess_along_steps(target, trace.prompt.token_ids, trace.output.token_ids))
 
 
 def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
@@ -37,7 +38,7 @@ def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
         yield Progress(job, "guessing", len(drafts), draft=draft)
         plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
         drafter = make_drafter(target, loaded, settings)
-        draft_guesses = drafter.guess_along(target, plain.prompt.token_ids, plain.output.token_ids)
+        draft_guesses = yield from drafter.guess_along_steps(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
         costs = yield from workshop.costs_of(target, loaded)

@@ -27,7 +27,7 @@ def run_steps(command: Run, workshop: Workshop) -> Steps:
     yield from plain.read_prompt()
     yield Started(job, speculative.trace())
     yield from _decode(job, speculative, plain)
-    draft_guesses = draft_guesses_of_run(request, target, drafter, speculative.trace())
+    draft_guesses = yield from draft_guesses_of_run(request, target, drafter, speculative.trace())
     yield Done(job, plain.trace().output.text, draft_guesses)
 
 
