@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -315,7 +316,7 @@ class Mail:
 def told(command: Run) -> str:
     """What the visitor hears of a job that fails."""
     events: list[object] = []
-    work = Bench(lambda command, stopped: job_steps(Workshop(), command, stopped), Mail(command), events.append)
+    work = Bench(partial(job_steps, Workshop()), Mail(command), events.append)
     while not events or not isinstance(events[-1], Failed | Done):
         work.work()
     last = events[-1]
