@@ -1,7 +1,8 @@
 """Watch: a small model drafts, a big model checks the draft in one pass, and every token shows its result."""
 
-from specviz.ui.watch.controls import controls, lead
+from specviz.ui.watch.controls import controls, lead, view_choice
 from specviz.ui.watch.page import show_run, watch
 
 lead()
 show_run(watch(controls()))
+view_choice()

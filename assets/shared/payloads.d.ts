@@ -281,6 +281,7 @@ export interface StageMount {
   draft_length: number;
   gamma: number;
   diagram?: DiagramPayload;
+  view?: "simple" | "full" | "projector" | "stage";
   part: string;
 }
 
@@ -308,6 +309,7 @@ export interface StagePayload {
   draft_length: number;
   gamma: number;
   diagram?: DiagramPayload;
+  view?: "simple" | "full" | "projector" | "stage";
   replay: NoReplay | Replays;
   prompt: PromptPayload;
   rounds: Array<RoundPayload>;

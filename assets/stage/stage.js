@@ -96,6 +96,7 @@ export class Stage {
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
     this.node.classList.toggle("person", data.person);
+    this.node.dataset.view = data.view ?? "full";
     if (fresh) this.pinned = null;
     this.#readStyle();
     this.lastRejected = lastRejected(data.rounds);
@@ -146,6 +147,7 @@ export class Stage {
     const pinned = this.pinned && this.#isVisible(data, this.pinned) ? this.pinned : null;
     const place = pinned ?? (done ? (this.lastRejected[done - 1] ?? { round: done - 1, index: 0 }) : null);
     this.strip.select(place);
+    this.node.classList.toggle("pinned", pinned !== null);
     this.inspector.show(place, place !== null && place.round < done, pinned !== null);
   }
 

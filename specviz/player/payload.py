@@ -9,6 +9,7 @@ from specviz.core.rounds import TargetStatus
 from specviz.data.lessons.story import Focus, Picture, Words
 
 Phase = Literal["propose", "check", "judge"]
+View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
 ChipStatus = Literal["accepted", "rejected", "discarded", "correction", "bonus", "own"]
 CandidateRow = tuple[str, float, float | None, bool]  # text, p, q, whether it is this token
 ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token
@@ -176,6 +177,7 @@ class StageState(TypedDict):
     draft_length: int
     gamma: int
     diagram: NotRequired[DiagramPayload]
+    view: NotRequired[View]  # missing: full
 
 
 class StagePayload(StageState, RunPart):

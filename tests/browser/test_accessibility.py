@@ -16,6 +16,7 @@ AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(
 VIOLATIONS = "axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)"
 PAGES = {  # address, and what can be seen once the page is drawn
     "/": ".stage .round .chip",
+    "/?view=full": ".chart .main-svg",
     "/race": "[data-testid=stDataFrame]",
     "/helps": "[data-testid=stTabs]",
     "/worksheet": "[data-testid=stMetric]",

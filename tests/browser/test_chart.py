@@ -49,6 +49,6 @@ def test_the_charts_of_a_page_load_plotly_once(page: Page, app_server: AppServer
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1280, "height": 2000})  # everything can be seen at once
-    page.goto(app_server.url)
+    page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".chart .main-svg")
     assert len([url for url in asked if url.endswith("plotly.min.js")]) == 1

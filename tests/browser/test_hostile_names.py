@@ -25,7 +25,7 @@ def visited(page: Page, app_server: AppServer) -> Iterator[Page]:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: asked.append(f"dialog://{dialog.message}"))
-    page.goto(f"{app_server.url}/")
+    page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     yield page
     ours = urlsplit(app_server.url).netloc

@@ -30,7 +30,7 @@ def test_a_trace_of_2000_rounds_is_sent_once(page: Page, app_server: AppServer, 
     received: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     with page.expect_websocket() as opened:
-        page.goto(f"{app_server.url}/")
+        page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     page.get_by_text("Save this run, or open one").click()
     file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace).encode()}

@@ -28,7 +28,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-def open_app(context: BrowserContext, server: AppServer, query: str = "") -> Page:
+def open_app(context: BrowserContext, server: AppServer, query: str = "?view=full") -> Page:
     page = context.new_page()
     page.goto(f"{server.url}/{query}")
     page.wait_for_selector(".stage .round .chip", timeout=LONG)
@@ -49,7 +49,7 @@ def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
 def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is_asked(
     context: BrowserContext, app_server: AppServer
 ) -> None:
-    page = open_app(context, app_server)
+    page = open_app(context, app_server, "")
     expect(page.get_by_text("small model drafts")).to_be_visible()
     expect(stage(page).locator(".badge")).to_contain_text("recorded on")
     expect(stage(page).locator(".legend .accepted")).to_be_visible()
@@ -392,3 +392,30 @@ def test_coming_back_from_another_page_finds_everything_as_it_was(
     expect(page.get_by_role("slider", name="Draft length")).to_have_value("6")
     expect(page.get_by_role("textbox", name="Prompt text")).to_have_value("The dog and")
     assert stage(page).get_attribute("data-run") == run
+
+
+def test_the_chosen_view_is_remembered_by_the_browser(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_app(context, app_server, "")
+    expect(page.locator(".stage[data-view=simple]")).to_be_visible()
+    expect(page.get_by_label("Prompt text")).to_have_count(0)
+    expect(page.locator(".stage figure").first).to_be_hidden()
+    page.get_by_role("button", name="Show everything").click()
+    expect(page.get_by_label("Prompt text")).to_be_visible()
+    expect(page.locator(".stage[data-view=full] figure").first).to_be_visible()
+    page.wait_for_function("document.cookie.includes('specviz_view=full')")
+    again = open_app(context, app_server, "")
+    expect(again.locator(".stage[data-view=full]")).to_be_visible()
+
+
+def test_a_newcomer_can_change_the_draft_length_and_ask_why_a_token_failed(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_app(context, app_server, "")
+    page.get_by_role("button", name="Last step").click()
+    expect(page.locator(".inspector")).to_be_hidden()
+    page.locator(".strip .chip.rejected").first.click()
+    expect(page.locator(".inspector")).to_contain_text("was rejected")
+    drag(page, 2).dispatch_event("change")
+    page.wait_for_selector(".stage[data-run^='live']", timeout=LONG)
+    expect(page.locator(".stage[data-view=simple]")).to_be_visible()
+    assert "view=simple" in page.url

@@ -16,6 +16,7 @@ ENTRIES = (
     "offline/player.js",
     "stage/feed.js",
     "stage/run.js",
+    "memory/memory.js",
     "race/race.js",
     "play/play.js",
     "words/words.js",

@@ -31,7 +31,9 @@ def ended_engine() -> Iterator[None]:
 
 @pytest.fixture
 def page() -> AppTest:
-    return AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params["view"] = "full"
+    return page.run()
 
 
 def stage_of(page: AppTest) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(pa
     assert data["badge"].startswith("recorded on")
     assert len(data["rounds"]) == len(recorded.rounds)
     assert "small model drafts" in texts(page)
-    assert page.query_params == {}
+    assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
     # the controls show the recorded run's own settings
     assert page.text_area(key="prompt").value == recorded.prompt.text
     assert data["gamma"] == data["draft_length"] == recorded.settings.draft_length

@@ -19,6 +19,7 @@ from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 from specviz.ui.shared.verdict import headline
+from specviz.ui.shared.view import choose, remember_choice, view
 from specviz.ui.watch.state import FIRST, Asked, recorded_run
 
 CONTROLS = RunControls()
@@ -45,8 +46,12 @@ def lead() -> None:
 
 
 def controls() -> FormInput:
-    """Draw the controls and read them."""
+    """Draw the controls that the view shows, and read all of them."""
     _take_link_once()
+    return _all_controls() if view() == "full" else _read(again=False)
+
+
+def _all_controls() -> FormInput:
     with st.container(key="controls"):
         prompt, target, draft, sliders = st.columns([3, 1.5, 1.5, 2.4], gap="medium")
         with prompt:
@@ -63,6 +68,15 @@ def controls() -> FormInput:
             nothing = not session().watch.form.past
             st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
     return asked
+
+
+def view_choice() -> None:
+    """A button that shows more, or less."""
+    full = view() == "full"
+    label, wanted, icon = ("Show less", "simple", "unfold_less") if full else ("Show everything", "full", "unfold_more")
+    with st.container(key="view_choice"):
+        st.button(label, key="change_view", icon=f":material/{icon}:", on_click=choose, args=(wanted,))
+    remember_choice()
 
 
 def ask_draft_length(length: int) -> None:

@@ -15,11 +15,12 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
 from specviz.ui.shared.uploads import uploaded
+from specviz.ui.shared.view import unknown_view, view, view_in_link
 from specviz.ui.stage.component import feed, stage
 from specviz.ui.stage.growth import news, sent_with
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
 from specviz.ui.watch.files import show_files
-from specviz.ui.watch.outcome import show_outcome
+from specviz.ui.watch.outcome import show_outcome, show_verdict
 from specviz.ui.watch.payload import link_on_stage, stage_payload
 from specviz.ui.watch.state import FIRST, Shown, Watching, recorded_run
 
@@ -33,10 +34,10 @@ def watch(asked: FormInput) -> Watching:
         watching.shown = replace(recorded_run(recorded, FIRST, FIRST), draft_guesses=first_draft_guesses())
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
-        write_address(link_of(asked.request, watching.step, asked.preset))
+        write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link())
     watching.refused = asked.problem is not None
     own = None if asked.preset else left_out_of_link(asked.request.prompt)
-    notices([*watching.form.notes, asked.problem, own])
+    notices([unknown_view(), *watching.form.notes, asked.problem, own])
     return watching
 
 
@@ -58,7 +59,10 @@ def show_run(watching: Watching) -> None:
     _follow(watching)
     if watching.shown:
         with st.container(key="outcome"):
-            _draw_outcome(watching, watching.shown)
+            if view() == "full":
+                _draw_outcome(watching, watching.shown)
+            else:
+                _draw_result(watching, watching.shown)
 
 
 @st.fragment
@@ -67,7 +71,7 @@ def _draw_stage(watching: Watching) -> None:
     if watching.form.slider_released:
         watching.form.slider_released = False
         st.rerun()  # the draft length is the page's business, not the stage's alone
-    payload = stage_payload(watching, st.session_state.gamma)
+    payload = stage_payload(watching, st.session_state.gamma, view())
     if payload is None:
         st.info(plain(watching.notice or "Change a setting, or press Run again, to see the first run."))
         return
@@ -88,15 +92,26 @@ def _follow(watching: Watching) -> None:
 
 
 def _feed(watching: Watching) -> None:
-    payload = stage_payload(watching, st.session_state.gamma)
+    payload = stage_payload(watching, st.session_state.gamma, view())
     if payload and (new := news(payload, watching.sent)):  # without, nothing is drawn: that costs least
         feed(new)
         watching.sent = sent_with(payload)
 
 
-def _draw_outcome(watching: Watching, shown: Shown) -> None:
+def _draw_result(watching: Watching, shown: Shown) -> None:
+    """One line of result."""
+    running, stale = _state(watching)
+    show_verdict(shown.trace, shown.source, watching.shown_costs, waiting=running, stale=stale)
+
+
+def _state(watching: Watching) -> tuple[bool, bool]:
+    """Whether the run on screen still goes on, and whether it is another one than what was asked for."""
     running = watching.run.busy and not watching.shows_previous_run
-    stale = watching.refused or bool(watching.message) or watching.shows_previous_run
+    return running, watching.refused or bool(watching.message) or watching.shows_previous_run
+
+
+def _draw_outcome(watching: Watching, shown: Shown) -> None:
+    running, stale = _state(watching)
     show_outcome(watching, shown, running=running, stale=stale)
     show_files(shown, watching.shown_costs, link_on_stage(watching, shown), _open_file)
     for change in changed_weights(shown.trace):

@@ -6,7 +6,7 @@ from threading import Lock
 from specviz.core.metrics import Costs
 from specviz.data.permalink import link_of
 from specviz.player.data import stage_data
-from specviz.player.payload import StagePayload
+from specviz.player.payload import StagePayload, View
 from specviz.player.replay import replay_data
 from specviz.ui.watch.state import Drawn, Shown, Watching
 
@@ -14,7 +14,7 @@ MOST_PAYLOADS = 32  # about half a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
 
 
-def stage_payload(watching: Watching, draft_length: int) -> StagePayload | None:
+def stage_payload(watching: Watching, draft_length: int, view: View = "full") -> StagePayload | None:
     """Everything the stage shows now; None where there is no run at all. `draft_length` is what the controls say."""
     shown = watching.shown
     if shown is None:
@@ -29,6 +29,7 @@ def stage_payload(watching: Watching, draft_length: int) -> StagePayload | None:
     payload["link"] = link_on_stage(watching, shown)
     payload["playhead"] = watching.step
     payload["gamma"] = draft_length
+    payload["view"] = view
     return payload
 
 

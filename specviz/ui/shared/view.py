@@ -1,0 +1,65 @@
+"""How much a page shows around the run: `view` in a link, else the visitor's own choice of before.
+
+The choice is kept in a cookie of this site, because the server must know it before the first drawing.
+"""
+
+from functools import cache
+from typing import Any, get_args
+
+import streamlit as st
+
+from specviz.player.payload import View
+from specviz.ui.shared.components import component
+
+VIEWS: tuple[View, ...] = get_args(View)
+CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
+PARAMETER, COOKIE, KEY = "view", "specviz_view", "view_shown"
+
+
+def view() -> View:
+    """What this visitor sees. A link with settings and no view shows everything, as links always did."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = _asked() or _remembered() or ("full" if st.query_params else "simple")
+    shown: View = st.session_state[KEY]
+    return shown
+
+
+def unknown_view() -> str | None:
+    """One line where the link asks for a view that there is not."""
+    asked = st.query_params.get(PARAMETER)
+    if asked is None or asked in VIEWS:
+        return None
+    return f"view={asked[:40]} is not one of {', '.join(VIEWS)}: using {view()}."
+
+
+def view_in_link() -> dict[str, str]:
+    """What the page's address says of the view, so that a reload shows the same; nothing where everything is shown."""
+    return {} if view() == "full" else {PARAMETER: view()}
+
+
+def choose(chosen: View) -> None:
+    """Change the view, for this visit and the next ones."""
+    st.session_state[KEY] = chosen
+    st.session_state.view_to_remember = chosen
+    st.query_params.pop(PARAMETER, None)
+
+
+def remember_choice() -> None:
+    """Hand a choice that was just made to the browser. Nothing is to be seen of it."""
+    if chosen := st.session_state.get("view_to_remember"):
+        _memory()(key="memory", data={"name": COOKIE, "value": chosen})
+
+
+def _asked() -> View | None:
+    asked = st.query_params.get(PARAMETER)
+    return next((known for known in VIEWS if known == asked), None)
+
+
+def _remembered() -> View | None:
+    kept = st.context.cookies.get(COOKIE)
+    return next((known for known in CHOICES if known == kept), None)
+
+
+@cache
+def _memory() -> Any:
+    return component("specviz_memory", '<div class="memory" hidden></div>', (), "memory/memory.js")

@@ -1,0 +1,57 @@
+"""How much Watch shows: simple for a newcomer, everything by choice or by a link. By AppTest; nothing runs live."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.support.payloads import payload_of
+
+
+def opened(**link: str) -> AppTest:
+    page = AppTest.from_file("../../app.py", default_timeout=60)
+    for name, value in link.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def view_of(page: AppTest) -> str:
+    return str(payload_of(page.get_by_key("stage"))["view"])
+
+
+def test_a_newcomer_sees_the_tokens_and_one_result_and_can_show_everything() -> None:
+    page = opened()
+    assert (view_of(page), [*page.selectbox], [*page.text_area], [*page.get("file_uploader")]) == ("simple", [], [], [])
+    assert any("tokens per target call" in line.value for line in page.markdown)
+    page.button(key="change_view").click().run()
+    assert not page.exception
+    assert (view_of(page), page.button(key="change_view").label) == ("full", "Show less")
+    assert page.selectbox(key="target").value == "wren-base"
+    page.button(key="change_view").click().run()
+    assert view_of(page) == "simple"
+
+
+def test_what_was_set_in_one_view_is_set_in_the_other() -> None:
+    page = opened(view="full")
+    page.session_state["session"].watch.form.acted = False
+    page.selectbox(key="draft").set_value("wren-mini").run()
+    page.button(key="change_view").click().run()
+    page.button(key="change_view").click().run()
+    assert page.selectbox(key="draft").value == "wren-mini"
+
+
+@pytest.mark.parametrize(
+    ("link", "view"),
+    [
+        ({"view": "simple", "gamma": "2"}, "simple"),
+        ({"gamma": "2", "run": "first"}, "full"),  # links of before say nothing of a view
+        ({"view": "projector"}, "projector"),
+    ],
+)
+def test_a_link_decides_what_is_shown(link: dict[str, str], view: str) -> None:
+    assert view_of(opened(**link)) == view
+
+
+def test_an_unknown_view_is_one_line() -> None:
+    page = opened(view="huge")
+    lines = [line.value for line in page.warning]
+    assert len(lines) == 1
+    assert lines[0].endswith("is not one of simple, full, projector, stage: using full.")
