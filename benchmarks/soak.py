@@ -151,14 +151,14 @@ async def live(server: Server, rng: random.Random, until: float, seen: Seen) -> 
     A link always opens a session of its own, as in a browser.
     """
     while monotonic() < until:
-        query, page = rng.choices((any_link(rng), rubbish_link(rng), ""), (5, 2, 2))[0], rng.choice(PAGES)
+        query, page = rng.choices((any_link(rng), rubbish_link(rng), "view=full"), (5, 2, 2))[0], rng.choice(PAGES)
         try:
             async with visiting(server.port) as visitor:
                 if query.startswith("preset="):
                     seen.done["opens a link"] += 1
                     await open_link(visitor, rng, seen, query)
                 else:
-                    seen.done["opens rubbish" if query else "opens a page"] += 1
+                    seen.done["opens a page" if query == "view=full" else "opens rubbish"] += 1
                     await visitor.open(query, page)
                     await visitor.first_script()
                 for act in rng.choices(ACTS, k=rng.randint(0, 4)):

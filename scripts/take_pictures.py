@@ -31,8 +31,8 @@ def picture(browser: Browser, url: str, scheme: str, path: Path) -> None:
     page = browser.new_page(
         viewport={"width": 1280, "height": 720}, color_scheme="dark" if scheme == "dark" else "light"
     )
-    page.goto(url)
-    page.wait_for_selector(".stage .js-plotly-plot")
+    page.goto(f"{url}/?view=full")
+    page.wait_for_selector(".stage figure svg")
     page.get_by_role("button", name="Pause", exact=True).click()
     page.get_by_role("button", name="First step").click()
     for _ in range(ROUNDS):

@@ -46,16 +46,17 @@ def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
     return str(stage(page).get_attribute("data-run"))
 
 
+@pytest.mark.parametrize("query", ["", "?view=full"])
 def test_the_first_screen_shows_accepted_and_rejected_tokens_before_any_model_is_asked(
-    context: BrowserContext, app_server: AppServer
+    context: BrowserContext, app_server: AppServer, query: str
 ) -> None:
-    page = open_app(context, app_server, "")
+    page = open_app(context, app_server, query)
     expect(page.get_by_text("small model drafts")).to_be_visible()
     expect(stage(page).locator(".badge")).to_contain_text("recorded on")
     expect(stage(page).locator(".legend .accepted")).to_be_visible()
     expect(stage(page).locator(".legend .rejected")).to_be_visible()
     expect(stage(page).locator(".round .chip.accepted").first).to_be_visible(timeout=LONG)
-    assert page.url == f"{app_server.url}/"
+    assert page.url == f"{app_server.url}/{query}"
     expect_no_sideways_scroll(page)
     box = stage(page).bounding_box()
     assert box is not None
