@@ -235,6 +235,8 @@ class Visitor:
     def _look_at_stage(self, data: dict[str, Any]) -> None:
         """A run comes in two parts, or whole, or only what is new of it."""
         data = data.get("whole") or data.get("growth") or data
+        if not {"part", "rounds"} & data.keys():
+            return  # another component's run
         self.run_shown, self.running = data["run_id"], data.get("running", False)
         self.rounds = self.held if "part" in data else data.get("start", 0) + len(data["rounds"])
         if data.get("notice"):
