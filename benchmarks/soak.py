@@ -1,6 +1,6 @@
 """Thirty visitors do random things for ten minutes, and the engine is killed every minute.
 
-    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--kill-every 60] [--seed 1] [--out FILE]
+    python -m benchmarks.soak [--visitors 30] [--seconds 600] [--kill-every 60] [--seed 1] [--log FILE] [--out FILE]
 
 They open links (some of them rubbish), change settings in the middle of a run, begin long measurements and leave them,
 upload harmful files, close the tab and come back. Held to: every run that a visitor stays for arrives, or the visitor
@@ -46,7 +46,7 @@ FILES = (
 )
 UPLOADS = {"": "trace_file", "helps": "sweep_file"}
 MEMORY_EVERY = 5.0  # seconds between two looks
-PATIENCE = 180.0  # seconds that a visitor presses "Run again" for one run
+PATIENCE = 300.0  # seconds that a visitor waits for one run, and presses "Run again" where it failed
 FAULT = re.compile(rb"Traceback|\bERROR\b|CRITICAL|Exception")
 
 
@@ -69,11 +69,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0: never")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--log", type=Path, help="where the server's log goes, to be read afterwards")
     parser.add_argument("--out")
     options = parser.parse_args()
     load = os.getloadavg()
     with TemporaryDirectory() as folder:
-        log = Path(folder, "server.log")
+        log = options.log or Path(folder, "server.log")
         with served(log) as server:
             part = asyncio.run(soak(server, options))
         faults = [line.decode("utf-8", "replace")[:300] for line in log.read_bytes().splitlines() if FAULT.search(line)]
@@ -81,7 +82,7 @@ def main() -> None:
     part["held_to"].append(held_to("lines of the server's log that tell of an error", len(faults), 0))
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
-    report(about | vars(options) | part, options.out)
+    report(about | {name: str(value) for name, value in vars(options).items()} | part, options.out)
 
 
 async def soak(server: Server, options: argparse.Namespace) -> Part:
@@ -196,9 +197,9 @@ async def stay_for_run(visitor: Visitor, ask: Awaitable[None], seen: Seen) -> No
     """Stay until the run is over; press "Run again" where the page says that it failed."""
     came = monotonic()
     run = await visitor.run(ask)
-    while run.whole is None and visitor.problem and monotonic() < came + PATIENCE:
+    while run.whole is None and monotonic() < came + PATIENCE:
         await visitor.stay(1)
-        run = await visitor.run(visitor.press("again"))
+        run = await visitor.run(visitor.press("again") if visitor.problem else visitor.stay(0))
     seen.runs.append(run)
 
 

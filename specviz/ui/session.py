@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from specviz.player.payload import View
 from specviz.ui.helps.state import ByDraft, Sweeps
 from specviz.ui.learn.state import Learning
 from specviz.ui.play.state import Playing
@@ -23,6 +24,8 @@ KEY = "session"
 class Session:
     """One visitor."""
 
+    view: View | None = None  # how much is shown; None before the first page
+    chosen_view: View | None = None  # in this visit: the browser is to remember it
     watch: Watching = field(default_factory=Watching)
     race: Racing = field(default_factory=Racing)
     sweeps: Sweeps = field(default_factory=Sweeps)

@@ -16,6 +16,7 @@ import streamlit as st
 def set_widgets(values: Mapping[str, object]) -> None:
     """Set widgets, and note when: before the script runs again a browser needs time to receive it."""
     st.session_state.update(values)
+    st.session_state.values_set = {**st.session_state.get("values_set", {}), **values}
     st.session_state.widgets_set_at = monotonic()
     st.session_state.times_widgets_set = st.session_state.get("times_widgets_set", 0) + 1
 
@@ -37,19 +38,26 @@ def seconds_since_set() -> float:
     return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
 
 
+def _held(key: str) -> Any:
+    """What the widget holds. Where a part of a page is drawn again while the visitor opens another page, Streamlit has
+    forgotten it already: then what the program set last.
+    """
+    return st.session_state[key] if key in st.session_state else st.session_state.values_set[key]
+
+
 def with_value(key: str) -> dict[str, Any]:
     """Arguments of a widget that holds a value: a slider, a text, a number, a switch."""
-    return {"key": key, "value": st.session_state[key]}
+    return {"key": key, "value": _held(key)}
 
 
 def with_index(key: str, options: Iterable[object]) -> dict[str, Any]:
     """Arguments of a widget that holds one of these options."""
-    return {"key": key, "index": list(options).index(st.session_state[key])}
+    return {"key": key, "index": list(options).index(_held(key))}
 
 
 def with_default(key: str) -> dict[str, Any]:
     """Arguments of a widget that holds several of its options."""
-    return {"key": key, "default": st.session_state[key]}
+    return {"key": key, "default": _held(key)}
 
 
 def fresh_key(key: str) -> str:

@@ -9,19 +9,20 @@ from typing import Any, get_args
 import streamlit as st
 
 from specviz.player.payload import View
+from specviz.ui.session import session
 from specviz.ui.shared.components import component
 
 VIEWS: tuple[View, ...] = get_args(View)
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
-PARAMETER, COOKIE, KEY = "view", "specviz_view", "view_shown"
+PARAMETER, COOKIE = "view", "specviz_view"
 
 
 def view() -> View:
     """What this visitor sees. A link with settings and no view shows everything, as links always did."""
-    if KEY not in st.session_state:
-        st.session_state[KEY] = _asked() or _remembered() or ("full" if st.query_params else "simple")
-    shown: View = st.session_state[KEY]
-    return shown
+    visitor = session()
+    if visitor.view is None:
+        visitor.view = _asked() or _remembered() or ("full" if st.query_params else "simple")
+    return visitor.view
 
 
 def unknown_view() -> str | None:
@@ -39,14 +40,13 @@ def view_in_link() -> dict[str, str]:
 
 def choose(chosen: View) -> None:
     """Change the view, for this visit and the next ones."""
-    st.session_state[KEY] = chosen
-    st.session_state.view_to_remember = chosen
+    session().view = session().chosen_view = chosen
     st.query_params.pop(PARAMETER, None)
 
 
 def remember_choice() -> None:
     """Hand a choice that was just made to the browser. Nothing is to be seen of it."""
-    if chosen := st.session_state.get("view_to_remember"):
+    if chosen := session().chosen_view:
         _memory()(key="memory", data={"name": COOKIE, "value": chosen})
 
 
