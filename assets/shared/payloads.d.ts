@@ -1,5 +1,21 @@
 // Made by scripts/write_payload_types.py from the Python types. Do not edit it.
 
+/**
+ * A beat of the tour: what it says and asks for, where the playhead stands, and what is said once it is done.
+ */
+export interface BeatPayload {
+  until: "checked" | "guessed" | "opened" | "full" | "length" | "ended";
+  says: string;
+  asks: string;
+  keys: string;
+  round: number;
+  phase: Phase;
+  lights: Array<"guesses" | "transport" | "rejected" | "rounds" | "bonus" | "draft-length" | "play">;
+  did: Record<string, string>;
+  least: number;
+  moves: boolean;
+}
+
 export type CandidateRow = [string, number, number | null, boolean];
 
 /**
@@ -282,6 +298,7 @@ export interface StageMount {
   gamma: number;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
+  tour?: TourPayload;
   part: string;
 }
 
@@ -310,6 +327,7 @@ export interface StagePayload {
   gamma: number;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
+  tour?: TourPayload;
   replay: NoReplay | Replays;
   prompt: PromptPayload;
   rounds: Array<RoundPayload>;
@@ -349,6 +367,20 @@ export interface TimesPicture {
   kind: "times";
   alt: string;
   bars: Array<[string, number, "draft" | "verify" | "wasted"]>;
+}
+
+/**
+ * The tour of a first visit.
+ *
+ * `started` counts how often the visitor began it; `at` is the beat to begin with, from 1; `next` are the addresses,
+ * names and purposes of the pages to go to after it.
+ */
+export interface TourPayload {
+  started: number;
+  at: number;
+  beats: Array<BeatPayload>;
+  end: string;
+  next: Array<[string, string, string]>;
 }
 
 /**

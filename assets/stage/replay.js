@@ -103,12 +103,12 @@ export class Replay {
   }
 
   /**
-   * The slider's own keys are not the playhead's; space is.
+   * The slider's own keys are not the playhead's; space is, and Escape is the tour's.
    * @param {KeyboardEvent} event
    */
   #key(event) {
     this.byKey = true;
-    if (event.key !== " ") event.stopPropagation();
+    if (event.key !== " " && event.key !== "Escape") event.stopPropagation();
   }
 
   #move() {
@@ -155,6 +155,17 @@ export class Replay {
     this.strip.top = null;
     const beyond = unfolded.findIndex((round) => round.start > this.place());
     this.strip.showAll(beyond < 0 ? unfolded.length - 1 : beyond - 1);
+  }
+
+  /** Back to the run on screen. */
+  reset() {
+    this.stop();
+    this.dragging = false;
+    this.sent = null;
+    if (!this.data || this.length === this.data.gamma) return;
+    this.slider.value = String(this.data.gamma);
+    this.#show();
+    this.changed();
   }
 
   stop() {

@@ -16,6 +16,7 @@ import { Replay } from "./replay.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
 import { Timeline } from "./timeline.js";
+import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
 
 /** @import { RoundPayload, StageMount, StagePayload } from "../shared/payloads.js" */
@@ -44,10 +45,10 @@ export class Stage {
     this.stopListening = listen(() => this.#take());
     this.reporter = new Reporter(() => (this.playhead.playing || this.playhead.step < 0 ? null : this.playhead.step));
     this.playhead = new Playhead(() => this.show(), () => this.reporter.report());
-    this.strip = new Strip(find(this.node, ".strip"), (place) => this.#choose(place));
+    this.strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
     this.transport = new Transport(this.node, this.playhead);
     this.replay = new Replay(this.node, {
-      asked: (length) => this.askDraftLength(length),
+      asked: (length) => this.tour.takes(length) || this.askDraftLength(length),
       changed: () => this.#showHeadline(),
       place: () => this.data?.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
     });
@@ -56,6 +57,7 @@ export class Stage {
     this.timeline = new Timeline(this.node, this.playhead);
     this.inspector = new Inspector(find(this.node, ".inspector"), () => this.#choose(null));
     this.diagram = new Diagram(this.node, this.playhead);
+    this.tour = new Tour(this.node, this.playhead, this.replay, (keepsToken) => this.#tidy(keepsToken));
     this.style = readStyle(this.node);
     this.sizes = new ResizeObserver(() => this.#restyle());
     this.sizes.observe(this.node);
@@ -68,6 +70,7 @@ export class Stage {
   load({ data, setStateValue, setTriggerValue }) {
     this.reporter.send = (step) => setStateValue("step", step);
     this.askDraftLength = (length) => setTriggerValue("gamma", length);
+    this.tour.report = (at) => setTriggerValue("tour", at);
     this.askWhole = (version) => setTriggerValue("gap", version);
     this.given = data;
     this.#take();
@@ -109,6 +112,7 @@ export class Stage {
     this.diagram.load(data);
     this.playhead.load(data);
     this.diagram.settle();
+    this.tour.load(data);
     this.#showHeadline();
   }
 
@@ -128,14 +132,30 @@ export class Stage {
     this.figures.show(done, this.style);
     this.timeline.show(this.style);
     this.diagram.show();
+    this.tour.check();
   }
 
-  /** @param {Place | null} place */
-  #choose(place) {
+  /**
+   * @param {Place | null} place
+   * @param {boolean} [meant] whether the visitor pressed it; false where the focus only came to it
+   */
+  #choose(place, meant = false) {
     if (!this.data) return;
     this.pinned = place;
     this.#inspect(this.data);
     if (place && !this.playhead.playing) this.headline.say(this.inspector.text);
+    const chip = place && this.data.rounds[place.round].chips[place.index];
+    if (chip && meant) this.tour.choose({ round: place.round, status: chip.status, text: chip.text });
+  }
+
+  /**
+   * For the next beat of the tour: the run itself, and the tokens in reach of Tab.
+   * @param {boolean} keepsToken whether the chosen token stays explained
+   */
+  #tidy(keepsToken) {
+    this.replay.reset();
+    this.strip.offer();
+    if (!keepsToken) this.#choose(null);
   }
 
   /**
@@ -178,6 +198,7 @@ export class Stage {
     this.playhead.stop();
     this.transport.stop();
     this.replay.stop();
+    this.tour.stop();
     this.sizes.disconnect();
   }
 }

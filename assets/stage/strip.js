@@ -18,7 +18,8 @@ const SPECIAL = /^<.+>$/; // a special token, not a part of the text that a pers
 export class Strip {
   /**
    * @param {HTMLElement} box
-   * @param {(place: Place | null) => void} chosen when a visitor chooses a token; null when they leave it
+   * @param {(place: Place | null, meant: boolean) => void} chosen when a visitor chooses a token, by pressing it
+   *   (`meant`) or by moving the focus to it; null when they leave it
    */
   constructor(box, chosen) {
     this.box = box;
@@ -203,6 +204,12 @@ export class Strip {
     if (round) this.#reach(round.chips[0]);
   }
 
+  /** Put the round in sight into the tab order. */
+  offer() {
+    const round = this.rounds[this.round];
+    if (round && !this.box.matches(":focus-within")) this.#reach(round.chips[0]);
+  }
+
   /** @param {HTMLElement} chip */
   #reach(chip) {
     if (this.reachable) this.reachable.chip.tabIndex = -1;
@@ -214,12 +221,15 @@ export class Strip {
   #focused(chip) {
     if (!chip) return;
     this.#reach(chip);
-    if (chip.matches(":focus-visible")) this.#choose(chip);
+    if (chip.matches(":focus-visible")) this.#choose(chip, false);
   }
 
-  /** @param {HTMLElement | null} chip */
-  #choose(chip) {
-    if (chip) this.chosen({ round: Number(chip.dataset.round), index: Number(chip.dataset.index) });
+  /**
+   * @param {HTMLElement | null} chip
+   * @param {boolean} [meant]
+   */
+  #choose(chip, meant = true) {
+    if (chip) this.chosen({ round: Number(chip.dataset.round), index: Number(chip.dataset.index) }, meant);
   }
 
   /** @param {KeyboardEvent} event */
@@ -227,7 +237,7 @@ export class Strip {
     const chip = chipOf(event);
     if (!chip || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" || event.key === " ") this.#choose(chip);
-    else if (event.key === "Escape") this.chosen(null);
+    else if (event.key === "Escape" && this.box.closest(".pinned")) this.chosen(null, true);
     else if (!this.#moveFocus(chip, event.key)) return;
     event.preventDefault();
     event.stopPropagation();

@@ -7,6 +7,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from specviz.core.rounds import TargetStatus
 from specviz.data.lessons.story import Focus, Picture, Words
+from specviz.data.lessons.tour import Light, Until
 
 Phase = Literal["propose", "check", "judge"]
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
@@ -135,6 +136,35 @@ class DiagramPayload(TypedDict):
     place: str
 
 
+class BeatPayload(TypedDict):
+    """A beat of the tour: what it says and asks for, where the playhead stands, and what is said once it is done."""
+
+    until: Until
+    says: str
+    asks: str
+    keys: str
+    round: int
+    phase: Phase
+    lights: list[Light]
+    did: dict[str, str]
+    least: int
+    moves: bool
+
+
+class TourPayload(TypedDict):
+    """The tour of a first visit.
+
+    `started` counts how often the visitor began it; `at` is the beat to begin with, from 1; `next` are the addresses,
+    names and purposes of the pages to go to after it.
+    """
+
+    started: int
+    at: int
+    beats: list[BeatPayload]
+    end: str
+    next: list[tuple[str, str, str]]
+
+
 class RunPart(TypedDict):
     """What stays as it is while a page is drawn again: nearly all of a payload. The browser is sent it once."""
 
@@ -178,6 +208,7 @@ class StageState(TypedDict):
     gamma: int
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full
+    tour: NotRequired[TourPayload]  # missing: none is under way
 
 
 class StagePayload(StageState, RunPart):

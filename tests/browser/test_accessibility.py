@@ -17,6 +17,8 @@ VIOLATIONS = "axe.run(document, {resultTypes: ['violations']}).then((done) => do
 PAGES = {  # address, and what can be seen once the page is drawn
     "/": ".stage .round .chip",
     "/?view=full": ".chart .main-svg",
+    "/?tour=1": ".tour-says",
+    "/?tour=5": ".tour-says",
     "/race": "[data-testid=stDataFrame]",
     "/helps": "[data-testid=stTabs]",
     "/worksheet": "[data-testid=stMetric]",

@@ -14,6 +14,7 @@ from specviz.ui.shared.components import component
 
 VIEWS: tuple[View, ...] = get_args(View)
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
+TOUR = "tour"  # a link to a place in the tour of a first visit
 PARAMETER, COOKIE = "view", "specviz_view"
 
 
@@ -21,7 +22,8 @@ def view() -> View:
     """What this visitor sees. A link with settings and no view shows everything, as links always did."""
     visitor = session()
     if visitor.view is None:
-        visitor.view = _asked() or _remembered() or ("full" if st.query_params else "simple")
+        newcomer: View | None = "simple" if TOUR in st.query_params else None
+        visitor.view = _asked() or newcomer or _remembered() or ("full" if st.query_params else "simple")
     return visitor.view
 
 

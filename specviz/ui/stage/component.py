@@ -14,7 +14,12 @@ from specviz.ui.stage.growth import split
 MAX_STEP = 3 * 65_536
 
 
-def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int], None] | None = None) -> int | None:
+def stage(
+    data: StagePayload,
+    key: str = "stage",
+    on_draft_length: Callable[[int], None] | None = None,
+    on_tour: Callable[[object], None] | None = None,
+) -> int | None:
     """Mount the stage with what `stage_data` made.
 
     Args:
@@ -22,6 +27,7 @@ def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int
         key: of the component.
         on_draft_length: called with the draft length at which the visitor released the slider, before the script runs
             again.
+        on_tour: called with the visitor's place in the tour when it changes, before the script runs again.
 
     Returns:
         The sub-step at which the visitor last stopped, None before that. Reported on pause, at the end of a scrub and
@@ -33,7 +39,16 @@ def stage(data: StagePayload, key: str = "stage", on_draft_length: Callable[[int
         if on_draft_length and type(asked) is int and 1 <= asked <= MAX_DRAFT_LENGTH:
             on_draft_length(asked)
 
-    changes = {"on_step_change": ignore_change, "on_gamma_change": released, "on_gap_change": ignore_change}
+    def moved() -> None:
+        if on_tour:
+            on_tour(st.session_state[key].get("tour"))
+
+    changes = {
+        "on_step_change": ignore_change,
+        "on_gamma_change": released,
+        "on_gap_change": ignore_change,
+        "on_tour_change": moved,
+    }
     run, rest = split(data)
     _run()(key=f"{key}-run", data=run)
     result = _component()(key=key, data=rest, **changes)
@@ -58,5 +73,5 @@ def _run() -> Any:
 
 @cache
 def _component() -> Any:
-    styles = ("stage/stage.css", "stage/diagram.css")
+    styles = ("stage/stage.css", "stage/diagram.css", "stage/tour.css")
     return component("specviz_stage", html_of("stage/stage.html"), styles, "stage/component.js")

@@ -1,6 +1,7 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
@@ -19,8 +20,9 @@ from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 from specviz.ui.shared.verdict import headline
-from specviz.ui.shared.view import choose, remember_choice, view
-from specviz.ui.watch.state import FIRST, Asked, recorded_run
+from specviz.ui.shared.view import TOUR, choose, remember_choice, view, view_in_link
+from specviz.ui.watch.state import FIRST, Asked, Form, first_run, recorded_run
+from specviz.ui.watch.tour import asked_place, button_label, first_tour
 
 CONTROLS = RunControls()
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
@@ -71,12 +73,31 @@ def _all_controls() -> FormInput:
 
 
 def view_choice() -> None:
-    """A button that shows more, or less."""
+    """A button that shows more, or less; and beside it, for a newcomer, the tour."""
     full = view() == "full"
     label, wanted, icon = ("Show less", "simple", "unfold_less") if full else ("Show everything", "full", "unfold_more")
-    with st.container(key="view_choice"):
+    with st.container(key="view_choice", horizontal=True):
+        if not full and first_tour():
+            place = session().watch.tour
+            kind: Literal["primary", "secondary"] = "secondary" if place.open else "primary"
+            st.button(button_label(place), key="tour", icon=":material/school:", type=kind, on_click=_begin_tour)
         st.button(label, key="change_view", icon=f":material/{icon}:", on_click=choose, args=(wanted,))
     remember_choice()
+
+
+def _begin_tour() -> None:
+    """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
+    watching, default = session().watch, Form().current
+    at = 1 if watching.tour.open else watching.tour.at or 1
+    form = watching.form
+    if form.current != default:
+        form.change(*default)
+    form.acted, form.notes, watching.request = False, [], None
+    set_widgets(_values(*default))
+    if shown := first_run():
+        watching.open_recorded(shown)
+    watching.tour.begin(at)
+    st.query_params.from_dict({TOUR: str(at)} | view_in_link())
 
 
 def ask_draft_length(length: int) -> None:
@@ -115,7 +136,10 @@ def _take_link_once() -> None:
     watching = session().watch
     form = watching.form
     if not form.link_read:
-        given = address()
+        at = asked_place()
+        given = {} if at else address()  # the tour has a run of its own
+        if at:
+            watching.tour.begin(at)
         linked = request_from_link(given, models_in(given))
         form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
         asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}

@@ -1,12 +1,9 @@
 """The Watch page: the run on screen, and everything drawn from it."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
-from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.ui.session import session
@@ -22,7 +19,8 @@ from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
 from specviz.ui.watch.files import show_files
 from specviz.ui.watch.outcome import show_outcome, show_verdict
 from specviz.ui.watch.payload import link_on_stage, stage_payload
-from specviz.ui.watch.state import FIRST, Shown, Watching, recorded_run
+from specviz.ui.watch.state import Shown, Watching, first_run
+from specviz.ui.watch.tour import take_place, unknown_place, write_place
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 
@@ -30,14 +28,13 @@ POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
 def watch(asked: FormInput) -> Watching:
     """Submit what was asked for, unless it runs already; nothing runs live before the visitor acts."""
     watching = session().watch
-    if watching.shown is None and (recorded := first_trace()):
-        watching.shown = replace(recorded_run(recorded, FIRST, FIRST), draft_guesses=first_draft_guesses())
+    watching.shown = watching.shown or first_run()
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
         write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link())
     watching.refused = asked.problem is not None
     own = None if asked.preset else left_out_of_link(asked.request.prompt)
-    notices([unknown_view(), *watching.form.notes, asked.problem, own])
+    notices([unknown_view(), unknown_place(), *watching.form.notes, asked.problem, own])
     return watching
 
 
@@ -71,13 +68,17 @@ def _draw_stage(watching: Watching) -> None:
     if watching.form.slider_released:
         watching.form.slider_released = False
         st.rerun()  # the draft length is the page's business, not the stage's alone
+    if watching.tour.left:
+        watching.tour.left = False
+        st.rerun()  # the button says where the tour goes on
+    write_place(watching.tour)
     payload = stage_payload(watching, st.session_state.gamma, view())
     if payload is None:
         st.info(plain(watching.notice or "Change a setting, or press Run again, to see the first run."))
         return
     watching.sent = sent_with(payload)
     with st.container(key="run"):
-        step = stage(payload, on_draft_length=ask_draft_length)
+        step = stage(payload, on_draft_length=ask_draft_length, on_tour=take_place)
     watching.step = watching.step if step is None else step
 
 

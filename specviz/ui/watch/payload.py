@@ -9,6 +9,7 @@ from specviz.player.data import stage_data
 from specviz.player.payload import StagePayload, View
 from specviz.player.replay import replay_data
 from specviz.ui.watch.state import Drawn, Shown, Watching
+from specviz.ui.watch.tour import tour_on_stage
 
 MOST_PAYLOADS = 32  # about half a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
@@ -30,6 +31,8 @@ def stage_payload(watching: Watching, draft_length: int, view: View = "full") ->
     payload["playhead"] = watching.step
     payload["gamma"] = draft_length
     payload["view"] = view
+    if tour := tour_on_stage(watching):
+        payload["tour"] = tour
     return payload
 
 

@@ -9,6 +9,7 @@ from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
 from specviz.core.trace import Trace, without_candidates
+from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.workloads import DEFAULT_PRESET
 from specviz.player.data import Source
 from specviz.player.payload import StagePayload
@@ -84,6 +85,12 @@ def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> Shown:
     return Shown(trace, run_id, "recorded", trace.output.text if same else None, stored_id=stored_id)
 
 
+def first_run() -> Shown | None:
+    """The recorded run of the first screen; None where its file is missing."""
+    trace = first_trace()
+    return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
+
+
 def measured_run(run: RunResult, run_id: str, source: Source) -> Shown:
     """A run of this server, as far as it is."""
     return Shown(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id)
@@ -99,6 +106,26 @@ class Drawn:
 
 
 @dataclass(slots=True)
+class TourPlace:
+    """How far the visitor is in the tour."""
+
+    at: int = 0  # the beat, from 1; 0 before the first and after the last
+    open: bool = False  # on screen
+    started: int = 0  # how often it was opened
+    left: bool = False  # just now: the page's button changes
+
+    def begin(self, at: int) -> None:
+        """Open the tour at a beat."""
+        self.at, self.open, self.started = at, True, self.started + 1
+
+    def take(self, at: int, beats: int) -> None:
+        """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
+        self.open = 1 <= at <= beats
+        self.left = not self.open
+        self.at = at if self.open else self.at * (at == 0)
+
+
+@dataclass(slots=True)
 class Watching:
     """One visitor's Watch page."""
 
@@ -107,6 +134,7 @@ class Watching:
     sent: Sent | None = None  # what of the run the browser has
     drawn: Drawn | None = None  # the payload made last of a run that only this visitor sees
     form: Form = field(default_factory=Form)
+    tour: TourPlace = field(default_factory=TourPlace)
     step: int | None = None  # the playhead; None starts at the first
     shown: Shown | None = None
     request: RunRequest | None = None  # the one last submitted
@@ -126,6 +154,7 @@ class Watching:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
         if self.request is not None:
             self.step = None  # a link's playhead belongs to the link's run
+        self.tour.open = False  # it is about the recorded first run
         self.request, self.preset, self.message, self.file_problem = request, preset, "", ""
         self.run.start(lambda job: Run(job, request), fresh=fresh)
 
@@ -210,9 +239,13 @@ class Watching:
 
     def open_trace(self, trace: Trace, run_id: str) -> None:
         """Show a trace from a file; a run under way ends."""
+        self.open_recorded(recorded_run(trace, run_id))
+
+    def open_recorded(self, shown: Shown) -> None:
+        """Show a run that was recorded before; a run under way ends."""
         self.run.reset()
-        self.message, self.file_problem, self.step = "", "", None
-        self.shown = recorded_run(trace, run_id)
+        self.message, self.file_problem, self.step, self.tour.open = "", "", None, False
+        self.shown = shown
 
 
 def run_notice(slot: JobSlot[RunResult]) -> str | None:

@@ -1,0 +1,209 @@
+// The tour of a first visit. One beat at a time says what to look at and what to do, lights up that part of the stage, and
+// goes on when the visitor has done it. Its place is reported, so that the page's address holds it.
+
+import { element, find } from "../shared/dom.js";
+import { listenForKeys } from "../shared/keys.js";
+import { whatWasDone } from "./until.js";
+
+/** @import { BeatPayload, StagePayload, TourPayload } from "../shared/payloads.js" */
+/** @import { Playhead } from "./playhead.js" */
+/** @import { Replay } from "./replay.js" */
+/** @import { Chosen, Doing } from "./until.js" */
+
+const CLOSED = 0; // as a place: no beat is open
+
+export class Tour {
+  /**
+   * @param {HTMLElement} stage
+   * @param {Playhead} playhead
+   * @param {Replay} replay
+   * @param {(keepsToken: boolean) => void} tidy puts the stage in order for a beat
+   */
+  constructor(stage, playhead, replay, tidy) {
+    this.stage = stage;
+    this.playhead = playhead;
+    this.replay = replay;
+    this.tidy = tidy;
+    /** @type {(at: number) => void} */
+    this.report = () => {};
+    /** @type {StagePayload | null} */
+    this.data = null;
+    /** @type {TourPayload | null} */
+    this.tour = null;
+    this.at = CLOSED; // the beat, from 1; one more than the beats: the end
+    /** @type {Chosen | null} */
+    this.chosen = null;
+    /** @type {Doing["released"]} */
+    this.released = null;
+    this.panel = element("section", "tour");
+    this.text = element("div", "tour-text");
+    this.place = element("span", "tour-place");
+    this.back = button("Back", () => this.#jump(this.at - 1));
+    this.skip = button("Skip", () => this.#jump(this.at + 1));
+    this.end = button("", () => this.leave());
+    this.#build();
+    this.stop = listenForKeys(stage, { Escape: "leave" }, () => this.at && this.leave());
+  }
+
+  #build() {
+    this.panel.setAttribute("aria-label", "Tour");
+    this.panel.tabIndex = -1;
+    this.panel.hidden = true;
+    this.text.setAttribute("role", "status");
+    this.skip.setAttribute("aria-label", "Skip this step");
+    this.end.title = "Escape does the same";
+    const buttons = element("div", "tour-buttons");
+    buttons.append(this.place, this.back, this.skip, this.end);
+    this.panel.append(this.text, buttons);
+    find(this.stage, ".strips").before(this.panel);
+  }
+
+  /** The open beat. @returns {BeatPayload | null} */
+  get beat() {
+    return this.tour?.beats[this.at - 1] ?? null;
+  }
+
+  /**
+   * A payload. The place in it counts only where the tour was opened again; afterwards the stage knows better.
+   * @param {StagePayload} data
+   */
+  load(data) {
+    const otherRun = data.run_id !== this.data?.run_id;
+    this.data = data;
+    if (data.tour && data.tour.started !== this.tour?.started) {
+      this.tour = data.tour;
+      this.#enter(data.tour.at, null);
+      this.panel.focus({ preventScroll: true });
+      this.panel.scrollIntoView({ block: "nearest" });
+    } else if (otherRun || (!data.tour && this.beat)) this.#close();
+    this.#light();
+  }
+
+  /** Whether the visitor has done what the open beat asks for. */
+  check() {
+    if (!this.data || !this.beat) return;
+    const { step, last, round, phase, done } = this.playhead;
+    const { chosen, released } = this;
+    const did = whatWasDone(this.beat, { step, last, round, phase, done, chosen, released }, this.data.rounds);
+    if (did === null) return;
+    this.#enter(this.at + 1, did);
+    this.report(this.at);
+  }
+
+  /**
+   * A token that the visitor clicked, or pressed Enter on.
+   * @param {Chosen} chosen
+   */
+  choose(chosen) {
+    this.chosen = chosen;
+    this.check();
+  }
+
+  /**
+   * The draft length at which the slider was released.
+   * @param {number} length
+   * @returns {boolean} whether that is the tour's business: while a beat is open nothing runs
+   */
+  takes(length) {
+    if (!this.beat) return false;
+    const run = this.replay.shown;
+    this.released = run && { length, run };
+    this.check();
+    return true;
+  }
+
+  leave() {
+    this.#close();
+    this.report(CLOSED);
+    find(this.stage, ".play").focus({ preventScroll: true });
+  }
+
+  /** @param {number} at */
+  #jump(at) {
+    this.#enter(at, null);
+    this.report(at);
+    this.panel.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {number} at
+   * @param {string | null} did what the visitor did to get here; null where they went here directly
+   */
+  #enter(at, did) {
+    const before = this.beat;
+    this.at = at;
+    this.chosen = this.released = null;
+    this.#stand(did === null);
+    this.tidy(did !== null && before?.until === "opened");
+    this.#draw(did);
+    this.#light();
+  }
+
+  /** @param {boolean} directly */
+  #stand(directly) {
+    const { beat, playhead } = this;
+    if (beat && (directly || beat.moves)) playhead.seek(beat.round * playhead.phases.length + playhead.phases.indexOf(beat.phase));
+    else if (playhead.playing) playhead.pause();
+  }
+
+  #close() {
+    if (!this.at) return;
+    this.at = CLOSED;
+    this.panel.hidden = true;
+    this.text.replaceChildren();
+    this.#light();
+    this.tidy(true);
+  }
+
+  /** @param {string | null} did */
+  #draw(did) {
+    const { tour, beat } = this;
+    if (!tour) return;
+    this.panel.hidden = false;
+    this.place.textContent = beat ? `Step ${this.at} of ${tour.beats.length}` : "End of the tour";
+    const lines = [element("p", "tour-says", beat?.says ?? tour.end)];
+    if (did) lines.unshift(element("p", "tour-did", did));
+    lines.push(beat ? asking(beat) : whatNext(tour));
+    this.text.replaceChildren(...lines);
+    this.back.disabled = this.at === 1;
+    this.skip.hidden = !beat;
+    this.end.setAttribute("aria-label", beat ? "Leave the tour" : "Close the tour");
+    this.end.textContent = beat ? "Leave" : "Close";
+  }
+
+  /** Light up what the open beat is about. A lesson does the same with one part. */
+  #light() {
+    if (this.beat) this.stage.dataset.focus = this.beat.lights.join(" ");
+    else if (!this.data?.diagram) delete this.stage.dataset.focus;
+  }
+}
+
+/** @param {BeatPayload} beat */
+function asking({ asks, keys }) {
+  const line = element("p", "tour-asks", `▸ ${asks} `);
+  line.append(element("span", "tour-keys", `Keys: ${keys}`));
+  return line;
+}
+
+/** @param {TourPayload} tour */
+function whatNext({ next }) {
+  const line = element("p", "tour-asks", "▸ Next: ");
+  next.forEach(([address, name, purpose], i) => {
+    const link = element("a", "", name);
+    link.href = `./${address}`;
+    link.target = "_self";
+    line.append(link, ` ${purpose}${i < next.length - 1 ? "; " : "."}`);
+  });
+  return line;
+}
+
+/**
+ * @param {string} label
+ * @param {() => void} act
+ */
+function button(label, act) {
+  const made = element("button", "", label);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}

@@ -1,0 +1,154 @@
+"""The tour of a first visit in a real Chromium: the whole of it by keyboard, and by pointer on a phone."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from specviz.data.first_run import first_trace
+from specviz.data.lessons.tour import NEXT, Tour, tour_of
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
+
+TRACE = first_trace()
+assert TRACE
+TOUR = tour_of(TRACE)
+PHONE = {"width": 390, "height": 844}
+WIDE = {"width": 1280, "height": 720}
+
+
+@pytest.fixture
+def tour() -> Tour:
+    assert TOUR
+    return TOUR
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    phone = getattr(request, "param", None) == "phone"
+    context = browser.new_context(viewport=PHONE if phone else WIDE, has_touch=phone, is_mobile=phone)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.failures = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
+    yield page
+    assert page.failures == []  # type: ignore[attr-defined]
+    context.close()
+
+
+def open_watch(page: Page, server: AppServer, query: str = "") -> Page:
+    page.goto(f"{server.url}/{query}")
+    page.wait_for_selector(".stage .round .chip")
+    wait_until_drawn(page)
+    return page
+
+
+def expect_step(page: Page, tour: Tour, number: int) -> None:
+    """The card of that step: its words, its light, its place in the address, and no playing."""
+    beat = tour.beats[number - 1]
+    expect(page.locator(".tour-place")).to_have_text(f"Step {number} of 6")
+    expect(page.get_by_role("status").filter(has_text=beat.says)).to_be_visible()
+    expect(page.locator(".stage")).to_have_attribute("data-focus", " ".join(beat.lights))
+    expect(page.locator(".stage .play")).not_to_have_class(re.compile("playing"))
+    page.wait_for_url(re.compile(f"[?&]tour={number}(&|$)"))
+
+
+def card(page: Page) -> Locator:
+    return page.locator(".tour")
+
+
+def chip(page: Page, index: int) -> Locator:
+    return page.locator(".strip .round.current .chip").nth(index)
+
+
+def test_the_whole_tour_by_keyboard(page: Page, app_server: AppServer, tour: Tour) -> None:
+    open_watch(page, app_server)
+    page.get_by_role("button", name="New here?").focus()
+    page.keyboard.press("Enter")
+    expect_step(page, tour, 1)
+    expect(card(page)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect_step(page, tour, 2)
+    expect(card(page)).to_contain_text("You stepped to the check.")
+    while page.evaluate("document.activeElement?.shadowRoot?.activeElement?.className ?? ''").split(" ")[0] != "chip":
+        page.keyboard.press("Tab")
+    expect_step(page, tour, 2)  # a token with the focus is no guess yet
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect_step(page, tour, 3)
+    expect(card(page)).to_contain_text("You chose “big”. Right: it is the one that fails.")
+    expect(page.locator(".inspector")).to_be_hidden()  # it opens when the token is opened
+    page.keyboard.press("Enter")
+    expect_step(page, tour, 4)
+    expect(card(page)).to_contain_text("You opened “big”")
+    expect(page.locator(".inspector")).to_contain_text("Why “big” was rejected")
+    page.keyboard.press("Escape")  # closes the token, not the tour
+    expect(page.locator(".inspector")).to_be_hidden()
+    page.get_by_role("button", name="Forward one round").focus()
+    for _ in range(tour.beats[4].round - tour.beats[3].round):
+        page.keyboard.press("Enter")
+    expect_step(page, tour, 5)
+    expect(card(page)).to_contain_text("You found round 6: all 4 guesses are accepted.")
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.focus()
+    for length in range(5, 9):
+        expect_step(page, tour, 5)
+        page.keyboard.press("ArrowRight")
+        expect(card(page) if length == 8 else page.locator(".round-number")).to_contain_text(str(length))
+    expect_step(page, tour, 6)
+    expect(card(page)).to_contain_text("19 target passes instead of 21, but 94 guesses are wasted instead of 37")
+    expect(slider).to_have_value("4")
+    page.locator(".stage .play").focus()
+    page.keyboard.press("Space")
+    expect(card(page)).to_contain_text(tour.end)
+    expect(card(page)).to_contain_text("You saw the run to its end.")
+    for address, name, _ in NEXT:
+        expect(card(page).get_by_role("link", name=name, exact=True)).to_have_attribute("href", f"./{address}")
+    expect(page.locator(".stage[data-run=first]")).to_be_visible()  # nothing ran
+    assert "tour=" not in page.url
+
+
+@pytest.mark.parametrize("page", ["phone"], indirect=True)
+def test_the_whole_tour_by_touch_on_a_phone(page: Page, app_server: AppServer, tour: Tour) -> None:
+    open_watch(page, app_server)
+    page.get_by_role("button", name="New here?").tap()
+    expect_step(page, tour, 1)
+    expect(card(page)).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Forward one step").tap()
+    expect_step(page, tour, 2)
+    chip(page, 1).tap()
+    expect_step(page, tour, 3)
+    expect(card(page)).to_contain_text("You chose “a”. The target accepts it. “big” is the one that fails.")
+    chip(page, 2).tap()
+    expect_step(page, tour, 4)
+    for _ in range(tour.beats[4].round - tour.beats[3].round):
+        page.get_by_role("button", name="Forward one round").tap()
+    expect_step(page, tour, 5)
+    page.get_by_role("slider", name="Draft length").fill("8")
+    expect_step(page, tour, 6)
+    page.get_by_role("button", name="Play", exact=True).tap()
+    expect(card(page)).to_contain_text(tour.end)
+    expect_no_sideways_scroll(page)
+    page.get_by_role("button", name="Close the tour").tap()
+    expect(card(page)).to_be_hidden()
+    expect(page.locator(".stage[data-run=first]")).to_be_visible()
+
+
+def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(page: Page, app_server: AppServer, tour: Tour) -> None:
+    open_watch(page, app_server, "?tour=2")
+    expect_step(page, tour, 2)
+    page.get_by_role("button", name="Skip this step").click()
+    expect_step(page, tour, 3)
+    page.reload()
+    expect_step(page, tour, 3)
+    expect(page.locator(".round-number")).to_have_text("Round 2 of 21")
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect_step(page, tour, 2)
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+    expect(page.locator(".stage")).not_to_have_attribute("data-focus", re.compile(""))
+    expect(page.locator(".stage .play")).to_be_focused()
+    page.get_by_role("button", name="Continue the tour: step 2 of 6").click()
+    expect_step(page, tour, 2)
