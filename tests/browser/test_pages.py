@@ -1,15 +1,66 @@
 """What holds for every page: the frame around it, whichever is opened first."""
 
 import re
+import urllib.request
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.conftest import AppServer
+from tests.conftest import ROOT, AppServer
+from tests.support.app_server import serving
+from tests.support.visitor import wait_until_drawn
+
+PAGES = {  # by address, in the order of the menu
+    "/": "Watch",
+    "/learn": "Learn",
+    "/race": "Race",
+    "/helps": "When it helps",
+    "/worksheet": "Worksheet",
+    "/proof": "Same quality",
+    "/play": "Be the draft",
+}
+PHONE = {"width": 390, "height": 844}
 
 
 def test_the_first_page_opened_on_a_fresh_server_has_its_frame(fresh_server: AppServer, page: Page) -> None:
     page.goto(f"{fresh_server.url}/learn?lesson=3")
-    for title in ("Watch", "Race", "When it helps", "Worksheet", "Learn", "Same quality", "Be the draft"):
-        expect(page.get_by_test_id("stHeader").get_by_text(title, exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(PAGES.values()), timeout=60_000)
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
     expect(page).to_have_url(re.compile(r"/learn\?.*lesson=(3|round)"))
+
+
+def test_every_page_has_a_title_of_its_own_and_one_first_heading(app_server: AppServer, page: Page) -> None:
+    for path, title in PAGES.items():
+        page.goto(f"{app_server.url}{path}")
+        wait_until_drawn(page, "[data-testid=stMain] h1")
+        expect(page).to_have_title(f"{title} · specviz")
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        expect(page.get_by_role("heading", level=1)).to_contain_text("specviz")
+
+
+def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: AppServer, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(app_server.url)
+    wait_until_drawn(page, ".stage")
+    handle = page.get_by_role("button", name="Menu", exact=True)
+    box = handle.bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 44
+    assert "Menu" in handle.evaluate("node => getComputedStyle(node, '::before').content")
+    for title in ("Learn", "Race"):
+        handle.click()
+        expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+        expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+        expect(page).to_have_title(f"{title} · specviz")
+        expect(handle).to_be_visible()
+
+
+def test_each_pages_html_has_its_title_for_previews_of_links(tmp_path: Path) -> None:
+    """serve.py puts them in; the page works as under app.py."""
+    with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
+        for path, title in PAGES.items():
+            with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
+                html = answer.read().decode()
+            assert f"<title>{title} · specviz</title>" in html
+            assert '<meta property="og:description"' in html

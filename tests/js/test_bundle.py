@@ -17,6 +17,7 @@ ENTRIES = (
     "stage/feed.js",
     "stage/run.js",
     "memory/memory.js",
+    "menu/menu.js",
     "race/race.js",
     "play/play.js",
     "words/words.js",

@@ -21,6 +21,7 @@ from specviz.ui.helps.state import HERE, RECORDED, Sweeps
 from specviz.ui.helps.studied import studied
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import file_label, plain
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.job_slot import beside_line, waiting_line
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
@@ -36,7 +37,7 @@ def lead() -> None:
         "How much a draft model helps depends on the text, the draft model and the draft length: measure it.",
         "sweep-lead",
     )
-    st.markdown(f"##### :primary[spec]viz&emsp;**“2–3× faster” is not guaranteed.** {answer}", unsafe_allow_html=True)
+    heading(f"**“2–3× faster” is not guaranteed.** {answer}", html=True)
 
 
 def show_sweeps(tabs: dict[str, Panel]) -> None:

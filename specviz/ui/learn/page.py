@@ -18,6 +18,7 @@ from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.stage.component import stage
@@ -31,7 +32,7 @@ def begin() -> Learning | None:
     state = session().learn
     _follow_address(state)
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
-        st.markdown("##### :primary[spec]viz&emsp;**Learn** how a small model and a big one write together.")
+        heading("**Learn** how a small model and a big one write together.")
         _choose("part", "Part of this page", PART_LABELS, state)
         _choose("words", "In which words", WORDS_LABELS, state)
     notices(state.problems)

@@ -27,6 +27,7 @@ from specviz.ui.play.turns import (
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import restore_widgets
 from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
@@ -58,7 +59,7 @@ def lead() -> None:
     state = session().play
     _take_link_once(state)
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
-        st.markdown(f"##### :primary[spec]viz&emsp;{RULES[state.plan.mode]}")
+        heading(RULES[state.plan.mode])
         choose_game(state)
     notices(state.problems)
     write_address(state.plan.link)

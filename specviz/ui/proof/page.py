@@ -15,6 +15,7 @@ from specviz.ui.proof.state import Outcome, Proving
 from specviz.ui.proof.status import section, show_status
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.job_size import limit_sentence
 from specviz.ui.shared.persistent_widgets import with_index
 
@@ -28,7 +29,7 @@ def lead() -> None:
         "model alone. Check it here.",
         "proof-lead",
     )
-    st.markdown(f"##### :primary[spec]viz&emsp;**Same quality.** {claim}", unsafe_allow_html=True)
+    heading(f"**Same quality.** {claim}", html=True)
 
 
 def show_proof(wanted: Wanted) -> None:

@@ -16,6 +16,7 @@ from specviz.models.allowed import offered_names
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.engine import engine
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
@@ -41,9 +42,9 @@ class FormInput:
 
 def lead() -> None:
     """One sentence that says what is on screen."""
-    st.markdown(
-        "##### :primary[spec]viz&emsp;A **small model drafts** a few tokens. The **big model checks them all in one "
-        "pass**, accepts the right start and corrects the first mistake."
+    heading(
+        "A **small model drafts** a few tokens. The **big model checks them all in one pass**, accepts the right start "
+        "and corrects the first mistake."
     )
 
 

@@ -28,6 +28,7 @@ from specviz.ui.race.state import recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
 from specviz.ui.worksheet.controls import chosen_start, controls
 from specviz.ui.worksheet.figures import gap_figure, speedup_map
@@ -79,7 +80,7 @@ def lead() -> None:
     answer = explained(
         "Tokens per target call over the cost of a round. Modelled unless marked as measured.", "worksheet-lead"
     )
-    st.markdown(f"##### :primary[spec]viz&emsp;**Does a draft pay?** {answer}", unsafe_allow_html=True)
+    heading(f"**Does a draft pay?** {answer}", html=True)
 
 
 def calculator(known: Known) -> None:

@@ -1,0 +1,92 @@
+"""The title and description that a preview of a link shows. No server; tests/browser/test_pages.py asks a real one."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from specviz.ui.shared.pages import PAGES, Page
+from specviz.ui.shared.previews import Message, Previews, Receive, Send, page_at, with_preview
+
+HTML = b"<html><head><title>Streamlit</title></head></html>"
+
+
+def asked(path: str, method: str = "GET", kind: bytes = b"text/html; charset=utf-8") -> list[dict[str, Any]]:
+    """What the visitor gets, and last the headers that Streamlit got."""
+    sent: list[dict[str, Any]] = []
+    seen: list[Any] = []
+
+    async def streamlit(scope: Message, receive: Receive, send: Send) -> None:
+        seen.extend(scope["headers"])
+        headers = [(b"content-type", kind), (b"content-length", str(len(HTML)).encode()), (b"etag", b"1")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": HTML[:10], "more_body": True})
+        await send({"type": "http.response.body", "body": HTML[10:]})
+
+    async def send(message: Message) -> None:
+        sent.append(dict(message))
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    headers = [(b"accept-encoding", b"gzip"), (b"host", b"here")]
+    scope = {"type": "http", "method": method, "path": path, "headers": headers}
+    asyncio.run(Previews(streamlit)(scope, receive, send))
+    return [*sent, {"seen": seen}]
+
+
+def body_of(sent: list[dict[str, Any]]) -> bytes:
+    return b"".join(message.get("body", b"") for message in sent)
+
+
+def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
+    assert len({page.title for page in PAGES}) == len({page.description for page in PAGES}) == len(PAGES) == 7
+    for page in PAGES:
+        assert 40 <= len(page.description) <= 120
+        body = body_of(asked(f"/{page.name}")).decode()
+        assert f"<title>{page.title} · specviz</title>" in body
+        assert body.count(page.description) == 2
+        assert "Streamlit" not in body
+
+
+def test_the_answer_says_its_new_length_and_keeps_no_mark_of_the_old_one() -> None:
+    start, body, streamlit = asked("/")
+    assert dict(start["headers"])[b"content-length"] == str(len(body["body"])).encode()
+    assert b"etag" not in dict(start["headers"])
+    assert streamlit["seen"] == [(b"host", b"here")]
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "kind"),
+    [
+        ("/static/js/index.js", "GET", b"text/html"),
+        ("/race", "HEAD", b"text/html"),
+        ("/race", "GET", b"application/json"),
+    ],
+)
+def test_everything_else_passes_as_it_is(path: str, method: str, kind: bytes) -> None:
+    sent = asked(path, method, kind)
+    assert body_of(sent) == HTML
+    assert (b"etag", b"1") in sent[0]["headers"]
+
+
+def test_a_websocket_passes() -> None:
+    seen: list[str] = []
+
+    async def streamlit(scope: Message, receive: Receive, send: Send) -> None:
+        seen.append(scope["type"])
+
+    asyncio.run(Previews(streamlit)({"type": "websocket", "path": "/"}, None, None))  # type: ignore[arg-type]
+    assert seen == ["websocket"]
+
+
+def test_the_tags_are_escaped() -> None:
+    page = Page("x", "<b>", '"><script>')
+    assert b"<script>" not in with_preview(HTML, page)
+    assert b"<title>&lt;b&gt;" in with_preview(HTML, page)
+
+
+def test_only_pages_have_a_preview() -> None:
+    assert page_at("/") is PAGES[0]
+    assert page_at("/race/") == page_at("/race")
+    assert page_at("/_stcore/health") is None
