@@ -5,6 +5,7 @@ import { mount } from "../shared/mounting.js";
 import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
 import { applyScheme } from "../shared/theme.js";
 import { layoutOf } from "./layout.js";
+import { fileName } from "./names.js";
 
 /** @import { ChartPayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */
@@ -20,6 +21,10 @@ class Chart {
     this.node = find(root, ".chart");
     this.plot = find(root, ".plot");
     this.missing = find(root, ".missing");
+    this.coming = find(root, ".coming");
+    /** @type {HTMLDetailsElement} */
+    this.saving = find(root, ".save");
+    this.saving.addEventListener("click", (event) => this.#save(event));
     /** @type {ChartPayload | null} */
     this.data = null;
     /** @type {PlotlyModule | null} */
@@ -59,6 +64,23 @@ class Chart {
     this.drawn = wanted;
     const { data, layout } = structuredClone(this.data.figure); // Plotly writes into what it is given
     this.Plotly.react(this.plot, data, layoutOf(layout, look, width), PLOT_CONFIG);
+    this.coming.hidden = true;
+    this.saving.hidden = false;
+  }
+
+  /**
+   * Save the figure as it is shown, on the theme's background. The browser makes the file itself.
+   * @param {Event} event
+   */
+  #save({ target }) {
+    if (!(target instanceof HTMLButtonElement) || !this.data || !this.Plotly) return;
+    const { data, layout } = structuredClone(this.data.figure);
+    const look = this.#look();
+    const paper = { paper_bgcolor: look.background, plot_bgcolor: look.background };
+    const figure = { data, layout: { ...layoutOf(layout, look, this.node.clientWidth), ...paper }, config: PLOT_CONFIG };
+    void this.Plotly.downloadImage(figure, { format: target.value, scale: 2, filename: fileName(this.data.alt) });
+    this.saving.open = false;
+    this.saving.querySelector("summary")?.focus();
   }
 
   /** The theme's colours and font, as the style sheet has them. */
@@ -85,6 +107,7 @@ class Chart {
     }
     this.fetching = false;
     this.missing.hidden = this.Plotly !== null;
+    this.coming.hidden = this.Plotly === null;
     if (this.Plotly) this.show();
   }
 

@@ -7,6 +7,7 @@ import { element } from "./dom.js";
  * @typedef {object} PlotlyModule
  * @property {(plot: HTMLElement, traces: object[], layout: object, config: object) => void} react
  * @property {(plot: HTMLElement) => void} purge
+ * @property {(figure: { data: object[], layout: object, config: object }, file: object) => Promise<string>} downloadImage
  */
 
 /** @typedef {Window & { Plotly?: PlotlyModule, specvizPlotly?: Promise<PlotlyModule> }} PlotlyWindow */

@@ -1,6 +1,7 @@
 """The chart component in a real Chromium, on the pages that use it."""
 
-from playwright.sync_api import Locator, Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import wait_until_drawn
@@ -43,6 +44,42 @@ def test_a_place_is_reserved_and_a_sentence_stands_in_it_where_plotly_cannot_be_
     assert box is not None
     assert box["height"] == 450
     expect(page.get_by_role("img", name=MAP)).to_have_count(1)
+
+
+def test_a_line_says_that_a_figure_is_coming(page: Page, app_server: AppServer) -> None:
+    held: list[Route] = []
+    page.context.route("**/plotly.min.js", lambda route: held.append(route))
+    page.goto(f"{app_server.url}/worksheet")
+    coming = page.locator(".chart .coming").first
+    expect(coming).to_be_visible(timeout=PATIENCE)
+    expect(coming).to_have_text("The figure is being loaded …")
+    expect(page.locator(".chart .save").first).to_be_hidden()
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("img", name=MAP).locator(".main-svg").first).to_be_visible()
+    expect(coming).to_be_hidden()
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
+def test_a_chart_is_saved_by_keyboard_without_a_network(
+    page: Page, app_server: AppServer, kind: str, begins: bytes
+) -> None:
+    page.goto(f"{app_server.url}/worksheet")
+    chart = page.locator(".chart").filter(has=page.get_by_role("img", name=MAP))
+    expect(chart.locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.context.set_offline(True)
+    chart.locator("summary").focus()
+    page.keyboard.press("Enter")
+    button = chart.get_by_role("button", name=kind)
+    button.focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.startswith("specviz-modelled-speedup")
+    assert download.value.path().read_bytes().startswith(begins)
+    assert [url for url in asked if not url.startswith(("blob:", "data:", app_server.url))] == []
+    expect(button).to_be_hidden()
 
 
 def test_the_charts_of_a_page_load_plotly_once(page: Page, app_server: AppServer) -> None:

@@ -28,7 +28,7 @@ from specviz.ui.worksheet.link import WorksheetLink, start_from_link
 NAMES = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
 NAMES += ["paste", "speedup", "without", "with"]
 UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty until a visitor fills them in
-FINE: dict[str, Any] = {"step": 0.001, "format": "%.2f"}
+FINE: dict[str, Any] = {"step": 0.001, "format": "%.3f"}
 KEYS = [f"worksheet_{name}" for name in NAMES]
 
 
