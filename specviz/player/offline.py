@@ -8,6 +8,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from itertools import chain
@@ -16,7 +17,8 @@ from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, count
 from specviz.core.trace import Trace
-from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
+from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
+from specviz.measure.paired import Paired
 from specviz.player.bundle import bundle
 from specviz.player.data import stage_data
 from specviz.player.payload import NoReplay, Replays
@@ -34,6 +36,7 @@ def offline_page(
     replay: NoReplay | Replays | None = None,
     costs: Costs | None = None,
     address: str | None = None,
+    repeats: Paired | None = None,
 ) -> str:
     """The HTML of a page that plays a finished run.
 
@@ -43,17 +46,20 @@ def offline_page(
         replay: what `replay_data` made, so that the page can show the run at other draft lengths.
         costs: what the pair costs on the machine of the run, for the verdict's reason.
         address: an http address where the same run can be opened live.
+        repeats: the timed repeats that the run is one of; the run of the target alone and the verdict are then theirs.
 
     Raises:
         InputError: the run has not ended, or the page would be larger than 2 MB.
     """
     if trace.output.stopped_by is None:
         raise InputError("The run has not ended: only a whole run can be exported.")
+    if repeats:
+        trace = replace(trace, autoregressive=repeats.plain.autoregressive)
     data = stage_data(trace, run_id="offline", source="recorded", running=False, replay=replay)
     parts = {
         "title": escape(_title(trace)),
         "stage": _asset("stage/stage.html"),
-        "result": _result(trace, costs),
+        "result": _result(trace, costs, repeats),
         "texts": _texts(trace, plain_text),
         "settings": _settings(trace),
         "footer": _footer(address),
@@ -88,7 +94,12 @@ def _title(trace: Trace) -> str:
     return f"One run: {drafter}{trace.target.name}"
 
 
-def _result(trace: Trace, costs: Costs | None) -> str:
+def page_that_says(problem: str) -> str:
+    """A page with one sentence, for a download that was asked for and cannot be made."""
+    return f"<!doctype html><meta charset='utf-8'><title>specviz</title><p>{escape(problem)}</p>"
+
+
+def _result(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
     """What was counted, then what was timed and why."""
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:
@@ -97,13 +108,22 @@ def _result(trace: Trace, costs: Costs | None) -> str:
             f"<b>Counted, exact:</b> {counts.tokens_per_target_call:.2f} tokens per target call; "
             f"{counts.accepted} of {judged} judged drafts accepted."
         )
-    verdict = verdict_of_run(trace, costs)
+    verdict = repeats.verdict if repeats else verdict_of_run(trace, costs)
     if verdict:
-        timed = f"{escape(verdict.headline)}. {escape(verdict.reason)}"
-        lines.append(f"<b>Timed, one run of one text on {escape(trace.recorded_on.machine)}:</b> {timed}")
+        timed = f"{escape(_headline(verdict, repeats))} {escape(verdict.reason)}"
+        runs = f"{len(repeats.ratios)} pairs of runs" if repeats and len(repeats.ratios) > 1 else "one run"
+        lines.append(f"<b>Timed, {runs} of one text on {escape(trace.recorded_on.machine)}:</b> {timed}")
     else:
         lines.append(f"No verdict: {escape(why_no_verdict(trace) or 'this run has no times')}.")
     return "\n".join(f"<p>{line}</p>" for line in lines)
+
+
+def _headline(verdict: Verdict, repeats: Paired | None) -> str:
+    """The verdict's words; for repeats with their interval, and which of them is played."""
+    if repeats is None or verdict.interval is None:
+        return f"{verdict.headline}."
+    low, high = verdict.interval
+    return f"{verdict.headline} (95 % interval {low:.2f} to {high:.2f}×). One of these runs is played above."
 
 
 def _texts(trace: Trace, plain_text: str | None) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
@@ -140,12 +141,40 @@ def test_a_reload_brings_the_settings_back_and_starts_nothing(context: BrowserCo
     expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
 
 
+def test_rows_come_prompt_by_prompt_while_it_is_measured(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server, "?preset=story-1&preset=code-1&prompt=The+dog&tokens=32&repeats=10")
+    start(page)
+    for done in (0, 1, 2):
+        expect(page.get_by_text(f"So far: {done} of 3 prompts.")).to_be_visible()
+    expect(page.get_by_text("So far:")).to_have_count(0)
+    wait_for_race(page)
+
+
+def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
+    context: BrowserContext, app_server: AppServer, tmp_path: Path
+) -> None:
+    page = open_race(context, app_server)
+    page.wait_for_selector(".race[data-done]")
+    page.get_by_text("story-1: identical").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this run as a page that plays offline").first.click()
+    file = tmp_path / "run.html"
+    download.value.save_as(file)
+    context.set_offline(True)
+    alone = context.new_page()
+    alone.goto(file.as_uri())
+    expect(alone.locator(".stage .chip").first).to_be_visible()
+    expect(alone.get_by_text("pairs of runs of one text on")).to_be_visible()
+
+
 def test_cancel_while_measuring(context: BrowserContext, app_server: AppServer) -> None:
     page = open_race(context, app_server, "?preset=story-1&tokens=256&repeats=20")
     start(page)
-    expect(page.get_by_text("Nothing is drawn while the clock runs")).to_be_visible()
+    expect(page.get_by_text("The clock runs only inside the engine")).to_be_visible()
     expect(race(page)).to_have_count(0)
-    expect(page.get_by_text(re.compile(r"Prompt 1 of 1, repeat \d+ of 20"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"Prompt 1 of 1, story-1: repeat \d+ of 20, both decoders in turns"))
+    ).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled: the previous results are shown.")).to_be_visible()
     expect(race(page).locator(".badge")).to_contain_text("recorded on")

@@ -2,14 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.service.protocol import Progress
-from specviz.ui.race.page import race_share, race_step
 from specviz.ui.race.state import Racing
 from specviz.ui.shared.engine import engine
 from tests.support.payloads import payload_of
@@ -86,17 +83,6 @@ def test_the_first_screen_plays_a_recorded_race(page: AppTest) -> None:
     assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
 
 
-def test_the_bar_moves_with_every_repeat() -> None:
-    """From the parts of the progress, whatever the sentence for the visitor is."""
-    warming = Progress(1, "warming up", 4, repeats=5)
-    first, last = replace(warming, phase="timing", repeat=1), replace(warming, phase="timing", repeat=5)
-    assert [race_share(warming), race_share(first), race_share(None)] == [0.0, 0.0, 0.0]
-    assert race_share(last) == pytest.approx(0.8 / 4)
-    third = Progress(1, "timing", 4, done=2, repeat=3, repeats=4)
-    assert race_share(third) == pytest.approx(0.625)
-    assert [race_step(warming), race_step(third)] == ["Prompt 1 of 4, warming up", "Prompt 3 of 4, repeat 3 of 4"]
-
-
 def test_a_race_of_two_prompts(page: AppTest) -> None:
     small_race(page, ["story-1"], own="The dog ran to the")
     assert not racing(page).slot.busy, "changing settings starts nothing"
@@ -138,8 +124,11 @@ def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
 
 def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) -> None:
     start(small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20))
-    wait(page, lambda: "repeat 1 of 20" in page.get("progress")[0].proto.text)
-    assert "Nothing is drawn while the clock runs" in page.get("progress")[0].proto.text
+    wait(page, lambda: "story-1: repeat 1 of 20" in page.get("progress")[0].proto.text)
+    assert "The clock runs only inside the engine" in texts(page)
+    assert list(page.dataframe[0].value["so far"]) == ["next", "to come", "to come"]
+    with pytest.raises(KeyError):  # nothing plays while the clock runs
+        lanes_of(page)
     page.button(key="race_cancel").click().run()
     wait(page, lambda: not racing(page).slot.busy)
     assert "Cancelled: the previous results are shown." in texts(page)

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,8 @@ from specviz.core.errors import InputError
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import first_trace
 from specviz.player import offline
-from specviz.player.offline import offline_page
+from specviz.player.offline import offline_page, page_that_says
+from specviz.ui.race.state import recorded_race
 from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import cut, fake_trace
 
@@ -84,3 +85,19 @@ def test_the_command_writes_the_page(run: Cli, tmp_path: Path) -> None:
     assert (status, "plays without a network" in said) == (0, True)
     assert page.read_text(encoding="utf-8") == offline_page(recorded())
     assert run("export", trace, "-o", tmp_path / "no" / "run.html")[0] == 2
+
+
+def test_a_run_of_a_race_has_the_verdict_of_all_its_repeats() -> None:
+    lap = recorded_race()[0]
+    page = offline_page(lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
+    low, high = lap.verdict.interval or (0, 0)
+    assert f"Timed, {len(lap.ratios)} pairs of runs of one text on" in page
+    assert f"{lap.verdict.headline} (95 % interval {low:.2f} to {high:.2f}×)." in page
+    held = re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL)
+    assert held is not None
+    assert json.loads(held[1])["plain"], "the target alone is beside it"
+    assert escape(lap.plain.output.text) in page
+
+
+def test_a_page_that_cannot_be_made_says_why_as_text() -> None:
+    assert "&lt;b&gt;" in page_that_says("<b>")

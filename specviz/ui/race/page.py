@@ -6,20 +6,19 @@ from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link
 from specviz.measure.pace import Pace, in_minutes
 from specviz.measure.race import RaceLap
-from specviz.service.job import JobView
-from specviz.service.protocol import Progress
 from specviz.ui.race.controls import race_controls
 from specviz.ui.race.lanes import lanes_data, race_lanes
 from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
+from specviz.ui.race.measuring import show_measuring
 from specviz.ui.race.results import show_results
 from specviz.ui.race.state import Racing, recorded_race
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.heading import heading
 from specviz.ui.shared.job_size import UNKNOWN, limit_sentence, pace_here
-from specviz.ui.shared.job_slot import beside_line, waiting_line
+from specviz.ui.shared.job_slot import beside_line
 from specviz.ui.shared.notices import notices
-from specviz.ui.shared.polling import while_busy
 from specviz.ui.shared.run_controls import SCHEDULE_LABELS
 
 
@@ -30,7 +29,7 @@ def lead() -> None:
         "the measured times.",
         "race-lead",
     )
-    st.markdown(f"##### :primary[spec]viz&emsp;**Is it really faster?** {answer}", unsafe_allow_html=True)
+    heading(f"**Is it really faster?** {answer}", html=True)
 
 
 def race() -> Racing:
@@ -78,53 +77,21 @@ def _racing() -> Racing:
 def show_race(racing: Racing) -> None:
     """The race under way, or the lanes and the results."""
     if racing.slot.busy:
-        _show_progress(racing)
+        show_measuring(racing)
+        return
     notices([racing.message], "error")
     notices([racing.finished, beside_line(racing.slot.beside)], "info")
     laps = racing.laps or recorded_race()
     if not laps:
-        if not racing.slot.busy:
-            st.info("Choose prompts and press Start the race.")
+        st.info("There is no race yet. Choose prompts and press Start the race.")
         return
     st.caption(_caption(racing, laps))
-    if not racing.slot.busy:
-        data = lanes_data(laps, run_id=racing.run_id, badge=_where(racing, laps), place=racing.place)
-        with st.container(key="run"):
-            place = race_lanes(data)
-        racing.place = racing.place if place is None else place
+    data = lanes_data(laps, run_id=racing.run_id, badge=_where(racing, laps), place=racing.place)
+    with st.container(key="run"):
+        place = race_lanes(data)
+    racing.place = racing.place if place is None else place
     with st.container(key="outcome"):
         show_results(laps, _where(racing, laps))
-
-
-def _show_progress(racing: Racing) -> None:
-    with st.container(border=True, key="race_progress"):
-        while_busy(lambda: racing.slot.busy, lambda: _draw_progress(racing.slot.view), racing.refresh)
-        st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
-
-
-def _draw_progress(view: JobView | None) -> None:
-    if view:
-        st.progress(race_share(view.progress), f"{plain(_step(view))}. Nothing is drawn while the clock runs.")
-
-
-def race_share(progress: Progress | None) -> float:
-    """How much of the race is done, from 0 to 1: finished prompts, and the finished repeats of the one being timed."""
-    if progress is None or not progress.total:
-        return 0.0
-    within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
-    return min(1.0, (progress.done + within) / progress.total)
-
-
-def race_step(progress: Progress) -> str:
-    """What the race does now, in words."""
-    doing = f"repeat {progress.repeat} of {progress.repeats}" if progress.phase == "timing" else progress.phase
-    return f"Prompt {progress.done + 1} of {progress.total}, {doing}"
-
-
-def _step(view: JobView) -> str:
-    if line := waiting_line(view):
-        return f"{line[0].upper()}{line[1:]}".rstrip(".")
-    return race_step(view.progress) if view.progress else "Starting"
 
 
 def _where(racing: Racing, laps: list[RaceLap]) -> str:
@@ -155,7 +122,6 @@ def _caption(racing: Racing, laps: list[RaceLap]) -> str:
         f"{repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
     )
     if not racing.laps:
-        invitation = "" if racing.slot.busy else " Press **Start the race** to run yours here."
-        return f"A recorded race: {of}.{invitation}"
+        return f"A recorded race: {of}. Press **Start the race** to run yours here."
     stale = racing.raced != racing.entry
     return f"{':orange[From before you changed the settings:] ' if stale else ''}Your race: {of}."

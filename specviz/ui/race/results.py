@@ -17,9 +17,8 @@ from specviz.measure.race import (
     SampledQuality,
     overall_verdict,
 )
-from specviz.measure.race_file import dump_race
 from specviz.measure.race_kinds import Kind, clearly_differ, kinds_of
-from specviz.measure.race_table import race_csv
+from specviz.ui.race.files import offline_button, show_files
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.tables import numbers
 from specviz.ui.shared.verdict import headline
@@ -37,7 +36,7 @@ def show_results(laps: Sequence[RaceLap], where: str) -> None:
     )
     st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)
     show_quality(laps)
-    _show_files(laps)
+    show_files(laps)
 
 
 def _show_verdict(laps: Sequence[RaceLap], where: str) -> None:
@@ -98,11 +97,12 @@ def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
 
 def rows(laps: Sequence[RaceLap]) -> list[Row]:
     """The table: a row for each prompt, and one for all of them where there are several."""
-    each = [_row(lap) for lap in laps]
+    each = [prompt_row(lap) for lap in laps]
     return [*each, _overall_row(laps)] if len(laps) > 1 else each
 
 
-def _row(lap: RaceLap) -> Row:
+def prompt_row(lap: RaceLap) -> Row:
+    """What the table says of one prompt."""
     return {
         "prompt": lap.name,
         "speedup": with_interval(lap.verdict),
@@ -203,6 +203,7 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
             ours.code(lap.speculative.output.text or " ", language=None, wrap_lines=True)
             theirs.caption("The target alone wrote")
             theirs.code(lap.plain.output.text or " ", language=None, wrap_lines=True)
+            offline_button(lap)
 
 
 SAMPLED = (
@@ -247,23 +248,3 @@ def log_probability(found: LogProbability) -> str:
     if found.low is None or found.high is None:
         return f"{found.mean:.2f}"
     return f"{found.mean:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
-
-
-def _show_files(laps: Sequence[RaceLap]) -> None:
-    as_csv, as_json, _ = st.columns([1, 1, 3])
-    as_csv.download_button(
-        "Download CSV",
-        lambda: race_csv(laps),
-        file_name="specviz-race.csv",
-        mime="text/csv",
-        width="stretch",
-        on_click="ignore",
-    )
-    as_json.download_button(
-        "Download JSON",
-        lambda: dump_race(laps),
-        file_name="specviz-race.json",
-        mime="application/json",
-        width="stretch",
-        on_click="ignore",
-    )

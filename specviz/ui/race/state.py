@@ -1,6 +1,7 @@
 """Which race is on screen, and how it got there. No drawing."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -46,16 +47,27 @@ class Racing:
             self._take()
         return ended
 
+    def look(self) -> bool:
+        """As `refresh`; True where another prompt is finished."""
+        before = len(self.so_far)
+        self.refresh()
+        return len(self.so_far) > before
+
+    @property
+    def so_far(self) -> Sequence[RaceLap]:
+        """The prompts that are finished in the race under way."""
+        return self.slot.result.items if self.slot.result else ()
+
     def _take(self) -> None:
         """Show the prompts that were finished, whatever ended the race."""
         slot, asked = self.slot, self.started
         assert asked is not None
-        laps = list(slot.result.items) if slot.result else []
+        laps = list(self.so_far)
         done, total = len(laps), len(asked.prompts)
         finished = f"the {done} of {total} prompts that were finished are shown"
         shown = finished if laps else "the previous results are shown"
         if slot.state == "failed":
-            self.message = slot.message
+            self.message, self.finished = slot.message, f"{shown[0].upper()}{shown[1:]}."
         elif slot.state == "cancelled":
             self.finished = f"Cancelled: {shown}."
         elif slot.state == "lost":

@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
 from specviz.core.trace import dump_trace
-from specviz.player.offline import offline_page
+from specviz.player.offline import offline_page, page_that_says
 from specviz.player.replay import replay_data
 from specviz.ui.watch.state import Shown
 
@@ -50,7 +50,7 @@ def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
             return offline_page(shown.trace, plain_text=shown.plain_text, replay=lengths, costs=costs, address=address)
         except InputError as error:
             problem = str(error)
-    return f"<!doctype html><meta charset='utf-8'><title>specviz</title><p>{problem}</p>"
+    return page_that_says(problem)
 
 
 def _address(link: Mapping[str, str]) -> str | None:

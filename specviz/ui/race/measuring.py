@@ -1,0 +1,118 @@
+"""A race while it is measured: what is timed now, how far it is, and what the finished prompts say so far.
+
+The clock runs in the engine, perhaps on the visitor's own machine. So nothing here moves by itself: a look at the race
+draws one line, and the table is drawn again only when another prompt is finished.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import pandas as pd
+import streamlit as st
+
+from specviz.core.verdict import Verdict
+from specviz.measure.pace import in_minutes
+from specviz.measure.race import RaceLap, RacePrompt
+from specviz.service.job import JobView
+from specviz.service.protocol import Progress
+from specviz.ui.race.results import prompt_row
+from specviz.ui.race.state import Racing
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import waiting_line
+from specviz.ui.shared.polling import while_busy
+
+SO_FAR = "race_so_far"  # the part of the page that grows with a race
+FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
+EXPECT = (
+    "The clock runs only inside the engine: this page may wait, and that changes no time. Nothing on it moves by "
+    "itself meanwhile. The table grows prompt by prompt; the lanes play and the verdict comes when all are measured."
+)
+
+
+def show_measuring(racing: Racing) -> None:
+    """How far the race is, Cancel, and a table that grows."""
+    with st.container(border=True, key="race_progress"):
+        while_busy(lambda: racing.slot.busy, lambda: _draw_progress(racing), racing.look, part=SO_FAR)
+        st.caption(EXPECT)
+        st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
+
+    @st.fragment(key=SO_FAR)
+    def found() -> None:
+        if racing.started:
+            _show_so_far(racing.so_far, racing.started.prompts)
+
+    found()
+
+
+def _draw_progress(racing: Racing) -> None:
+    if view := racing.slot.view:
+        st.progress(race_share(view.progress), plain(progress_line(view, racing.so_far)))
+
+
+def race_share(progress: Progress | None) -> float:
+    """How much of the race is done, from 0 to 1: finished prompts, and the finished repeats of the one being timed."""
+    if progress is None or not progress.total:
+        return 0.0
+    within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
+    return min(1.0, (progress.done + within) / progress.total)
+
+
+def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
+    """What the race does now, or waits for, and about how long it still takes."""
+    if line := waiting_line(view):
+        measured = f"{len(laps)} prompts are measured so far" if laps else "nothing is measured yet"
+        return f"{line[0].upper()}{line[1:]}".rstrip(".") + f"; {measured}."
+    if view.progress is None:
+        return "Starting: nothing is measured yet."
+    left = race_left(view.progress, laps)
+    return f"{race_step(view.progress)}." + (f" {in_minutes(left).capitalize()} of measuring left." if left else "")
+
+
+def race_step(progress: Progress) -> str:
+    """What the race does now, in words."""
+    timing = f"repeat {progress.repeat} of {progress.repeats}, both decoders in turns"
+    doing = timing if progress.phase == "timing" else f"{progress.phase} both decoders, not timed"
+    return f"Prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
+
+
+def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
+    """Seconds of timed runs that are still to come, going by the finished prompts; None before there is one."""
+    each = [one + other for lap in laps for one, other in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
+    if not each:
+        return None
+    return fmean(each) * progress.repeats * progress.total * (1 - race_share(progress))
+
+
+def _show_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> None:
+    st.markdown(
+        f"**So far: {len(laps)} of {len(prompts)} prompts.** Each row has all its repeats; there is no verdict over "
+        "all prompts before the last one."
+    )
+    st.dataframe(
+        pd.DataFrame(rows_so_far(laps, prompts)),
+        hide_index=True,
+        key="race_table_so_far",
+        column_config={name: st.column_config.TextColumn(alignment="right") for name in FIGURES if name != "quality"},
+        alt="Results of the finished prompts.",
+    )
+
+
+def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
+    """A row for each prompt: what its repeats say, or that it is still to come. All of it is text."""
+    finished = [{"prompt": lap.name, "so far": result_so_far(lap.verdict), **_figures(lap)} for lap in laps]
+    coming = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
+    for row in coming[len(laps) : len(laps) + 1]:
+        row["so far"] = "next"
+    return [*finished, *coming[len(laps) :]]
+
+
+def _figures(lap: RaceLap) -> dict[str, str]:
+    row = prompt_row(lap)
+    return {name: str(row[name]) for name in FIGURES}
+
+
+def result_so_far(verdict: Verdict) -> str:
+    """What the repeats of one prompt support; no word of faster or slower where their interval does not."""
+    if not verdict.certain:
+        return "not clear"
+    return {"helps": "faster", "hurts": "slower", "neutral": "about even"}[verdict.label]
