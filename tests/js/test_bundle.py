@@ -111,6 +111,12 @@ def test_node_reads_every_component(entry: str, tmp_path: Path) -> None:
     subprocess.run(["node", "--check", file], check=True)
 
 
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_no_comment_is_sent_to_the_browser(entry: str) -> None:
+    comments = [line for line in bundle(ASSETS / entry).splitlines() if re.match(r"\s*(//|/\*|\* )", line)]
+    assert [line for line in comments if not re.fullmatch(r"// \w+/\w+\.js", line)] == []  # names of files
+
+
 def test_every_file_is_part_of_a_component() -> None:
     used = {
         found for entry in ENTRIES for found in re.findall(r"^// (\w+/\w+\.js)$", bundle(ASSETS / entry), re.MULTILINE)
