@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.test_views import opened, view_of
@@ -66,8 +67,9 @@ def test_a_place_that_there_is_not_is_one_line() -> None:
     assert line == "tour=99 is not a step of the tour, 1 to 6: the tour is not opened."
 
 
-def test_who_sees_everything_is_offered_no_tour() -> None:
-    assert not [button for button in opened(view="full").button if button.key == "tour"]
+@pytest.mark.parametrize("view", ["full", "projector", "stage"])
+def test_only_the_simple_view_offers_the_tour(view: str) -> None:
+    assert not [button for button in opened(view=view).button if button.key == "tour"]
 
 
 def test_while_it_is_open_the_tour_can_begin_again() -> None:

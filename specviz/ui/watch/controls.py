@@ -78,7 +78,7 @@ def view_choice() -> None:
     full = view() == "full"
     label, wanted, icon = ("Show less", "simple", "unfold_less") if full else ("Show everything", "full", "unfold_more")
     with st.container(key="view_choice", horizontal=True):
-        if not full and first_tour():
+        if view() == "simple" and first_tour():
             place = session().watch.tour
             kind: Literal["primary", "secondary"] = "secondary" if place.open else "primary"
             st.button(button_label(place), key="tour", icon=":material/school:", type=kind, on_click=_begin_tour)
