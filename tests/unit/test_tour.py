@@ -11,8 +11,8 @@ from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons.tour import DRAG_TO, LAST_ROUNDS, NEXT, Beat, Tour, tour_of
 from specviz.player.data import PHASES, stage_data
 from specviz.player.replay import replay_data
+from specviz.ui.shared.pages import PAGES
 from specviz.ui.watch.state import TourPlace
-from tests.conftest import ROOT
 
 SHORT = 330  # characters: a card that a phone shows above the tokens
 
@@ -94,9 +94,7 @@ def test_the_last_beat_ends_with_the_counts_of_the_run(trace: Trace, tour: Tour)
 
 
 def test_what_comes_next_are_pages_of_the_app() -> None:
-    app = (ROOT / "app.py").read_text(encoding="utf-8")
-    for address, name, _ in NEXT:
-        assert f'title="{name}", url_path="{address}"' in app
+    assert {(address, name) for address, name, _ in NEXT} <= {(page.name, page.title) for page in PAGES}
 
 
 def test_a_run_that_does_not_show_it_has_no_tour(trace: Trace) -> None:
