@@ -112,7 +112,8 @@ class Visitor:
         self.places = None
         await self.socket.send(message.SerializeToString())
         await self.stay_until(lambda: self.places is not None, GIVE_UP_SECONDS)
-        assert self.places is not None, "the server named no place for a file"
+        if self.places is None:
+            raise OSError(f"the server named no place for {name} on page {self.page!r}")
         host, port = self.socket.remote_address[:2]
         async with httpx2.AsyncClient(base_url=f"http://{host}:{port}", timeout=GIVE_UP_SECONDS) as client:
             await client.get("/_stcore/health")
