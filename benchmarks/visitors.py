@@ -136,7 +136,8 @@ class Visitor:
             return RunTimes(None, None)
         first, left = monotonic() - began, began + GIVE_UP_SECONDS - monotonic()
         ended = await self.stay_until(lambda: self._live != run or not self.running, left)
-        self.finished.add(run)
+        if ended is not None:
+            self.finished.add(run)  # else the visitor can go on waiting for it
         return RunTimes(first, None if ended is None or self.problem else monotonic() - began)
 
     async def first_script(self) -> None:
