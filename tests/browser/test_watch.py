@@ -141,7 +141,7 @@ def test_dragging_the_draft_length_replays_the_run_and_letting_go_runs_it(
     wait_for_what_an_event_starts(page)
     wait_until_drawn(page)
     assert stage(page).get_attribute("data-run") == "first"
-    assert page.url == f"{app_server.url}/"
+    assert page.url == f"{app_server.url}/?view=full"
 
     slider.evaluate("it => it.dispatchEvent(new Event('change'))")
     wait_for_live_run(page)
