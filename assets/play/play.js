@@ -29,7 +29,7 @@ function drawText({ text, fresh, inside }) {
 /** @param {TurnPicture} turn */
 function drawTurn(turn) {
   /** @type {HTMLElement[]} */
-  const parts = [element("h3", "headline", turn.title)];
+  const parts = [element("h2", "headline", turn.title)];
   if (turn.said) parts.push(element("p", "said", turn.said));
   if (turn.chips.length) parts.push(drawWords(turn));
   if (turn.lines.length) parts.push(drawLines(turn.lines));

@@ -70,7 +70,7 @@ class Race {
     this.lanes = [];
     const nodes = laps.map((lap) => {
       const node = element("article", "lap");
-      const head = element("h3", "lap-head");
+      const head = element("h2", "lap-head");
       head.append(element("b", "", lap.name), " ", element("bdi", "", lap.prompt));
       const lanes = lap.lanes.map((lane) => new Lane(lane));
       this.lanes.push(...lanes);

@@ -36,7 +36,7 @@ def open_learn(context: BrowserContext, server: AppServer, query: str = "", wait
 
 def expect_title(page: Page, text: str) -> None:
     """One title in the end: while a page is being drawn, what it replaces stands beside it for a moment."""
-    expect(page.get_by_role("heading", level=4)).to_have_text([text])
+    expect(page.get_by_role("heading", level=2)).to_have_text([text])
 
 
 def picture(page: Page) -> Locator:

@@ -40,7 +40,7 @@ def texts(page: AppTest) -> str:
 
 def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
     assert not page.exception
-    assert [header.value for header in page.subheader] == [
+    assert [header.value for header in page.header] == [
         "Greedy: token for token",
         "Sampling: same distribution",
         "Break it on purpose",

@@ -30,7 +30,7 @@ SOURCES = {
 
 def show_faq(state: Learning) -> None:
     """All questions with their answers."""
-    st.markdown("#### Why?")
+    st.markdown("## Why?")
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(FAQ):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):

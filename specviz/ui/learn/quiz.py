@@ -11,7 +11,7 @@ KEYS = [f"quiz-{number}" for number in range(1, len(QUIZ) + 1)]
 
 def show_quiz(state: Learning) -> None:
     """All questions, and the score so far."""
-    st.markdown("#### What do you remember?")
+    st.markdown("## What do you remember?")
     _show_score(state)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(zip(KEYS, QUIZ, strict=True)):

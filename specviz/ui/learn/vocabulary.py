@@ -21,7 +21,7 @@ RUN = "round"  # the pictures are from this recorded run
 
 def show_vocabulary(state: Learning) -> None:
     """All words in one component, which draws the same chips as the stage."""
-    st.markdown("#### The words, and what they look like")
+    st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
     data: VocabularyPayload = {"words": [entry(word, state.words) for word in GLOSSARY]}
     _component()(key="learn-vocabulary", data=data)

@@ -17,7 +17,7 @@ from specviz.ui.shared.escaping import plain
 
 def show_final(state: Playing) -> None:
     """Everything about a finished game."""
-    st.markdown(f"#### {verdict(state.all_turns)}")
+    st.markdown(f"## {verdict(state.all_turns)}")
     st.table(_rows(state), hide_index=True)
     st.caption(
         "All three drafted at the same places, with as many tokens, and the same target on this machine checked them. "

@@ -31,7 +31,7 @@ DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
     """Both decoders on several prompts, and an example in which they differ."""
-    st.subheader("Greedy: token for token", anchor="greedy")
+    st.header("Greedy: token for token", anchor="greedy")
     st.markdown(
         explained(
             "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number "

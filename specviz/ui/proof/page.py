@@ -48,7 +48,7 @@ def show_proof(wanted: Wanted) -> None:
 
 
 def _sampling(state: Proving, wanted: Wanted) -> None:
-    st.subheader("Sampling: same distribution", anchor="sampling")
+    st.header("Sampling: same distribution", anchor="sampling")
     st.markdown(
         "Above temperature 0 tokens are drawn at random, so two runs may differ and both be right. What must be the "
         "same is **how often each token is drawn**. So one token is written many times, both ways, and counted."
@@ -81,7 +81,7 @@ def _draw(wanted: Wanted, rule: RuleName) -> None:
 
 
 def _switches(state: Proving, wanted: Wanted) -> None:
-    st.subheader("Break it on purpose", anchor="broken")
+    st.header("Break it on purpose", anchor="broken")
     st.markdown(
         "A test that cannot fail proves nothing. Each switch below breaks one part of the method, as real programs "
         "have done by mistake. The same tests should find it. A real run never uses these switches."
