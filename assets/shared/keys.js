@@ -28,6 +28,14 @@ export function listenForKeys(node, names, act) {
 }
 
 /**
+ * Whether keys write text there.
+ * @param {EventTarget} target
+ */
+export function isEditable(target) {
+  return target instanceof Element && target.closest(EDITABLE) !== null;
+}
+
+/**
  * Keys count inside the component, and on the page while nothing that uses keys has the focus.
  * @param {HTMLElement} node
  * @param {KeyboardEvent} event
@@ -35,7 +43,7 @@ export function listenForKeys(node, names, act) {
 function isMeantFor(node, event) {
   const target = event.composedPath()[0];
   if (!(target instanceof Element)) return true;
-  if (node.contains(target)) return !target.closest(EDITABLE) && !(event.key === " " && target.closest("button"));
+  if (node.contains(target)) return !isEditable(target) && !(event.key === " " && target.closest("button"));
   return (target.matches(PAGE_ITSELF) || !target.closest(TAKES_KEYS)) && isInSight(node);
 }
 

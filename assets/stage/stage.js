@@ -12,7 +12,9 @@ import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { isPlain, plainStatus } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
+import { Presenter } from "./presenter.js";
 import { Replay } from "./replay.js";
+import { Share } from "./share.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
 import { Timeline } from "./timeline.js";
@@ -47,6 +49,8 @@ export class Stage {
     this.playhead = new Playhead(() => this.show(), () => this.reporter.report());
     this.strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
     this.transport = new Transport(this.node, this.playhead);
+    this.share = new Share(this.node, this.playhead);
+    this.presenter = new Presenter(this.node, this.playhead);
     this.replay = new Replay(this.node, {
       asked: (length) => this.tour.takes(length) || this.askDraftLength(length),
       changed: () => this.#showHeadline(),
@@ -60,7 +64,7 @@ export class Stage {
     this.tour = new Tour(this.node, this.playhead, this.replay, (keepsToken) => this.#tidy(keepsToken));
     this.style = readStyle(this.node);
     this.sizes = new ResizeObserver(() => this.#restyle());
-    this.sizes.observe(this.node);
+    for (const part of [this.node, this.strip.box]) this.sizes.observe(part);
   }
 
   /**
@@ -103,7 +107,7 @@ export class Stage {
     if (fresh) this.pinned = null;
     this.#readStyle();
     this.lastRejected = lastRejected(data.rounds);
-    this.transport.link = data.link;
+    this.share.load(data.link, data.view);
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
     this.strip.speak(isPlain(data) ? plainStatus : undefined);
     this.strip.load(data, fresh);
@@ -128,6 +132,7 @@ export class Stage {
     this.headline.showSentence(this.data);
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
     this.transport.show();
+    this.share.show();
     this.#inspect(this.data);
     this.figures.show(done, this.style);
     this.timeline.show(this.style);
@@ -197,6 +202,7 @@ export class Stage {
     this.reporter.stop();
     this.playhead.stop();
     this.transport.stop();
+    this.presenter.stop();
     this.replay.stop();
     this.tour.stop();
     this.sizes.disconnect();

@@ -1,4 +1,4 @@
-// Buttons, scrubber, speed, keys and the link: what a visitor does to the playhead.
+// Buttons, scrubber, speed and keys: what a visitor does to the playhead.
 
 import { find } from "../shared/dom.js";
 import { listenForKeys } from "../shared/keys.js";
@@ -15,7 +15,6 @@ const KEYS = {
   Home: "first",
   End: "last",
 };
-const COPIED_SHOWN = 2500; // ms
 
 export class Transport {
   /**
@@ -27,11 +26,6 @@ export class Transport {
     /** @type {HTMLInputElement} */
     this.scrubber = find(stage, ".scrubber");
     this.play = find(stage, ".play");
-    this.copyButton = find(stage, ".copy-link");
-    /** @type {HTMLInputElement} */
-    this.copyField = find(stage, ".copy-field");
-    /** @type {Record<string, string>} */
-    this.link = {};
     /** @type {boolean | undefined} */
     this.shownPlaying = undefined;
     this.stop = listenForKeys(stage, KEYS, (move) => playhead.move(move));
@@ -46,8 +40,6 @@ export class Transport {
     speed.addEventListener("change", () => this.playhead.setSpeed(Number(speed.value)));
     this.scrubber.addEventListener("input", () => this.playhead.seek(Number(this.scrubber.value)));
     this.scrubber.addEventListener("change", () => this.playhead.rested());
-    this.copyButton.addEventListener("click", () => this.#copy());
-    this.copyField.addEventListener("blur", () => (this.copyField.hidden = true));
   }
 
   show() {
@@ -67,26 +59,5 @@ export class Transport {
   #press({ target }) {
     const button = target instanceof Element ? target.closest("button") : null;
     if (button) this.playhead.move(/** @type {Move} */ (button.dataset.move));
-  }
-
-  async #copy() {
-    const address = this.#address();
-    try {
-      await navigator.clipboard.writeText(address);
-      this.copyField.hidden = true;
-      this.copyButton.textContent = "Link copied";
-      setTimeout(() => (this.copyButton.textContent = "Copy link"), COPIED_SHOWN);
-    } catch {
-      this.copyField.hidden = false; // no clipboard here (plain http, or refused): the visitor copies it by hand
-      this.copyField.value = address;
-      this.copyField.focus();
-      this.copyField.select();
-    }
-  }
-
-  #address() {
-    const query = new URLSearchParams(this.link);
-    query.set("step", String(Math.max(this.playhead.step, 0)));
-    return `${location.origin}${location.pathname}?${query}`;
   }
 }

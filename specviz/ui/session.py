@@ -26,6 +26,7 @@ class Session:
 
     view: View | None = None  # how much is shown; None before the first page
     chosen_view: View | None = None  # in this visit: the browser is to remember it
+    left_view: View | None = None  # for the projector view: the one to come back to
     watch: Watching = field(default_factory=Watching)
     race: Racing = field(default_factory=Racing)
     sweeps: Sweeps = field(default_factory=Sweeps)

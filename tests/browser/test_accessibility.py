@@ -19,6 +19,8 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/?view=full": ".chart .main-svg",
     "/?tour=1": ".tour-says",
     "/?tour=5": ".tour-says",
+    "/?view=projector": ".stage[data-view=projector] .round .chip",
+    "/?view=stage": ".stage[data-view=stage] .round .chip",
     "/race": "[data-testid=stDataFrame]",
     "/helps": "[data-testid=stTabs]",
     "/worksheet": "[data-testid=stMetric]",

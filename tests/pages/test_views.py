@@ -55,3 +55,33 @@ def test_an_unknown_view_is_one_line() -> None:
     lines = [line.value for line in page.warning]
     assert len(lines) == 1
     assert lines[0].endswith("is not one of simple, full, projector, stage: using full.")
+
+
+def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembered() -> None:
+    page = opened(view="full")
+    page.button(key="present").click().run()
+    assert not page.exception
+    assert (view_of(page), page.query_params["view"]) == ("projector", ["projector"])
+    assert [button.label for button in page.button] == ["Leave the projector view"]
+    assert ([*page.selectbox], [*page.text_area], [*page.expander]) == ([], [], [])
+    [result] = [line.value for line in page.markdown if "tokens per target call" in line.value]
+    assert "×" in result
+    assert "one run of one text, recorded" in result
+    assert page.session_state["session"].chosen_view is None
+    page.button(key="leave").click().run()
+    assert (view_of(page), "view" in page.query_params) == ("full", False)
+
+
+def test_leaving_a_projector_view_that_a_link_opened_shows_everything() -> None:
+    page = opened(view="projector")
+    page.button(key="leave").click().run()
+    assert view_of(page) == "full"
+
+
+def test_a_frame_shows_the_player_alone_and_its_link_names_the_run() -> None:
+    page = opened(view="stage", run="first")
+    assert not page.exception
+    assert ([*page.button], [*page.selectbox], [*page.get("file_uploader")]) == ([], [], [])
+    assert not any("tokens per target call" in line.value for line in page.markdown)
+    assert view_of(page) == "stage"
+    assert payload_of(page.get_by_key("stage"))["link"]["run"] == "first"

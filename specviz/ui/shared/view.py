@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
+from specviz.core.assets import ASSETS
 from specviz.player.payload import View
 from specviz.ui.session import session
 from specviz.ui.shared.components import component
@@ -15,6 +16,7 @@ from specviz.ui.shared.components import component
 VIEWS: tuple[View, ...] = get_args(View)
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
 TOUR = "tour"  # a link to a place in the tour of a first visit
+STYLES: dict[View, tuple[str, ...]] = {"projector": ("alone.css", "projector.css"), "stage": ("alone.css",)}
 PARAMETER, COOKIE = "view", "specviz_view"
 
 
@@ -38,6 +40,24 @@ def unknown_view() -> str | None:
 def view_in_link() -> dict[str, str]:
     """What the page's address says of the view, so that a reload shows the same; nothing where everything is shown."""
     return {} if view() == "full" else {PARAMETER: view()}
+
+
+def apply_view() -> None:
+    """Take away what the view does not show of the page around the run."""
+    for name in STYLES.get(view(), ()):
+        st.html(ASSETS / name)
+
+
+def present() -> None:
+    """Change to the projector view, for this visit only. Its address says so: a reload does not end a lesson."""
+    session().left_view = view()
+    session().view = st.query_params[PARAMETER] = "projector"
+
+
+def stop_presenting() -> None:
+    """Back to the view before; to everything where the projector view came by a link."""
+    session().view = session().left_view or _remembered() or "full"
+    st.query_params.pop(PARAMETER, None)
 
 
 def choose(chosen: View) -> None:

@@ -21,11 +21,12 @@ from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 from specviz.ui.shared.verdict import headline
-from specviz.ui.shared.view import TOUR, choose, remember_choice, view, view_in_link
+from specviz.ui.shared.view import TOUR, choose, present, remember_choice, stop_presenting, view, view_in_link
 from specviz.ui.watch.state import FIRST, Asked, Form, first_run, recorded_run
 from specviz.ui.watch.tour import asked_place, button_label, first_tour
 
 CONTROLS = RunControls()
+PRESENT = "This run, large enough for a room: only the tokens, the playback and one line of result."
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
 
@@ -42,10 +43,11 @@ class FormInput:
 
 def lead() -> None:
     """One sentence that says what is on screen."""
-    heading(
-        "A **small model drafts** a few tokens. The **big model checks them all in one pass**, accepts the right start "
-        "and corrects the first mistake."
-    )
+    with st.container(key="lead"):
+        heading(
+            "A **small model drafts** a few tokens. The **big model checks them all in one pass**, accepts the right "
+            "start and corrects the first mistake."
+        )
 
 
 def controls() -> FormInput:
@@ -74,16 +76,27 @@ def _all_controls() -> FormInput:
 
 
 def view_choice() -> None:
-    """A button that shows more, or less; and beside it, for a newcomer, the tour."""
-    full = view() == "full"
-    label, wanted, icon = ("Show less", "simple", "unfold_less") if full else ("Show everything", "full", "unfold_more")
+    """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
+    if view() == "stage":
+        return
     with st.container(key="view_choice", horizontal=True):
-        if view() == "simple" and first_tour():
-            place = session().watch.tour
-            kind: Literal["primary", "secondary"] = "secondary" if place.open else "primary"
-            st.button(button_label(place), key="tour", icon=":material/school:", type=kind, on_click=_begin_tour)
-        st.button(label, key="change_view", icon=f":material/{icon}:", on_click=choose, args=(wanted,))
+        if view() == "projector":
+            st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
+        elif view() == "full":
+            st.button("Show less", key="change_view", icon=":material/unfold_less:", on_click=choose, args=("simple",))
+            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present, help=PRESENT)
+        else:
+            _tour_button()
+            more = ":material/unfold_more:"
+            st.button("Show everything", key="change_view", icon=more, on_click=choose, args=("full",))
     remember_choice()
+
+
+def _tour_button() -> None:
+    if first_tour():
+        place = session().watch.tour
+        kind: Literal["primary", "secondary"] = "secondary" if place.open else "primary"
+        st.button(button_label(place), key="tour", icon=":material/school:", type=kind, on_click=_begin_tour)
 
 
 def _begin_tour() -> None:

@@ -39,6 +39,19 @@ def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: 
         st.markdown(f"{before}{_measured(verdict, source)}", unsafe_allow_html=True)
 
 
+def show_result_line(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:
+    """What was counted, and the verdict without its reason: one line for a room."""
+    before = ":gray[Previous run:] " if stale else ""
+    counted, verdict = _counted(trace), None if waiting else verdict_of_run(trace, costs)
+    exact = f"{counted} :gray[(counted, exact)]" if counted else ""
+    judged = f"{headline(verdict)} :gray[({_origin(source)})]" if verdict else ""
+    st.markdown(f"{before}{exact}&emsp;{judged}")
+
+
+def _origin(source: Source) -> str:
+    return "one run of one text, recorded" if source == "recorded" else "one run of one text, measured here"
+
+
 def _counted(trace: Trace) -> str | None:
     """Figures that do not depend on the machine's speed; None before a draft is judged."""
     counts = count(trace.rounds)
@@ -53,7 +66,7 @@ def _measured(verdict: Verdict, source: Source) -> str:
     reason = explained(verdict.reason, "verdict")
     if not verdict.trusted:
         return reason if source == "live" else reason.replace("This machine is busy", "The machine was busy")
-    where = "one run of one text, measured here" if source != "recorded" else "one run of one text, recorded"
+    where = _origin(source)
     if verdict.interval:
         low, high = verdict.interval
         where += f"; 95 % interval of its timing: {low:.2f}× to {high:.2f}×"

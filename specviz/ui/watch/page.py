@@ -17,7 +17,7 @@ from specviz.ui.stage.component import feed, stage
 from specviz.ui.stage.growth import news, sent_with
 from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
 from specviz.ui.watch.files import show_files
-from specviz.ui.watch.outcome import show_outcome, show_verdict
+from specviz.ui.watch.outcome import show_outcome, show_result_line, show_verdict
 from specviz.ui.watch.payload import link_on_stage, stage_payload
 from specviz.ui.watch.state import Shown, Watching, first_run
 from specviz.ui.watch.tour import take_place, unknown_place, write_place
@@ -54,12 +54,9 @@ def show_run(watching: Watching) -> None:
         notices([watching.message, watching.file_problem], "error")
         notices([watching.run.message if watching.run.state == "lost" else None], "info")
     _follow(watching)
-    if watching.shown:
+    if watching.shown and view() != "stage":
         with st.container(key="outcome"):
-            if view() == "full":
-                _draw_outcome(watching, watching.shown)
-            else:
-                _draw_result(watching, watching.shown)
+            _draw_outcome(watching, watching.shown) if view() == "full" else _draw_result(watching, watching.shown)
 
 
 @st.fragment
@@ -100,9 +97,10 @@ def _feed(watching: Watching) -> None:
 
 
 def _draw_result(watching: Watching, shown: Shown) -> None:
-    """One line of result."""
+    """One line of result; for a room, without the reason."""
     running, stale = _state(watching)
-    show_verdict(shown.trace, shown.source, watching.shown_costs, waiting=running, stale=stale)
+    show = show_result_line if view() == "projector" else show_verdict
+    show(shown.trace, shown.source, watching.shown_costs, waiting=running, stale=stale)
 
 
 def _state(watching: Watching) -> tuple[bool, bool]:

@@ -1,0 +1,93 @@
+// The link to the run on screen: copied, shown where nothing may be copied, and opened from a page that frames the stage.
+
+import { find } from "../shared/dom.js";
+
+/** @import { StagePayload } from "../shared/payloads.js" */
+/** @import { Playhead } from "./playhead.js" */
+
+/** @typedef {StagePayload["view"]} View */
+
+const COPIED_SHOWN = 2500; // ms
+/** @type {View[]} */
+const OPENED_AGAIN = ["projector", "stage"]; // other views are the visitor's own choice
+
+export class Share {
+  /**
+   * @param {HTMLElement} stage
+   * @param {Playhead} playhead
+   */
+  constructor(stage, playhead) {
+    this.playhead = playhead;
+    this.button = find(stage, ".copy-link");
+    /** @type {HTMLInputElement} */
+    this.field = find(stage, ".copy-field");
+    /** @type {HTMLAnchorElement} */
+    this.opener = find(stage, ".open-link");
+    /** @type {Record<string, string>} */
+    this.link = {};
+    /** @type {View} */
+    this.view = undefined;
+    this.button.addEventListener("click", () => this.#copy());
+    this.field.addEventListener("blur", () => (this.field.hidden = true));
+  }
+
+  /**
+   * @param {Record<string, string>} link the run's settings
+   * @param {View} view
+   */
+  load(link, view) {
+    this.link = link;
+    this.view = view;
+  }
+
+  /** The link back follows the playhead. */
+  show() {
+    if (this.view === "stage") this.opener.href = this.#address(undefined);
+  }
+
+  async #copy() {
+    const address = this.#address(this.view);
+    try {
+      await navigator.clipboard.writeText(address);
+      this.field.hidden = true;
+      this.#thank();
+    } catch {
+      this.#copyFromField(address); // no clipboard here: plain http, refused, or a frame without the right to it
+    }
+  }
+
+  /**
+   * The older way to copy, which needs no permission. The field stays, so that the visitor can copy it by hand.
+   * @param {string} address
+   */
+  #copyFromField(address) {
+    this.field.hidden = false;
+    this.field.value = address;
+    this.field.focus();
+    this.field.select();
+    if (document.execCommand("copy")) this.#thank();
+  }
+
+  #thank() {
+    this.button.textContent = "Link copied";
+    setTimeout(() => (this.button.textContent = "Copy link"), COPIED_SHOWN);
+  }
+
+  /** @param {View} view */
+  #address(view) {
+    return `${location.origin}${location.pathname}?${queryOf(this.link, this.playhead.step, view)}`;
+  }
+}
+
+/**
+ * A link's parameters. A view that only this visitor chose is not in it.
+ * @param {Record<string, string>} link the run's settings
+ * @param {number} step of the playhead; before the first one the link begins at the first
+ * @param {View} view
+ */
+export function queryOf(link, step, view) {
+  const query = new URLSearchParams(link);
+  query.set("step", String(Math.max(step, 0)));
+  if (view && OPENED_AGAIN.includes(view)) query.set("view", view);
+  return query;
+}

@@ -1,0 +1,271 @@
+"""The projector view and the stage in a frame of another page, in a real Chromium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page, expect
+
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_still
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+SMALLEST = {(1920, 1080): 24, (1280, 720): 18}  # pixels that a room can read, on each screen
+NOT_FOR_THE_ROOM: dict[str, str] = {}  # selectors of what may be smaller, and why
+# every visible text, with the height of its letters on the screen: the font's size times what transforms make of it
+TEXTS = """(exceptions) => {
+  const found = [];
+  const walk = (root) => {
+    for (const node of root.querySelectorAll("*")) if (node.shadowRoot) walk(node.shadowRoot);
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) measure(walker.currentNode);
+  };
+  const measure = (text) => {
+    const parent = text.parentElement;
+    if (!parent || !text.data.trim() || parent.closest("style, script, option, .spoken, .st-key-lead")) return;
+    if (exceptions.some((one) => parent.closest(one))) return;
+    const style = getComputedStyle(parent);
+    if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const drawn = range.getBoundingClientRect();
+    if (!drawn.width || !drawn.height) return;
+    const scale = parent.offsetWidth ? parent.getBoundingClientRect().width / parent.offsetWidth : 1;
+    const name = `${parent.tagName.toLowerCase()}.${parent.className}`;
+    found.push([text.data.trim().slice(0, 40), name, parseFloat(style.fontSize) * scale]);
+    for (const mark of ["::before", "::after"]) {
+      const made = getComputedStyle(parent.closest(".chip") ?? parent, mark);
+      if (/^".+"$/.test(made.content)) found.push([made.content, name + mark, parseFloat(made.fontSize) * scale]);
+    }
+  };
+  walk(document);
+  return found;
+}"""
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    made.set_default_timeout(PATIENCE)
+    yield made
+    made.close()
+
+
+def open_view(context: BrowserContext, server: AppServer, query: str) -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/?{query}")
+    expect(page.locator(".stage .round .chip").first).to_be_visible()
+    wait_until_still(page)
+    return page
+
+
+def small_texts(page: Page, smallest: float) -> list[Any]:
+    texts = page.evaluate(TEXTS, list(NOT_FOR_THE_ROOM))
+    assert len(texts) > 40
+    return [text for text in texts if text[2] < smallest]
+
+
+def expect_all_in_sight(page: Page) -> None:
+    """Nothing scrolls: neither the page nor the part of it that Streamlit scrolls."""
+    expect_no_sideways_scroll(page)
+    page.wait_for_function(
+        "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".every((box) => box.scrollHeight <= box.clientHeight)"
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), SMALLEST)
+def test_a_room_can_read_everything_on_the_projector(
+    browser: Browser, app_server: AppServer, width: int, height: int, scheme: str
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(PATIENCE)
+    page = open_view(context, app_server, "view=projector")
+    expect(page.get_by_text("tokens per target call")).to_be_visible()
+    assert small_texts(page, SMALLEST[width, height]) == []
+    expect_all_in_sight(page)
+    box = page.locator(".stage").bounding_box()
+    assert box is not None
+    assert box["width"] > 0.95 * width
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"projector-{scheme}-{width}.png")
+    page.locator(".strip .chip.rejected").last.click()
+    expect(page.locator(".inspector")).to_contain_text("was rejected")
+    page.get_by_role("button", name="draft q").hover()
+    assert small_texts(page, SMALLEST[width, height]) == []
+    expect_all_in_sight(page)
+    page.screenshot(path=SHOTS / f"projector-explained-{scheme}-{width}.png")
+    context.close()
+
+
+def test_the_projector_shows_no_menu_and_can_be_left(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_view(context, app_server, "view=full")
+    page.get_by_role("button", name="Projector", exact=True).click()
+    expect(page.locator(".stage[data-view=projector]")).to_be_visible()
+    expect(page.get_by_role("link", name="Race")).to_have_count(0)
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    expect(page.get_by_role("button", name="Run again")).to_have_count(0)
+    page.wait_for_url("**/?view=projector")
+    page.get_by_role("button", name="Leave the projector view").click()
+    expect(page.locator(".stage[data-view=full]")).to_be_visible()
+    expect(page.get_by_role("link", name="Race")).to_be_visible()
+    assert "view" not in parse_qs(urlsplit(page.url).query)
+
+
+def step_of(page: Page) -> Locator:
+    return page.locator(".stage .scrubber")
+
+
+def test_a_clicker_steps_whatever_was_clicked_before(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_view(context, app_server, "run=first&step=9&view=projector")
+    page.evaluate("addEventListener('keydown', (event) => { document.prevented = event.defaultPrevented })")
+    length = page.get_by_role("slider", name="Draft length")
+    for clicked in (None, page.locator(".strip .chip.accepted").first, step_of(page), length):
+        if clicked is length:
+            length.focus()  # a click would ask for another draft length
+        elif clicked:
+            clicked.click()
+        before = int(step_of(page).input_value())
+        page.keyboard.press("PageDown")
+        expect(step_of(page)).to_have_value(str(before + 1))
+        page.keyboard.press("PageUp")
+        expect(step_of(page)).to_have_value(str(before))
+    expect(length).to_have_value("4")
+
+
+def test_the_keys_of_the_page_stay_the_browsers_in_other_views(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_view(context, app_server, "run=first&step=9&view=full")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("f")
+    page.keyboard.press("ArrowRight")
+    expect(step_of(page)).to_have_value("10")  # only the arrow key stepped
+
+
+def test_arrow_keys_step_after_a_token_was_clicked(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_view(context, app_server, "run=first&step=9&view=projector")
+    page.locator(".strip .chip.accepted").first.click()
+    page.keyboard.press("ArrowRight")
+    expect(step_of(page)).to_have_value("10")
+    page.get_by_role("button", name="Leave the projector view").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(step_of(page)).to_have_value("9")
+    page.locator(".strip .chip[tabindex='0']").focus()  # by keyboard, arrow keys go from token to token
+    page.keyboard.press("ArrowRight")
+    expect(step_of(page)).to_have_value("9")
+
+
+def test_f_and_a_button_switch_to_full_screen(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_view(context, app_server, "view=projector")
+    page.keyboard.press("f")
+    page.wait_for_function("document.fullscreenElement === document.documentElement")
+    page.get_by_role("button", name="Leave full screen").click()
+    page.wait_for_function("document.fullscreenElement === null")
+
+
+def test_without_colours_every_state_and_both_models_still_differ(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_view(context, app_server, "view=projector")
+    marks = page.locator(".legend .chip").evaluate_all(
+        "all => all.map((one) => getComputedStyle(one, '::before').content)"
+    )
+    assert len(set(marks)) == len(marks) == 6
+    page.locator(".strip .chip.rejected").last.click()
+    fill = "one => getComputedStyle(one).backgroundImage"
+    target, draft = (page.locator(f".bar.{model} i").first.evaluate(fill) for model in ("target", "draft"))
+    assert (target, "gradient" in draft) == ("none", True)
+    context.new_cdp_session(page).send("Emulation.setEmulatedVisionDeficiency", {"type": "achromatopsia"})
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / "projector-grey.png")
+
+
+def frame_of(context: BrowserContext, server: AppServer, width: int, height: int) -> tuple[Page, Frame]:
+    """The stage in a frame of a page from another host, as in a course; the frame has no rights of its own."""
+    outside = server.url.replace("127.0.0.1", "localhost") + "/course"
+    page = context.new_page()
+    address = f"{server.url}/?run=first&amp;step=11&amp;view=stage"
+    frame = f"<iframe src='{address}' width={width} height={height} style='border: 0'></iframe>"
+    html = f"<!doctype html><title>A course</title>{frame}"
+    page.route(outside, lambda route: route.fulfill(content_type="text/html", body=html))
+    page.goto(outside)
+    inside = page.frame_locator("iframe")
+    expect(inside.locator(".stage .round .chip").first).to_be_visible()
+    expect(inside.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+    [found] = [frame for frame in page.frames if frame != page.main_frame]
+    return page, found
+
+
+@pytest.mark.parametrize(("width", "height"), [(800, 520), (360, 640)])
+def test_a_frame_shows_the_player_alone_without_scroll_bars(
+    context: BrowserContext, app_server: AppServer, width: int, height: int
+) -> None:
+    page, frame = frame_of(context, app_server, width, height)
+    expect(frame.get_by_test_id("stHeader")).to_be_hidden()
+    expect(frame.get_by_role("link")).to_have_count(1)
+    back = frame.get_by_role("link", name="Open in specviz")
+    expect(back).to_be_in_viewport(ratio=1)
+    SHOTS.mkdir(exist_ok=True)
+    page.locator("iframe").screenshot(path=SHOTS / f"stage-{width}.png")
+    for chosen in (False, True):
+        if chosen:
+            frame.locator(".strip .chip.rejected").last.click()
+            expect(frame.locator(".inspector")).to_contain_text("was rejected")
+            expect(frame.locator(".inspector .title")).to_be_in_viewport(ratio=1)
+            page.locator("iframe").screenshot(path=SHOTS / f"stage-explained-{width}.png")
+        sizes = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
+        for box in ("html", "[data-testid=stMain]"):
+            assert frame.locator(box).evaluate(sizes) == [0, 0]
+        expect(back).to_be_in_viewport(ratio=1)
+
+
+def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab(context: BrowserContext, app_server: AppServer) -> None:
+    page, frame = frame_of(context, app_server, 800, 520)
+    back = frame.get_by_role("link", name="Open in specviz")
+    assert back.get_attribute("rel") == "noopener"
+    with context.expect_page() as opened:
+        back.click()
+    tab = opened.value
+    expect(tab.locator(".stage[data-view=full]")).to_have_attribute("data-run", "first")
+    expect(step_of(tab)).to_have_value("11")
+    assert "view" not in parse_qs(urlsplit(tab.url).query)
+    assert tab.evaluate("opener") is None
+    page.close()
+
+
+def test_a_link_is_copied_from_a_frame_without_the_right_to_the_clipboard(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page, frame = frame_of(context, app_server, 800, 520)
+    frame.get_by_role("button", name="Copy link").click()
+    field = frame.locator(".copy-field")
+    expect(field).to_be_in_viewport(ratio=1)
+    expect_link(field.input_value(), "stage")
+    expect(frame.get_by_role("button", name="Link copied")).to_be_visible()
+    context.grant_permissions(["clipboard-read"], origin=urlsplit(page.url)._replace(path="").geturl())
+    expect_link(page.evaluate("navigator.clipboard.readText()"), "stage")
+
+
+def test_a_link_is_shown_where_nothing_may_be_copied(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_view(context, app_server, "run=first&step=11&view=projector")
+    page.evaluate("""() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException("refused", "NotAllowedError"));
+      document.execCommand = () => false;
+    }""")
+    page.get_by_role("button", name="Copy link").click()
+    field = page.locator(".copy-field")
+    expect(field).to_be_focused()
+    expect(field).to_be_in_viewport(ratio=1)
+    expect_link(field.input_value(), "projector")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it does not say that it was copied
+
+
+def expect_link(link: str, view: str) -> None:
+    asked = parse_qs(urlsplit(link).query)
+    assert (asked["run"], asked["step"], asked["view"]) == (["first"], ["11"], [view])
