@@ -61,7 +61,7 @@ def test_the_projector_shows_one_line_of_result_and_a_way_out_and_is_not_remembe
     page = opened(view="full")
     page.button(key="present").click().run()
     assert not page.exception
-    assert (view_of(page), page.query_params["view"]) == ("projector", ["projector"])
+    assert (view_of(page), page.query_params["view"]) == ("projector", "projector")
     assert [button.label for button in page.button] == ["Leave the projector view"]
     assert ([*page.selectbox], [*page.text_area], [*page.expander]) == ([], [], [])
     [result] = [line.value for line in page.markdown if "tokens per target call" in line.value]
