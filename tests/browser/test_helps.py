@@ -98,8 +98,9 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
     before = measured(page)
     page.get_by_role("link", name="Watch").click()
     page.wait_for_selector(".stage .round .chip", timeout=LONG)
+    page.get_by_role("button", name="Show everything").click()
     page.get_by_role("button", name="Run again").click()
-    page.wait_for_selector(".stage[data-run^='live'][data-done]", timeout=LONG)  # the sweep gave way
+    page.wait_for_selector(".stage[data-run^='live'][data-done]", timeout=LONG)  # beside the sweep
     page.get_by_role("link", name="When it helps").click()
     page.wait_for_function(
         f"(() => {{ const m = document.body.innerText.match(/(\\d+) of 80/); return m && m[1] > {before + 2}; }})()",
