@@ -30,16 +30,10 @@ from specviz.service.dispatch import job_steps
 from specviz.service.protocol import Done, Failed, JobCommand, Run
 from specviz.service.workshop import Workshop
 from tests.support.hub_server import COMMIT, HubServer, serve
-from tests.support.tiny_models import save, tiny_model
 from tests.tiny.test_hub import NAME, ROOT, refusal, use
 
 SIZE = 23_768  # bytes of the tiny model's weights
 OTHER, THIRD = "someone/other", "someone/third"
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
@@ -288,7 +282,7 @@ def test_with_bundled_models_only_nothing_is_ever_asked_of_the_hub(
 @pytest.mark.parametrize(
     ("sentence", "told"),
     [
-        ("'/root/.cache/x/config.json' is not JSON.", "'config.json' is not JSON."),
+        ("'/home/ada/.cache/x/config.json' is not JSON.", "'config.json' is not JSON."),
         ("/srv/models/mine has no config.json.", "mine has no config.json."),
         (r"C:\Users\me\x.json is broken.", "x.json is broken."),
         ("~/models/mine has no weights.", "mine has no weights."),

@@ -40,11 +40,6 @@ NAME = "someone/tiny"
 CHUNK = 2_000
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
-
-
 @pytest.fixture
 def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A Hub with one model, and a client with an empty cache that knows no other Hub."""

@@ -18,7 +18,7 @@ from specviz.decoding import autoregressive_decode
 from specviz.models import dtype_choice, memory, read_model
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
-from tests.support.tiny_models import save, tiny_model
+from tests.support.tiny_models import tiny_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,11 +29,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from specviz.models import devices, inspection, memory, pairing
 from specviz.models.inspection import inspect_model
 from specviz.models.pairing import PairReport, check_pair, first_difference, same_tokens
 from specviz.models.pairs import known_models
-from tests.support.tiny_models import save, tiny_model, word_tokenizer
+from tests.support.tiny_models import tiny_model, word_tokenizer
 from tests.tiny.test_architectures import DECODABLE, GPT2, LLAMA, REFUSED, SMALL
 
 SEVENTY_B = {
@@ -29,11 +29,6 @@ SEVENTY_B = {
     "vocab_size": 128256,
     "tie_word_embeddings": False,
 }
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture

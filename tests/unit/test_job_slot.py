@@ -9,19 +9,10 @@ from specviz.service.job import JobView
 from specviz.service.protocol import CellSwept, Failed, Finished, Loading, Progress, Prove, Run, Sweep
 from specviz.service.results import GreedyResult, ProofResult, SweepResult
 from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
 from specviz.ui.shared.job_slot import JobSlot, waiting_line
 from tests.support.fake_service import FakeService
 
 PLAN = SweepPlan((), (), (1,))
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    service = FakeService()
-    monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
-    return service
 
 
 def sweep(job: int) -> Sweep:

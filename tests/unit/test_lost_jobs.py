@@ -1,25 +1,13 @@
 """What the Race and the sweep page make of a job that the service has lost. No engine."""
 
-import pytest
-
 from specviz.measure.sweep.plan import SweepPlan
 from specviz.service.protocol import CellSwept, LapRaced, Progress, Race, Sweep
 from specviz.ui.helps import state as sweep_state
 from specviz.ui.helps.state import HERE, Sweeps
 from specviz.ui.race.link import Entry
 from specviz.ui.race.state import Racing
-from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    service = FakeService()
-    monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
-    return service
 
 
 def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) -> None:

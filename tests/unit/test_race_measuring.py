@@ -10,20 +10,10 @@ from specviz.service.protocol import Failed, LapRaced, Progress, Race, Stopped
 from specviz.ui.race.link import Entry
 from specviz.ui.race.measuring import progress_line, race_left, race_share, race_step, rows_so_far
 from specviz.ui.race.state import Racing, recorded_race
-from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
 from tests.support.fake_service import FakeService
 
 WARMING = Progress(1, "warming up", 4, prompt="story-1", repeats=5)
 TIMING = replace(WARMING, phase="timing", repeat=3)
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    service = FakeService()
-    monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
-    return service
 
 
 def racing() -> Racing:

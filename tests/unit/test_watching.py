@@ -2,16 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
-
 from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.trace import Autoregressive, EmittedToken, Round
 from specviz.service.protocol import Calibrated, Done, Failed, Rounds, Run, Started
 from specviz.service.results import CostsResult, RunResult, tokens_in
 from specviz.service.run_store import StoredRun
-from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
 from specviz.ui.shared.job_slot import beside_line
 from specviz.ui.watch.payload import stage_payload
 from specviz.ui.watch.state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run, run_notice
@@ -22,14 +18,6 @@ from tests.support.fake_traces import fake_trace
 REQUEST = RunRequest("Once")
 OTHER = RunRequest("Once", draft="lookup")
 COSTS = Costs(0.01, 0.1, {1: 1.0}, 0.05)
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    service = FakeService()
-    monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
-    return service
 
 
 def watching() -> Watching:
