@@ -1,6 +1,8 @@
 """The title and description that a preview of a link shows. No server; tests/browser/test_pages.py asks a real one."""
 
 import asyncio
+from collections.abc import Coroutine
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -9,6 +11,13 @@ from specviz.ui.shared.pages import PAGES, Page
 from specviz.ui.shared.previews import Message, Previews, Receive, Send, page_at, with_preview
 
 HTML = b"<html><head><title>Streamlit</title></head></html>"
+
+
+def finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run in a thread of its own: browser tests leave a running event loop in pytest's own thread."""
+    thread = Thread(target=asyncio.run, args=(work,))
+    thread.start()
+    thread.join()
 
 
 def asked(path: str, method: str = "GET", kind: bytes = b"text/html; charset=utf-8") -> list[dict[str, Any]]:
@@ -31,7 +40,7 @@ def asked(path: str, method: str = "GET", kind: bytes = b"text/html; charset=utf
 
     headers = [(b"accept-encoding", b"gzip"), (b"host", b"here")]
     scope = {"type": "http", "method": method, "path": path, "headers": headers}
-    asyncio.run(Previews(streamlit)(scope, receive, send))
+    finish(Previews(streamlit)(scope, receive, send))
     return [*sent, {"seen": seen}]
 
 
@@ -76,7 +85,7 @@ def test_a_websocket_passes() -> None:
     async def streamlit(scope: Message, receive: Receive, send: Send) -> None:
         seen.append(scope["type"])
 
-    asyncio.run(Previews(streamlit)({"type": "websocket", "path": "/"}, None, None))  # type: ignore[arg-type]
+    finish(Previews(streamlit)({"type": "websocket", "path": "/"}, None, None))  # type: ignore[arg-type]
     assert seen == ["websocket"]
 
 
