@@ -47,6 +47,7 @@ FILES = (
 UPLOADS = {"": "trace_file", "helps": "sweep_file"}
 MEMORY_EVERY = 5.0  # seconds between two looks
 PATIENCE = 300.0  # seconds that a visitor waits for one run, and presses "Run again" where it failed
+REFUSED = re.compile(r"do not fit|control characters")  # what no engine could run: pressing "Run again" does not help
 FAULT = re.compile(rb"Traceback|\bERROR\b|CRITICAL|Exception")
 
 
@@ -194,10 +195,16 @@ async def open_link(visitor: Visitor, rng: random.Random, seen: Seen, link: str)
 
 
 async def stay_for_run(visitor: Visitor, ask: Awaitable[None], seen: Seen) -> None:
-    """Stay until the run is over; press "Run again" where the page says that it failed."""
+    """Stay until the run is over; press "Run again" where the page says that it failed.
+
+    A rubbish link's prompt can be one that no engine could run: then the page has said why, and no run is lost.
+    """
     came = monotonic()
     run = await visitor.run(ask)
     while run.whole is None and monotonic() < came + PATIENCE:
+        if REFUSED.search(visitor.problem):
+            seen.done["told that the prompt cannot be run"] += 1
+            return
         await visitor.stay(1)
         run = await visitor.run(visitor.press("again") if visitor.problem else visitor.stay(0))
     seen.runs.append(run)
