@@ -1,0 +1,222 @@
+"""Lesson plans: what a YAML file may hold, and that every error says where it is."""
+
+from pathlib import Path
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.data.hidden import HIDEABLE, hidden_in, written
+from specviz.data.lessons import plans
+from specviz.data.lessons.plan import PAGES, VIEWS, Screen
+from specviz.data.lessons.plan_reader import MAX_BYTES, MAX_PROBLEMS, PlanError, parse_plan, read_plan_file
+from specviz.player.payload import View
+from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
+
+MOMENT = """
+  - title: One moment
+    minutes: 3
+    link: ./?run=first&step=4&hide=result,texts
+    question: "Which guess fails: the first?"
+    answer: The third.
+"""
+PLAN = f"""
+title: A plan
+minutes: 3
+goals:
+  - See a round.
+moments:{MOMENT}"""
+
+
+def problems_of(text: str | bytes) -> list[str]:
+    with pytest.raises(PlanError) as refused:
+        parse_plan(text if isinstance(text, bytes) else text.encode(), "own")
+    return refused.value.problems
+
+
+def test_a_plan_is_read_with_everything_in_it() -> None:
+    plan = parse_plan(PLAN.encode(), "own")
+    assert (plan.name, plan.title, plan.minutes, plan.goals) == ("own", "A plan", 3, ("See a round.",))
+    [moment] = plan.moments
+    assert (moment.title, moment.minutes, moment.mistakes, moment.do) == ("One moment", 3, "", "")
+    assert moment.question == "Which guess fails: the first?"
+    assert moment.screen.link == "./?run=first&step=4&hide=result,texts"
+    assert (moment.screen.page, moment.screen.step) == ("watch", 4)
+    assert moment.screen.run is not None
+
+
+def test_texts_that_yaml_takes_for_other_things_stay_texts() -> None:
+    text = PLAN.replace("A plan", "2026-01-01").replace("The third.", "yes").replace("See a round.", "010")
+    plan = parse_plan(text.encode(), "own")
+    assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",))
+
+
+def test_all_problems_of_a_file_come_at_once_each_with_its_place() -> None:
+    text = """
+minutes: soon
+goals: See a round.
+moments:
+  - title: One
+    minutes: 3
+    link: https://example.org/?run=first
+    question:
+    anwser: The third.
+  - just a text
+"""
+    assert problems_of(text) == [
+        "Line 2: “title” is missing.",
+        "Line 2, “minutes”: write a whole number from 1 to 240.",
+        "Line 3, “goals”: write a list here: each item on lines of its own, after a hyphen.",
+        "Line 9, moment 1: “anwser” is not a field of a plan here. The fields are title, minutes, link, question, "
+        "answer, mistakes, do.",
+        "Line 5, moment 1: “answer” is missing.",
+        "Line 8, moment 1, “question”: it is empty.",
+        "Line 7, moment 1, “link”: the link leads out of this app: write what follows the host's name, such as "
+        "./?run=first&step=4.",
+        "Line 10, moment 2: write fields here: title, minutes, link, question, answer, mistakes, do.",
+    ]
+
+
+def test_the_moments_must_fit_into_the_minutes() -> None:
+    assert problems_of(PLAN.replace("minutes: 3\ngoals", "minutes: 2\ngoals")) == [
+        "The moments take 3 minutes together, and the plan's “minutes” says 2."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("javascript:alert(1)", "leads out of this app"),
+        ("JaVaScRiPt:alert(1)", "leads out of this app"),
+        ("//example.org/", "leads out of this app"),
+        ("http:example", "leads out of this app"),
+        ("data:text/html,x", "leads out of this app"),
+        ("/\\example.org", "a backslash"),
+        ("./?prompt=two words", "a space"),
+        ("./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x", "an invisible character"),
+        ("../play", "names no page"),
+        ("./admin", "names no page"),
+        ("//[", "cannot be read as a link"),
+        ("./?run=first#top", "a part after #"),
+        ("./?" + "&".join(f"a{i}=1" for i in range(100)), "cannot be read"),
+        ("./?prompt=" + "x" * 9_000, "longer than 8,000"),
+        ("./?gamma=99", "gamma=99 is not a draft length"),
+        ("./?view=huge", "view=huge is not one of"),
+        ("./?run=story-nothing", "run=story-nothing is not a recorded run"),
+        ("./?hide=result,everything", "hide=everything names no control"),
+        ("./?run=first&moment=2", "moment is not for a moment's link"),
+    ],
+)
+def test_a_link_that_does_not_open_a_screen_of_this_app_is_refused(link: str, said: str) -> None:
+    [problem] = problems_of(PLAN.replace("./?run=first&step=4&hide=result,texts", f'"{link}"'.replace("\\", "\\\\")))
+    assert problem.startswith("Line 9, moment 1, “link”: ")
+    assert said in problem
+
+
+@pytest.mark.parametrize(
+    "link", ["./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"]
+)
+def test_a_link_to_any_page_of_the_app_is_taken(link: str) -> None:
+    assert parse_plan(PLAN.replace("./?run=first&step=4&hide=result,texts", link).encode(), "own")
+
+
+def test_a_model_that_is_not_known_here_is_refused_where_the_models_are_known() -> None:
+    text = PLAN.replace("run=first", "target=someone/else").encode()
+    assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
+    with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
+        parse_plan(text, "own", ["wren-base", "wren-nano"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "The file is empty"),
+        (b"# nothing", "The file is empty"),
+        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"\x1f\x8b\x08\x00\x00", "not text in UTF-8"),
+        (b"title: \x00", "a character that YAML does not allow"),
+        (b"x" * (MAX_BYTES + 1), "more than 64,000 bytes"),
+        (b"[" * 60_000, "nested too deeply"),
+        (b"- " * 30_000, "nested too deeply"),
+        (b"{a: " * 10_000, "nested too deeply"),
+        (b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]", "no anchors"),
+        (b"title: *nothing", "no anchors"),
+        (b"title: a: b", "this is not YAML"),
+        (b"title: [unclosed", "this is not YAML"),
+        (b"title: 'unclosed", "this is not YAML"),
+        (b"\ttitle: x", "this is not YAML"),
+        (b"%FOO", "this is not YAML"),
+        (b'title: "\\UFFFFFFFF"', "a character that YAML does not allow"),
+        (b"--- a\n--- b", "this is not YAML"),
+        (b"just a text", "write fields here: title, minutes, goals, moments"),
+        (b"- a\n- b", "write fields here"),
+        (b"!!python/object/apply:os.system [echo]", "write fields here"),
+    ],
+)
+def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
+    [problem] = problems_of(text)
+    assert said in problem
+    assert len(problem) < 400
+
+
+def test_a_tag_makes_no_object() -> None:
+    [problem] = problems_of(PLAN.replace("A plan", "!!python/name:os.system x"))
+    assert problem == "Line 2, “title”: a plan has no tags (!)."
+
+
+def test_a_field_that_is_there_twice_a_long_text_and_a_list_for_a_text_are_refused() -> None:
+    assert problems_of(PLAN.replace("title: A plan", "title: A plan\ntitle: B")) == ["Line 3: “title” is there twice."]
+    assert problems_of(PLAN.replace("The third.", "x" * 1_001)) == [
+        "Line 11, moment 1, “answer”: the text has 1,001 characters, and 1,000 is the most."
+    ]
+    assert problems_of(PLAN.replace("The third.", "[a, b]")) == [
+        "Line 11, moment 1, “answer”: write a text here, not a list and not fields."
+    ]
+
+
+def test_too_many_moments_and_too_many_problems_are_cut() -> None:
+    assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
+    many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
+    assert (len(many), many[-1]) == (MAX_PROBLEMS + 1, "There are 74 more problems.")
+
+
+def test_a_file_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_plan_file(tmp_path / "none.yaml")
+
+
+def test_a_server_has_its_own_plans_and_those_of_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "week-3.yaml").write_text(PLAN)
+    (tmp_path / "broken.yaml").write_text("title: x")
+    (tmp_path / "Not a name.yaml").write_text(PLAN)
+    (tmp_path / "ten-minutes.yaml").write_text(PLAN)
+    monkeypatch.setenv("SPECVIZ_LESSONS", str(tmp_path))
+    plans.all_plans.cache_clear()
+    try:
+        assert [plan.name for plan in plans.all_plans()] == ["ten-minutes", "fifty-minutes", "week-3"]
+        found = plans.find_plan("ten-minutes")
+        assert found is not None
+        assert found.title == "Ten minutes"  # the app's own name means the app's own plan
+        assert plans.find_plan("broken") is None
+        assert "broken.yaml is left out" in caplog.text
+    finally:
+        plans.all_plans.cache_clear()
+
+
+def test_pages_and_views_are_those_of_the_app() -> None:
+    assert tuple(page.name for page in PAGES_OF_THE_APP) == PAGES
+    assert View.__args__ == VIEWS
+
+
+def test_a_screen_without_settings_and_one_with_a_repeated_one() -> None:
+    assert Screen.of("./").link == "./"
+    race = Screen.of("race?preset=story-1&preset=code-2")
+    assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
+
+
+def test_names_of_controls_to_hide_are_read_from_a_link() -> None:
+    assert hidden_in(["result,texts", " costs ,"]) == ({"result", "texts", "costs"}, [])
+    assert hidden_in(["result,nothing,nothing,<b>"]) == ({"result"}, ["nothing", "<b>"])
+    assert written(["texts", "menu"]) == "menu,texts"
+    assert hidden_in([written(HIDEABLE)]) == (set(HIDEABLE), [])
