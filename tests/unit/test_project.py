@@ -14,6 +14,7 @@ from specviz.models.catalogue import count_parameters
 ROOT = Path(__file__).parents[2]
 PROGRAM = [*ROOT.glob("specviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("*.py")]
 TOOLS = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("scripts/*.py")]
+NAMED = {"yaml": "pyyaml"}  # packages that are imported by another name
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
 
 
@@ -36,7 +37,7 @@ def imported(files: list[Path]) -> set[str]:
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").split(".")[0])
     ours = {"specviz", "benchmarks", "scripts", "tests", *(path.stem for path in ROOT.glob("tests/*.py"))}
-    return names - ours - sys.stdlib_module_names
+    return {NAMED.get(name, name) for name in names - ours - sys.stdlib_module_names}
 
 
 def test_what_the_program_imports_is_pinned() -> None:

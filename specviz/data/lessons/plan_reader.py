@@ -93,7 +93,7 @@ def _refuse_what_a_plan_has_not(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 0
         if depth > MAX_DEPTH:
             raise PlanError([f"Line {line}: lists are nested too deeply for a plan."])
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
