@@ -2,7 +2,10 @@
 
 import streamlit as st
 
+from specviz.ui.lesson.notes import show_notes
+from specviz.ui.lesson.walk import walk_lesson
 from specviz.ui.shared.engine import start_engine_soon, visitor
+from specviz.ui.shared.hiding import hide_menu
 from specviz.ui.shared.menu import phone_menu
 from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look
@@ -18,6 +21,9 @@ page = st.navigation(
 st.set_page_config(page_title=f"{page.title} · {PROJECT}", page_icon="🐦", layout="wide")
 apply_look()
 phone_menu()
-page.run()
+if not show_notes():
+    walk_lesson(page.url_path or first.name)
+    hide_menu()
+    page.run()
 visitor()  # known to the engine from the first page on, and missed when the connection ends
 start_engine_soon()

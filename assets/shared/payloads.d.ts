@@ -298,6 +298,7 @@ export interface StageMount {
   gamma: number;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
+  hide?: Array<string>;
   tour?: TourPayload;
   part: string;
 }
@@ -327,6 +328,7 @@ export interface StagePayload {
   gamma: number;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
+  hide?: Array<string>;
   tour?: TourPayload;
   replay: NoReplay | Replays;
   prompt: PromptPayload;

@@ -104,6 +104,7 @@ export class Stage {
     this.data = data;
     this.node.classList.toggle("person", data.person);
     this.node.dataset.view = data.view ?? "full";
+    this.node.dataset.hide = (data.hide ?? []).join(" ");
     if (fresh) this.pinned = null;
     this.#readStyle();
     this.lastRejected = lastRejected(data.rounds);
@@ -146,9 +147,10 @@ export class Stage {
    */
   #choose(place, meant = false) {
     if (!this.data) return;
-    this.pinned = place;
+    const explained = !this.data.hide?.includes("explanation");
+    this.pinned = explained ? place : null;
     this.#inspect(this.data);
-    if (place && !this.playhead.playing) this.headline.say(this.inspector.text);
+    if (place && explained && !this.playhead.playing) this.headline.say(this.inspector.text);
     const chip = place && this.data.rounds[place.round].chips[place.index];
     if (chip && meant) this.tour.choose({ round: place.round, status: chip.status, text: chip.text });
   }

@@ -208,6 +208,7 @@ class StageState(TypedDict):
     gamma: int
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full
+    hide: NotRequired[list[str]]  # names of parts that a link takes away
     tour: NotRequired[TourPayload]  # missing: none is under way
 
 

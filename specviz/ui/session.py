@@ -11,6 +11,7 @@ import streamlit as st
 from specviz.player.payload import View
 from specviz.ui.helps.state import ByDraft, Sweeps
 from specviz.ui.learn.state import Learning
+from specviz.ui.lesson.place import Walk
 from specviz.ui.play.state import Playing
 from specviz.ui.proof.state import Proving
 from specviz.ui.race.state import Racing
@@ -27,6 +28,9 @@ class Session:
     view: View | None = None  # how much is shown; None before the first page
     chosen_view: View | None = None  # in this visit: the browser is to remember it
     left_view: View | None = None  # for the projector view: the one to come back to
+    hidden: frozenset[str] | None = None  # names of controls that are taken away; None before a link was read
+    walk: Walk | None = None  # the lesson under way
+    notes: Walk | None = None  # where the notes of a lesson are, in a window of their own
     watch: Watching = field(default_factory=Watching)
     race: Racing = field(default_factory=Racing)
     sweeps: Sweeps = field(default_factory=Sweeps)

@@ -60,6 +60,11 @@ def stop_presenting() -> None:
     st.query_params.pop(PARAMETER, None)
 
 
+def show_in_view(wanted: View) -> None:
+    """The view of a lesson's moment, for as long as the lesson lasts. The address is the lesson's."""
+    session().view = wanted
+
+
 def choose(chosen: View) -> None:
     """Change the view, for this visit and the next ones."""
     session().view = session().chosen_view = chosen

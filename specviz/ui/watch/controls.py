@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.prompts import prompt_problem
 from specviz.core.request import PROMPT_LOOKUP, RunRequest
@@ -17,6 +18,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.engine import engine
 from specviz.ui.shared.heading import heading
+from specviz.ui.shared.hiding import hidden, is_hidden, show_hidden
 from specviz.ui.shared.pair_menu import pair_menu
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
@@ -26,6 +28,13 @@ from specviz.ui.watch.state import FIRST, Asked, Form, first_run, recorded_run
 from specviz.ui.watch.tour import asked_place, button_label, first_tour
 
 CONTROLS = RunControls()
+# each group of controls: its width, and the names under which links hide its parts
+COLUMNS = {
+    "prompt": (3, {"prompt"}),
+    "target": (1.5, {"target", "run"}),
+    "draft": (1.5, {"draft", "run"}),
+    "sliders": (2.4, {"temperature", "pairs", "more"}),
+}
 PRESENT = "This run, large enough for a room: only the tokens, the playback and one line of result."
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
@@ -57,30 +66,46 @@ def controls() -> FormInput:
 
 
 def _all_controls() -> FormInput:
+    pressed = False
     with st.container(key="controls"):
-        prompt, target, draft, sliders = st.columns([3, 1.5, 1.5, 2.4], gap="medium")
-        with prompt:
-            CONTROLS.prompt()
-        with target:
-            CONTROLS.target()
-            pressed = st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
-        with draft:
-            CONTROLS.draft()
-        with sliders:
-            _slider_controls()
+        places = _columns()
+        for name, place in places.items():
+            with place:
+                pressed = _draw_column(name) or pressed
         asked = _read(pressed)
-        with draft:  # after reading: this very change can be undone
-            nothing = not session().watch.form.past
-            st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
+        if "draft" in places and not is_hidden("run"):
+            with places["draft"]:  # after reading: this very change can be undone
+                nothing = not session().watch.form.past
+                st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
     return asked
+
+
+def _columns() -> dict[str, DeltaGenerator]:
+    """A place for each group of controls, without those that the link hides."""
+    widths = {name: width for name, (width, controls) in COLUMNS.items() if not hidden() >= controls}
+    return dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True)) if widths else {}
+
+
+def _draw_column(name: str) -> bool:
+    """The controls of a group. Returns whether "Run again" was pressed."""
+    if name == "sliders":
+        _slider_controls()
+    elif not is_hidden(name):
+        {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}[name]()
+    if name != "target" or is_hidden("run"):
+        return False
+    return st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
 
 
 def view_choice() -> None:
     """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
-    if view() == "stage":
+    if view() == "stage" or is_hidden("views"):
         return
+    walked = session().walk is not None  # its bar has the way out
     with st.container(key="view_choice", horizontal=True):
-        if view() == "projector":
+        if view() == "projector" and walked:
+            pass
+        elif view() == "projector":
             st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
         elif view() == "full":
             st.button("Show less", key="change_view", icon=":material/unfold_less:", on_click=choose, args=("simple",))
@@ -89,6 +114,8 @@ def view_choice() -> None:
             _tour_button()
             more = ":material/unfold_more:"
             st.button("Show everything", key="change_view", icon=more, on_click=choose, args=("full",))
+        if hidden() and not walked:
+            st.button("Show hidden controls", key="show_hidden", icon=":material/visibility:", on_click=show_hidden)
     remember_choice()
 
 
@@ -121,18 +148,24 @@ def ask_draft_length(length: int) -> None:
 
 
 def _slider_controls() -> None:
-    CONTROLS.temperature()
-    pairs, more = st.columns(2, gap="medium")
-    with pairs.popover("Pairs", icon=":material/join:", width="stretch"):
-        pair_menu(_measured_here())
-    with more.popover("More", icon=":material/tune:", width="stretch"):
-        hidden = RunControls(popover=True)
-        hidden.top_k()
-        hidden.top_p()
-        hidden.schedule()
-        hidden.tokens()
-        hidden.seed()
-        hidden.precision()
+    if not is_hidden("temperature"):
+        CONTROLS.temperature()
+    left, right = st.columns(2, gap="medium")
+    if not is_hidden("pairs"):
+        with left.popover("Pairs", icon=":material/join:", width="stretch"):
+            pair_menu(_measured_here())
+    if not is_hidden("more"):
+        with right.popover("More", icon=":material/tune:", width="stretch"):
+            _more_settings(RunControls(popover=True))
+
+
+def _more_settings(more: RunControls) -> None:
+    more.top_k()
+    more.top_p()
+    more.schedule()
+    more.tokens()
+    more.seed()
+    more.precision()
 
 
 def _measured_here() -> str | None:

@@ -11,6 +11,7 @@ from specviz.data.lessons.glossary import explained
 from specviz.player.data import Source
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.hiding import is_hidden
 from specviz.ui.shared.verdict import headline
 from specviz.ui.watch.figures import Dot, speedup_figure, verification_figure
 from specviz.ui.watch.state import Shown, Watching, pair_key
@@ -19,10 +20,13 @@ from specviz.ui.watch.state import Shown, Watching, pair_key
 def show_outcome(watching: Watching, shown: Shown, *, running: bool, stale: bool) -> None:
     """Everything below the stage that a run's figures say; `stale`: the run on screen is not the one asked for."""
     costs, request = watching.shown_costs, watching.request
-    show_verdict(shown.trace, shown.source, costs, waiting=running, stale=stale)
-    show_outputs(shown.trace, shown.plain_text, waiting=running)
-    formats = watching.formats.get(pair_key(request), ()) if request else ()
-    show_speedups(shown, watching.finished, costs, formats)
+    if not is_hidden("result"):
+        show_verdict(shown.trace, shown.source, costs, waiting=running, stale=stale)
+    if not is_hidden("texts"):
+        show_outputs(shown.trace, shown.plain_text, waiting=running)
+    if not is_hidden("costs"):
+        formats = watching.formats.get(pair_key(request), ()) if request else ()
+        show_speedups(shown, watching.finished, costs, formats)
 
 
 def show_verdict(trace: Trace, source: Source, costs: Costs | None, *, waiting: bool, stale: bool) -> None:

@@ -9,6 +9,7 @@ from specviz.models.catalogue import changed_weights
 from specviz.ui.session import session
 from specviz.ui.shared.address import write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.hiding import hidden, hidden_in_link, is_hidden, unknown_hidden
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
 from specviz.ui.shared.uploads import uploaded
@@ -31,10 +32,10 @@ def watch(asked: FormInput) -> Watching:
     watching.shown = watching.shown or first_run()
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
-        write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link())
+        write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link() | hidden_in_link())
     watching.refused = asked.problem is not None
     own = None if asked.preset else left_out_of_link(asked.request.prompt)
-    notices([unknown_view(), unknown_place(), *watching.form.notes, asked.problem, own])
+    notices([unknown_view(), unknown_hidden(), unknown_place(), *watching.form.notes, asked.problem, own])
     return watching
 
 
@@ -69,14 +70,20 @@ def _draw_stage(watching: Watching) -> None:
         watching.tour.left = False
         st.rerun()  # the button says where the tour goes on
     write_place(watching.tour)
-    payload = stage_payload(watching, st.session_state.gamma, view())
+    payload = stage_payload(watching, st.session_state.gamma, view(), hidden())
     if payload is None:
         st.info(plain(watching.notice or "Change a setting, or press Run again, to see the first run."))
         return
     watching.sent = sent_with(payload)
     with st.container(key="run"):
-        step = stage(payload, on_draft_length=ask_draft_length, on_tour=take_place)
+        step = stage(payload, key=_key_of_stage(), on_draft_length=ask_draft_length, on_tour=take_place)
     watching.step = watching.step if step is None else step
+
+
+def _key_of_stage() -> str:
+    """Each moment of a lesson has a stage of its own, which begins at the moment's step."""
+    walk = session().walk
+    return f"stage-{walk.times}" if walk and walk.here else "stage"
 
 
 def _follow(watching: Watching) -> None:
@@ -90,7 +97,7 @@ def _follow(watching: Watching) -> None:
 
 
 def _feed(watching: Watching) -> None:
-    payload = stage_payload(watching, st.session_state.gamma, view())
+    payload = stage_payload(watching, st.session_state.gamma, view(), hidden())
     if payload and (new := news(payload, watching.sent)):  # without, nothing is drawn: that costs least
         feed(new)
         watching.sent = sent_with(payload)
@@ -99,6 +106,8 @@ def _feed(watching: Watching) -> None:
 def _draw_result(watching: Watching, shown: Shown) -> None:
     """One line of result; for a room, without the reason."""
     running, stale = _state(watching)
+    if is_hidden("result"):
+        return
     show = show_result_line if view() == "projector" else show_verdict
     show(shown.trace, shown.source, watching.shown_costs, waiting=running, stale=stale)
 
@@ -112,7 +121,8 @@ def _state(watching: Watching) -> tuple[bool, bool]:
 def _draw_outcome(watching: Watching, shown: Shown) -> None:
     running, stale = _state(watching)
     show_outcome(watching, shown, running=running, stale=stale)
-    show_files(shown, watching.shown_costs, link_on_stage(watching, shown), _open_file)
+    if not is_hidden("files"):
+        show_files(shown, watching.shown_costs, link_on_stage(watching, shown), _open_file)
     for change in changed_weights(shown.trace):
         st.caption(plain(change))
 

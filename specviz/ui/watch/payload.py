@@ -1,9 +1,11 @@
 """What Watch hands to its stage. The costly part is made once for each state of the run, not at each drawing."""
 
 from collections import OrderedDict
+from collections.abc import Collection
 from threading import Lock
 
 from specviz.core.metrics import Costs
+from specviz.data.hidden import PARAMETER, written
 from specviz.data.permalink import link_of
 from specviz.player.data import stage_data
 from specviz.player.payload import StagePayload, View
@@ -15,7 +17,9 @@ MOST_PAYLOADS = 32  # about half a megabyte each
 NOT_RUN = "Previous run shown: the new settings could not be run"
 
 
-def stage_payload(watching: Watching, draft_length: int, view: View = "full") -> StagePayload | None:
+def stage_payload(
+    watching: Watching, draft_length: int, view: View = "full", hide: Collection[str] = ()
+) -> StagePayload | None:
     """Everything the stage shows now; None where there is no run at all. `draft_length` is what the controls say."""
     shown = watching.shown
     if shown is None:
@@ -27,10 +31,12 @@ def stage_payload(watching: Watching, draft_length: int, view: View = "full") ->
     payload["stream"], payload["version"] = watching.stream, watching.version
     payload["notice"] = notice
     payload["idle"] = notice or payload["idle"]
-    payload["link"] = link_on_stage(watching, shown)
+    payload["link"] = link_on_stage(watching, shown) | ({PARAMETER: written(hide)} if hide else {})
     payload["playhead"] = watching.step
     payload["gamma"] = draft_length
     payload["view"] = view
+    if hide:
+        payload["hide"] = sorted(hide)
     if tour := tour_on_stage(watching):
         payload["tour"] = tour
     return payload

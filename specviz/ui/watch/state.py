@@ -150,6 +150,12 @@ class Watching:
     costs: dict[PairKey, Costs] = field(default_factory=dict)
     formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
 
+    def begin_again(self) -> None:
+        """As at the first visit, before a link is read; what was measured here stays."""
+        self.run.reset()
+        self.form, self.tour, self.step, self.shown, self.drawn = Form(), TourPlace(), None, None, None
+        self.request, self.preset, self.message, self.file_problem, self.refused = None, None, "", "", False
+
     def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
         """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
         if self.request is not None:

@@ -1,0 +1,70 @@
+"""The presenter's notes: a page of their own, in a window that the room does not see."""
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.data.lessons.plan import Moment
+from specviz.ui.lesson.following import follow
+from specviz.ui.lesson.own_plans import plan_named
+from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, Walk, place_in
+from specviz.ui.session import session
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.notices import notices
+
+FOLLOWS = "In the same browser, these notes and the lesson's page go to the same moment. You can move either one."
+
+
+def show_notes() -> bool:
+    """Draw the notes where the address asks for them. Returns whether it did: then no page is drawn."""
+    walk = _asked()
+    if walk is None:
+        return False
+    st.query_params[MOMENT] = str(walk.at)
+    moment = walk.moment
+    st.html(ASSETS / "lesson" / "notes.css")
+    with st.container(key="notes"):
+        st.markdown(f"# Notes: {plain(walk.plan.title)}")
+        notices([walk.problem])
+        _draw_way(walk)
+        st.markdown(f"## {walk.at}. {plain(moment.title)}")
+        st.caption(_minutes(walk))
+        _draw(moment)
+        if walk.at < walk.last:
+            st.caption(f"Next: {plain(walk.plan.moments[walk.at].title)}")
+        st.link_button("Open the screen of this moment", moment.screen.link, icon=":material/open_in_new:")
+        st.caption(FOLLOWS)
+    follow("notes", walk)
+    return True
+
+
+def _asked() -> Walk | None:
+    """The place that the address names; this window's own, once it has one."""
+    asked = st.query_params.get(LESSON)
+    if st.query_params.get(NOTES) != "1" or asked is None:
+        return None
+    plan, notes = plan_named(asked), session().notes
+    if plan and (notes is None or notes.plan.name != plan.name):
+        at, problem = place_in(plan, st.query_params.get(MOMENT))
+        session().notes = Walk(plan, at, problem)
+    return session().notes if plan else None
+
+
+def _draw_way(walk: Walk) -> None:
+    with st.container(key="notes_way", horizontal=True, vertical_alignment="center"):
+        st.button("Previous", key="notes_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
+        st.markdown(f"Moment {walk.at} of {walk.last}")
+        st.button("Next", key="notes_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
+
+
+def _minutes(walk: Walk) -> str:
+    """How long it is, and when in the lesson it begins."""
+    before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
+    return f"{walk.moment.minutes} min, from minute {before} to {before + walk.moment.minutes} of {walk.plan.minutes}"
+
+
+def _draw(moment: Moment) -> None:
+    """What to ask, the answer, what goes wrong, what to do."""
+    parts = (("Ask", moment.question), ("Answer", moment.answer), ("Usual mistake", moment.mistakes), ("Do", moment.do))
+    for name, text in parts:
+        if text:
+            st.markdown(f"**{name}.** {plain(text)}")

@@ -1,0 +1,131 @@
+"""A lesson on the projected page: sets up the screen of each moment, and draws the bar with the way on."""
+
+import streamlit as st
+
+from specviz.core.assets import ASSETS
+from specviz.data.hidden import PARAMETER, hidden_in
+from specviz.data.lessons.plan import WATCH
+from specviz.ui.lesson.following import follow
+from specviz.ui.lesson.own_plans import PREFIX, plan_named
+from specviz.ui.lesson.place import LESSON, MOMENT, Walk, place_in
+from specviz.ui.play.turns import new_game
+from specviz.ui.session import session
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.hiding import hidden, show_hidden
+from specviz.ui.shared.notices import notices
+from specviz.ui.shared.pages import PAGES
+from specviz.ui.shared.view import VIEWS, show_in_view, stop_presenting
+
+LEARN = "learn"  # where `lesson` without a moment is a step of the story
+FILES = {page.name: page.file for page in PAGES}
+
+
+def walk_lesson(page: str) -> None:
+    """Follow the address into a lesson, and draw its bar; nothing where no lesson is under way.
+
+    Args:
+        page: the name of the page on screen.
+    """
+    _follow_address(page)
+    walk = session().walk
+    if walk is None:
+        notices_of_lesson(page)
+        return
+    screen = walk.moment.screen
+    walk.here = screen.page == page
+    if walk.entered != walk.at:
+        if not walk.here:
+            st.switch_page(FILES[screen.page], query_params=walk.link)
+        _enter(walk)
+    if walk.here:
+        for name, value in walk.link.items():
+            if st.query_params.get(name) != value:
+                st.query_params[name] = value
+    _draw_bar(walk)
+
+
+def begin_lesson(name: str) -> None:
+    """Go to the first moment of a plan."""
+    if plan := plan_named(name):
+        session().walk = Walk(plan, view_before=session().view)
+
+
+def notices_of_lesson(page: str) -> None:
+    """One line where the address names a plan that there is not."""
+    asked = asked_lesson(page)
+    if asked is None:
+        return
+    gone = " This server no longer has this uploaded plan: upload it again." if asked.startswith(PREFIX) else ""
+    notices([f"lesson={asked[:40]} is not a lesson plan of this server: the page is shown without one.{gone}"])
+
+
+def asked_lesson(page: str) -> str | None:
+    """The plan that the address names."""
+    asked = st.query_params.get(LESSON)
+    return None if page == LEARN and MOMENT not in st.query_params else asked
+
+
+def _follow_address(page: str) -> None:
+    """Begin the lesson that the address names, or go to its moment, unless this is where the visitor is."""
+    asked, walk = asked_lesson(page), session().walk
+    plan = plan_named(asked) if asked else None
+    if plan is None:
+        return
+    moment = st.query_params.get(MOMENT)
+    if walk is None or walk.plan.name != plan.name:
+        at, problem = place_in(plan, moment)
+        session().walk = Walk(plan, at, problem, view_before=session().view)
+    elif walk.here and walk.entered == walk.at and moment not in (None, str(walk.at)):  # the browser's Back
+        walk.go(*place_in(plan, moment)[:1])
+
+
+def _enter(walk: Walk) -> None:
+    """Set up the screen of the moment. The page then reads the moment's link as its own address."""
+    visitor, screen = session(), walk.moment.screen
+    walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
+    visitor.hidden = hidden_in(screen.params.get(PARAMETER, []))[0]
+    for key in st.session_state.get("values_set", {}):
+        st.session_state.pop(key, None)  # the page sets its widgets to what the link says
+    if screen.page == WATCH:
+        asked = screen.last("view")
+        show_in_view(next((view for view in VIEWS if view == asked), "projector"))
+        visitor.watch.begin_again()
+    elif screen.page == "play":
+        new_game(visitor.play.plan)
+    for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
+        part.link_read = False
+
+
+def _draw_bar(walk: Walk) -> None:
+    """Where the lesson is, and the way on. Nothing of the notes."""
+    st.html(ASSETS / "lesson" / "bar.css")
+    with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
+        moment = walk.moment
+        st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(moment.title)}**")
+        if walk.here and hidden():
+            st.button("Show what is hidden", key="lesson_show", on_click=show_hidden)
+        elif not walk.here:
+            st.button("Back to the moment", key="lesson_again", on_click=_go, args=(walk.at,))
+        st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=_go, args=(walk.at - 1,))
+        st.button("Next", key="lesson_next", disabled=walk.at == walk.last, on_click=_go, args=(walk.at + 1,))
+        st.button("Leave the lesson", key="lesson_leave", icon=":material/close:", on_click=_leave)
+    follow("screen", walk)
+    if walk.problem:
+        notices([walk.problem])
+
+
+def _go(at: int) -> None:
+    if walk := session().walk:
+        walk.go(at)
+
+
+def _leave() -> None:
+    """End the lesson; what is on screen stays, with everything around it."""
+    visitor = session()
+    before = visitor.walk.view_before if visitor.walk else None
+    visitor.walk = None
+    visitor.left_view = before
+    stop_presenting()
+    show_hidden()
+    for name in (LESSON, MOMENT):
+        st.query_params.pop(name, None)

@@ -1,0 +1,184 @@
+"""A lesson walked moment by moment, its notes, and links that hide controls. By AppTest; nothing runs live."""
+
+from typing import Any
+
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+
+from specviz.data.hidden import HIDEABLE
+from specviz.data.lessons.plans import OWN, all_plans
+from tests.support.payloads import payload_of
+
+PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
+MOMENTS = [(name, at) for name, plan in PLANS.items() for at in range(1, len(plan.moments) + 1)]
+
+
+@pytest.fixture(autouse=True)
+def every_run_goes_through_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest takes the folder pages/ for Streamlit's old way to make an app of several pages, again at each run."""
+    begin = PagesManager.__init__
+
+    def init(self: PagesManager, *arguments: Any, **options: Any) -> None:
+        begin(self, *arguments, **options)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", init)
+
+
+def opened(page: str = "", **link: str) -> AppTest:
+    app = AppTest.from_file("../../app.py", default_timeout=60)
+    for name, value in link.items():
+        app.query_params[name] = value
+    if page:
+        app.switch_page(f"pages/{page}.py")
+    return app.run()
+
+
+def stage_of(page: AppTest) -> dict[str, object]:
+    [found] = [key for key in ("stage", *(f"stage-{n}" for n in range(1, 20))) if _has(page, key)]
+    payload: dict[str, object] = payload_of(page.get_by_key(found))
+    return payload
+
+
+def _has(page: AppTest, key: str) -> bool:
+    try:
+        page.get_by_key(key)
+    except KeyError:
+        return False
+    return True
+
+
+def bar_of(page: AppTest) -> str:
+    return next(line.value for line in page.markdown if line.value.startswith("Moment "))
+
+
+def address_of(page: AppTest) -> dict[str, str]:
+    given = dict(page.query_params)
+    return {name: value if isinstance(value, str) else value[-1] for name, value in given.items()}
+
+
+@pytest.mark.parametrize(("plan", "at"), MOMENTS)
+def test_a_moment_shows_what_its_link_says_and_nothing_of_the_notes(plan: str, at: int) -> None:
+    moment = PLANS[plan].moments[at - 1]
+    page = opened(lesson=plan, moment=str(at))
+    assert not page.exception
+    assert not page.warning
+    assert not page.error
+    assert bar_of(page) == f"Moment {at} of {len(PLANS[plan].moments)}: **{moment.title}**"
+    assert address_of(page) == {"lesson": plan, "moment": str(at)}
+    if moment.screen.page == "watch":
+        stage = stage_of(page)
+        assert (stage["run_id"], stage["playhead"]) == (moment.screen.last("run"), moment.screen.step)
+        assert stage["view"] == "projector"
+        assert stage.get("hide", []) == (["result"] if moment.screen.last("hide") else [])
+    shown = " ".join(str(element.value) for element in [*page.markdown, *page.caption, *page.info])
+    for secret in (moment.answer, moment.mistakes, moment.do):
+        assert secret[:40] not in shown
+
+
+def test_next_and_previous_walk_the_lesson_and_leave_ends_it() -> None:
+    page = opened(lesson="ten-minutes")
+    assert page.button(key="lesson_previous").disabled
+    for at, step in ((2, 4), (3, 16), (4, 62)):
+        page.button(key="lesson_next").click().run()
+        assert (bar_of(page)[:13], stage_of(page)["playhead"]) == (f"Moment {at} of 4", step)
+        assert address_of(page)["moment"] == str(at)
+    assert page.button(key="lesson_next").disabled
+    page.button(key="lesson_previous").click().run()
+    assert stage_of(page)["playhead"] == 16
+    page.button(key="lesson_leave").click().run()
+    assert not page.exception
+    assert not _has(page, "lesson_next")
+    assert (stage_of(page)["view"], stage_of(page)["run_id"]) == ("full", "first")
+    assert not {"lesson", "moment"} & address_of(page).keys()
+    assert "hide" not in stage_of(page)
+    assert page.selectbox(key="target").value == "wren-base"
+
+
+def test_a_lesson_goes_from_page_to_page_and_back() -> None:
+    page = opened(lesson="fifty-minutes")
+    assert page.get_by_key("learn-lesson")
+    page.button(key="lesson_next").click().run()
+    assert stage_of(page)["run_id"] == "story-round"
+    page.button(key="lesson_previous").click().run()
+    page.button(key="learn-next").click().run()  # the page itself goes on as usual
+    assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("idea")
+    page.button(key="lesson_next").click().run()
+    page.button(key="lesson_previous").click().run()  # and the moment shows its own step again
+    assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("slow")
+
+
+def test_what_a_moment_hides_is_shown_by_a_button() -> None:
+    page = opened(lesson="ten-minutes", moment="2")
+    assert not any("tokens per target call" in line.value for line in page.markdown)
+    page.button(key="lesson_show").click().run()
+    assert any("tokens per target call" in line.value for line in page.markdown)
+    assert not _has(page, "lesson_show")
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"lesson": "nothing"}, "lesson=nothing is not a lesson plan of this server"),
+        ({"lesson": "own-0123456789abcdef", "moment": "2"}, "upload it again"),
+        ({"lesson": "ten-minutes", "moment": "9"}, "moment=9 is not a moment of “Ten minutes”, 1 to 4"),
+        ({"lesson": "ten-minutes", "moment": "<b>"}, "is not a moment of “Ten minutes”"),
+    ],
+)
+def test_a_lesson_or_moment_that_there_is_not_gives_one_line(link: dict[str, str], said: str) -> None:
+    page = opened(**link)
+    assert not page.exception
+    [line] = page.warning
+    assert said in line.value.replace("\u2060", "")
+    assert stage_of(page)["run_id"] == "first"
+
+
+def test_a_step_of_the_story_is_still_a_lesson_of_learn() -> None:
+    page = opened("learn", lesson="round", part="story")
+    assert not page.warning
+    assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("round")
+
+
+def test_the_notes_are_a_page_of_their_own() -> None:
+    page = opened(lesson="ten-minutes", moment="2", notes="1")
+    said = " ".join(line.value for line in page.markdown)
+    moment = PLANS["ten-minutes"].moments[1]
+    for text in (moment.question, moment.answer, moment.mistakes, moment.do):
+        assert text[:30] in said
+    assert not _has(page, "stage-1")
+    assert page.caption[0].value == "3 min, from minute 2 to 5 of 10"
+    page.button(key="notes_next").click().run()
+    assert address_of(page) == {"lesson": "ten-minutes", "moment": "3", "notes": "1"}
+    assert any("3. The best round" in line.value for line in page.markdown)
+
+
+NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link(name: str) -> None:
+    link = {"run": "story-sampled", "hide": name}
+    page, whole = opened(**link), opened(run="story-sampled")
+    assert _has(whole, NAMED[name])
+    assert not _has(page, NAMED[name])
+    page.button(key="change_view").click().run()
+    page.button(key="change_view").click().run()
+    assert page.session_state["session"].watch.form.current == whole.session_state["session"].watch.form.current
+
+
+def test_everything_can_be_hidden_and_shown_again() -> None:
+    page = opened(view="full", hide=",".join(name for name in HIDEABLE if name != "views"))
+    assert not page.exception
+    assert ([*page.selectbox], [*page.slider], [*page.text_area], [*page.expander]) == ([], [], [], [])
+    assert stage_of(page)["hide"] == sorted(set(HIDEABLE) - {"views"})
+    page.button(key="show_hidden").click().run()
+    assert page.selectbox(key="target").value == "wren-base"
+    assert "hide" not in address_of(page)
+
+
+def test_a_name_that_links_cannot_hide_gives_one_line() -> None:
+    page = opened(view="full", hide="result,<b>everything")
+    [line] = page.warning
+    assert "names no control that a link can hide" in line.value
+    assert stage_of(page)["hide"] == ["result"]
