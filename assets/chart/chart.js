@@ -2,6 +2,7 @@
 
 import { find } from "../shared/dom.js";
 import { mount } from "../shared/mounting.js";
+import { onPaper } from "../shared/paper.js";
 import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
 import { applyScheme } from "../shared/theme.js";
 import { layoutOf } from "./layout.js";
@@ -40,6 +41,7 @@ class Chart {
     this.sight.observe(this.node);
     this.sizes = new ResizeObserver(() => this.show());
     this.sizes.observe(this.node);
+    this.stopPrinting = onPaper(this.node, () => this.show());
   }
 
   /**
@@ -56,7 +58,8 @@ class Chart {
 
   show() {
     const width = this.node.clientWidth;
-    if (!this.data || !this.seen || !width) return;
+    const wantsIt = this.seen || this.node.classList.contains("paper");
+    if (!this.data || !wantsIt || !width) return;
     if (!this.Plotly) return void this.#fetchPlotly();
     const look = this.#look();
     const wanted = JSON.stringify([this.data.figure, look, width]);
@@ -64,6 +67,7 @@ class Chart {
     this.drawn = wanted;
     const { data, layout } = structuredClone(this.data.figure); // Plotly writes into what it is given
     this.Plotly.react(this.plot, data, layoutOf(layout, look, width), PLOT_CONFIG);
+    for (const drawing of this.plot.querySelectorAll(".main-svg")) scalable(drawing);
     this.coming.hidden = true;
     this.saving.hidden = false;
   }
@@ -114,8 +118,18 @@ class Chart {
   stop() {
     this.sight.disconnect();
     this.sizes.disconnect();
+    this.stopPrinting();
     this.Plotly?.purge(this.plot);
   }
+}
+
+/**
+ * Plotly draws for one size in pixels. With a view box, a style sheet can show the same drawing smaller.
+ * @param {Element} drawing
+ */
+function scalable(drawing) {
+  const [width, height] = ["width", "height"].map((side) => drawing.getAttribute(side));
+  drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
 }
 
 export default mount(".chart", (root) => new Chart(root));

@@ -3,6 +3,7 @@
 import { held, latest, listen } from "../shared/channel.js";
 import { byTarget } from "../shared/chips.js";
 import { find, prefersReducedMotion } from "../shared/dom.js";
+import { onPaper } from "../shared/paper.js";
 import { Reporter } from "../shared/reporting.js";
 import { applyScheme } from "../shared/theme.js";
 import { Diagram } from "./diagram.js";
@@ -65,6 +66,7 @@ export class Stage {
     this.style = readStyle(this.node);
     this.sizes = new ResizeObserver(() => this.#restyle());
     for (const part of [this.node, this.strip.box]) this.sizes.observe(part);
+    this.stopPrinting = onPaper(this.node, () => this.#restyle());
   }
 
   /**
@@ -208,6 +210,7 @@ export class Stage {
     this.replay.stop();
     this.tour.stop();
     this.sizes.disconnect();
+    this.stopPrinting();
   }
 }
 

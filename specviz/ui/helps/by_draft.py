@@ -22,7 +22,7 @@ from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
-from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
+from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, data_table, numbers
 
 PART = "by_draft"  # the part of the page that grows with a comparison
 NEW_TOKENS = 64
@@ -113,7 +113,7 @@ def _draw(state: ByDraft) -> None:
         st.caption("Speedup: modelled with this machine’s costs")
         alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
         chart(prospects_figure(drafts), key="fs_speedups", alt=alt)
-    st.dataframe(
+    data_table(
         _table(state.prospects, drafts),
         hide_index=True,
         key="fs_table",
@@ -192,7 +192,7 @@ def _strips(prospects: Sequence[Prospect]) -> None:
             f"Not exact for {', '.join(nearly)}: only float32 models choose the same tokens at every draft length."
         )
     with st.expander("Every guess"):
-        st.dataframe(_guesses(prospects), key="fs_guesses", height=320)
+        data_table(_guesses(prospects), key="fs_guesses", height=320)
 
 
 def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:

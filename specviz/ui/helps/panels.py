@@ -34,7 +34,7 @@ from specviz.ui.helps.figures import (
 from specviz.ui.helps.temperatures import show_temperatures
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, numbers
+from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, data_table, numbers
 
 Panel = Callable[[Study, str], None]  # one series, and where its rows are from
 
@@ -135,7 +135,7 @@ def by_constraint(study: Study, source: str) -> None:
         for way in ("without", "with"):
             table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
     formats = numbers(PERCENT, *table.columns[1:5]) | numbers(TIMES, *table.columns[5:])
-    st.dataframe(
+    data_table(
         table, hide_index=True, key="sweep_held_table", column_config=formats, placeholder=NOT_MEASURED, alt=GRAMMAR_ALT
     )
     lengths = ", ".join(map(str, sorted({length for each in pairs["lengths_with"] for length in each})))
@@ -170,7 +170,7 @@ def by_schedule(study: Study, source: str) -> None:
         }
     )
     formats = numbers(TIMES, "speedup at it", *ADAPTIVE.values())
-    st.dataframe(
+    data_table(
         table,
         hide_index=True,
         key="sweep_adaptive_table",

@@ -9,7 +9,7 @@ from specviz.measure.sweep.points import UNCLEAR
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.study import Study
 from specviz.measure.sweep.table import each_row
-from specviz.ui.shared.tables import NOT_MEASURED
+from specviz.ui.shared.tables import NOT_MEASURED, data_table
 
 
 def show_temperatures(study: Study) -> None:
@@ -19,7 +19,7 @@ def show_temperatures(study: Study) -> None:
         return
     table = temperature_table(study.fair["workload"].to_list(), studies)
     text = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:]}
-    st.dataframe(
+    data_table(
         table,
         hide_index=True,
         key="sweep_temperatures",

@@ -87,4 +87,4 @@ def _bars(word: Word, trace: Trace) -> list[TimeBar]:
 @cache
 def _component() -> Any:
     html = '<section class="stage words" aria-label="Vocabulary"></section>'
-    return component("specviz_words", html, ("stage/stage.css", "words/words.css"), "words/words.js")
+    return component("specviz_words", html, ("stage/stage.css", "words/words.css", "stage/paper.css"), "words/words.js")

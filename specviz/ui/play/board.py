@@ -124,4 +124,9 @@ def recorded_example() -> Example | None:
 
 @cache
 def _component() -> Any:
-    return component("specviz_play", html_of("play/play.html"), ("stage/stage.css", "play/play.css"), "play/play.js")
+    return component(
+        "specviz_play",
+        html_of("play/play.html"),
+        ("stage/stage.css", "play/play.css", "stage/paper.css"),
+        "play/play.js",
+    )

@@ -18,6 +18,7 @@ from specviz.ui.proof.state import Proving, Source, one_of_each
 from specviz.ui.proof.status import show_status
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.tables import data_table
 
 Result = Judged | Literal["identical"]
 VERDICTS: dict[Result, tuple[str, str]] = {  # the worst one last
@@ -51,7 +52,7 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
     rows, busy = state.greedy, state.slot.busy or wanted.problem is not None
     if rows:
         st.markdown(f"{badge(state.greedy_source)} {_greedy_verdict(rows)}")
-        st.dataframe([_greedy_row(row) for row in rows], hide_index=True, key="proof_greedy_rows", alt=GREEDY_ALT)
+        data_table([_greedy_row(row) for row in rows], hide_index=True, key="proof_greedy_rows", alt=GREEDY_ALT)
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         if st.button("Compare one prompt of each kind", key="proof_greedy", disabled=busy):
             state.compare_greedy(wanted.request, one_of_each())

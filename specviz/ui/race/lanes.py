@@ -113,4 +113,9 @@ def race_lanes(data: RacePayload, key: str = "race_lanes") -> float | None:
 
 @cache
 def _component() -> Any:
-    return component("specviz_race", html_of("race/race.html"), ("stage/stage.css", "race/race.css"), "race/race.js")
+    return component(
+        "specviz_race",
+        html_of("race/race.html"),
+        ("stage/stage.css", "race/race.css", "stage/paper.css"),
+        "race/race.js",
+    )

@@ -20,6 +20,7 @@ from specviz.ui.race.state import Racing
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line
 from specviz.ui.shared.polling import while_busy
+from specviz.ui.shared.tables import data_table
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
 FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
@@ -88,7 +89,7 @@ def _show_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> None
         f"**So far: {len(laps)} of {len(prompts)} prompts.** Each row has all its repeats; there is no verdict over "
         "all prompts before the last one."
     )
-    st.dataframe(
+    data_table(
         pd.DataFrame(rows_so_far(laps, prompts)),
         hide_index=True,
         key="race_table_so_far",

@@ -20,7 +20,7 @@ from specviz.measure.race import (
 from specviz.measure.race_kinds import Kind, clearly_differ, kinds_of
 from specviz.ui.race.files import offline_button, show_files
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.tables import numbers
+from specviz.ui.shared.tables import data_table, numbers
 from specviz.ui.shared.verdict import headline
 
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 def show_results(laps: Sequence[RaceLap], where: str) -> None:
     """The verdict first, then the table; `where` says on which machine it was measured, and when."""
     _show_verdict(laps, where)
-    st.dataframe(
+    data_table(
         pd.DataFrame(rows(laps)), hide_index=True, key="race_table", column_config=_columns(), alt="Results by prompt."
     )
     st.caption(explained(TABLE_CAPTION, "race-table"), unsafe_allow_html=True)

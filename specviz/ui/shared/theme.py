@@ -22,5 +22,5 @@ def apply_look() -> None:
     """Apply the style sheets, and put plotly.js where the stage can load it."""
     st.session_state.inside_app = True
     publish_plotly(APP_FOLDER / "static")
-    for name in ("app.css", "explained.css"):
+    for name in ("app.css", "explained.css", "print.css"):
         st.html(ASSETS / name)  # Streamlit wraps a .css file in a style tag

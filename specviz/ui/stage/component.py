@@ -73,5 +73,5 @@ def _run() -> Any:
 
 @cache
 def _component() -> Any:
-    styles = ("stage/stage.css", "stage/diagram.css", "stage/tour.css", "stage/views.css")
+    styles = ("stage/stage.css", "stage/diagram.css", "stage/tour.css", "stage/views.css", "stage/paper.css")
     return component("specviz_stage", html_of("stage/stage.html"), styles, "stage/component.js")

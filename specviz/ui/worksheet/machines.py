@@ -14,14 +14,14 @@ from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS, GpuCosts, GpuRound
 from specviz.measure.worksheet.gap import gap_of
 from specviz.measure.worksheet.starts import OPENING_DRAFT_LENGTH, Start, calibrated
 from specviz.ui.shared.chart import chart
-from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
+from specviz.ui.shared.tables import NOT_MEASURED, TIMES, data_table, numbers
 from specviz.ui.worksheet.figures import machines_figure
 
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
     """This machine as calibrated beside what papers publish about theirs."""
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
-    st.dataframe(
+    data_table(
         pd.DataFrame([*here, *map(_paper_row, PUBLISHED), *map(_round_row, GPU_ROUNDS), *map(_costs_row, GPU_COSTS)]),
         hide_index=True,
         column_config=_columns(),

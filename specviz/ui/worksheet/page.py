@@ -29,7 +29,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.heading import heading
-from specviz.ui.shared.tables import NOT_MEASURED, TIMES, numbers
+from specviz.ui.shared.tables import NOT_MEASURED, TIMES, data_table, numbers
 from specviz.ui.worksheet.controls import chosen_start, controls
 from specviz.ui.worksheet.figures import gap_figure, speedup_map
 
@@ -133,7 +133,7 @@ def show_gaps(known: Known) -> None:
         _show_gap([each for each in known.measured if each.gap])
     with right:
         st.markdown("**Predicted against measured**")
-        st.dataframe(
+        data_table(
             pd.DataFrame([_gap_row(each) for each in known.measured]),
             hide_index=True,
             key="worksheet_gaps",

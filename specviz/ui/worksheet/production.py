@@ -22,7 +22,7 @@ from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.chart import chart
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import with_value
-from specviz.ui.shared.tables import TIMES, numbers
+from specviz.ui.shared.tables import TIMES, data_table, numbers
 from specviz.ui.worksheet.controls import chosen_start, is_shown, put_on_map, read_model
 from specviz.ui.worksheet.figures import positions_figure
 
@@ -104,7 +104,7 @@ def _show_lengths(lengths: Sequence[Length]) -> None:
         }
         for each in lengths
     ]
-    st.dataframe(
+    data_table(
         pd.DataFrame(rows),
         hide_index=True,
         key="worksheet_lengths",

@@ -1,0 +1,49 @@
+// A lesson from a file: its list of moments, and the player for the moment that the address names (#moment-2).
+
+import { find } from "../shared/dom.js";
+import { Stage } from "../stage/stage.js";
+
+/** @import { OfflineLesson } from "../shared/payloads.js" */
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+class Lesson {
+  constructor() {
+    /** @type {OfflineLesson} */
+    this.data = JSON.parse(find(document, "#lesson").textContent ?? "");
+    /** @type {HTMLTemplateElement} */
+    this.player = find(document, "#player");
+    /** @type {Stage | null} */
+    this.stage = null;
+    addEventListener("hashchange", () => this.#open(true));
+    DARK.addEventListener("change", () => this.#open(false));
+    this.#open(false);
+  }
+
+  /** @param {boolean} asked whether a visitor chose it, so that the focus goes there */
+  #open(asked) {
+    this.stage?.stop();
+    this.stage = null;
+    const chosen = document.getElementById(location.hash.slice(1));
+    const shown = chosen?.matches(".moment") ? chosen : find(document, ".start");
+    for (const part of document.querySelectorAll(".start, .moment")) part.toggleAttribute("hidden", part !== shown);
+    const place = shown.querySelector(".place");
+    if (place) this.#play(place, this.data.moments[Number(shown.dataset.moment)]);
+    if (!asked) return;
+    scrollTo(0, 0);
+    shown.querySelector("h2")?.focus();
+  }
+
+  /**
+   * @param {Element} place
+   * @param {OfflineLesson["moments"][number]} moment
+   */
+  #play(place, moment) {
+    if (!moment) return;
+    place.replaceChildren(this.player.content.cloneNode(true));
+    this.stage = new Stage(place);
+    this.stage.put({ ...this.data.runs[moment.run], ...moment.state });
+  }
+}
+
+export default new Lesson();

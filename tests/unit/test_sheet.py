@@ -1,0 +1,135 @@
+"""The sheet of a lesson, its key, and the lesson as a page that plays offline. A browser opens them in tests/browser."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.data.first_run import first_trace
+from specviz.data.lessons.plan import Moment, Plan, Screen
+from specviz.data.lessons.plans import all_plans
+from specviz.player import html_file
+from specviz.player.offline_lesson import lesson_page
+from specviz.player.picture import marks_picture, result_picture, round_picture, visible
+from specviz.player.sheet import key_html, lesson_address, sheet_html
+from tests.support.fake_traces import fake_trace
+
+EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
+ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
+LOADS = re.compile(r"\bsrc=|@import (?!\{)|url\((?!#)")
+
+
+def moment(**given: str) -> Moment:
+    link = given.pop("link", "./?run=first&step=4&hide=result")
+    texts = {"question": "Q", "answer": "A", "mistakes": "M", "do": "D", **given}
+    return Moment(texts.pop("title", "T"), 2, Screen.of(link), **texts)
+
+
+def plan(*moments: Moment, title: str = "A lesson") -> Plan:
+    return Plan("mine", title, 10, ("A goal",), moments or (moment(),))
+
+
+@pytest.fixture(params=all_plans(), ids=lambda own: own.name)
+def own_plan(request: pytest.FixtureRequest) -> Plan:
+    assert isinstance(request.param, Plan)
+    return request.param
+
+
+def test_the_sheet_has_every_question_and_no_answer(own_plan: Plan) -> None:
+    sheet, key = unescape(sheet_html(own_plan, ADDRESS)), unescape(key_html(own_plan))
+    for each in own_plan.moments:
+        assert each.title in sheet
+        assert each.question in sheet
+        for secret in (each.answer, each.mistakes, each.do):
+            assert secret in key
+            assert secret not in sheet
+    assert "Name" in sheet
+    assert ADDRESS in sheet
+
+
+def test_the_offline_page_has_no_answer_either(own_plan: Plan) -> None:
+    page = unescape(lesson_page(own_plan))
+    for each in own_plan.moments:
+        assert each.question in page
+        for secret in (each.answer, each.mistakes, each.do):
+            assert secret not in page
+
+
+def test_the_code_is_there_only_with_an_address() -> None:
+    assert 'aria-label="QR code of the link"' in sheet_html(plan(), ADDRESS)
+    assert "QR code" not in sheet_html(plan())
+    assert "QR code" not in sheet_html(plan(), f"{ADDRESS}&{'x' * 700}")  # too fine for a phone
+    assert lesson_address("https://host/", plan()) == "https://host/?lesson=mine&moment=1"
+
+
+def test_texts_of_a_plan_stay_text() -> None:
+    hostile = plan(moment(title=EVIL, question=EVIL, answer=EVIL, mistakes=EVIL, do=EVIL), title=EVIL)
+    for page in (sheet_html(hostile, f"https://host/{EVIL}"), key_html(hostile), lesson_page(hostile, EVIL)):
+        assert "alert(1)" in page
+        assert "<script>alert" not in page
+        assert "{{script}}" in page  # a mark inside a text is not filled in
+        assert not LOADS.search(page.split("<script type=")[0])
+
+
+def test_tokens_of_a_run_stay_text_in_its_picture() -> None:
+    trace = fake_trace(hostile=True)
+    for step in range(3 * len(trace.rounds)):
+        for drawn in (round_picture(trace, step), result_picture(trace, step)):
+            assert not re.search(r"<(?!/?(svg|text|g|rect|line)\b)", drawn)
+
+
+def test_a_round_is_drawn_as_it_is_on_screen() -> None:
+    trace = first_trace()
+    assert trace is not None
+    guesses, judged = round_picture(trace, 3), round_picture(trace, 5)
+    assert "✗" not in guesses
+    assert guesses.count("<text") == 1 + len(trace.rounds[1].drafted)
+    assert "✗" in judged
+    assert "↻" in judged
+    assert "✗" in result_picture(trace, 3)
+    assert all(mark in marks_picture() for mark in "✓✗⋯↻+")
+
+
+def test_what_cannot_be_seen_is_drawn_as_a_sign() -> None:
+    assert visible(" a\n\t\u202e\x00") == "␣a↵⇥\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
+    assert len(visible("x" * 100)) == 24
+
+
+def lesson_of(page: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="lesson">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    assert isinstance(data, dict)
+    return data
+
+
+def test_moments_of_one_run_share_it() -> None:
+    links = ["./?run=first&step=3", "./?run=first&step=16", "./play?seed=1", "./?run=story-pays&step=9"]
+    page = lesson_page(plan(*(moment(link=link) for link in links)), "https://host/")
+    data = lesson_of(page)
+    assert isinstance(data["runs"], dict)
+    assert isinstance(data["moments"], list)
+    assert list(data["runs"]) == ["first", "story-pays"]
+    assert [one and one["run"] for one in data["moments"]] == ["first", "first", None, "story-pays"]
+    assert [one and one["state"]["playhead"] for one in data["moments"]] == [3, 16, None, 9]
+    assert 'href="https://host/play?seed=1"' in page
+    assert "It needs the server." in page
+
+
+def test_a_run_that_is_not_recorded_is_said_to_need_the_server() -> None:
+    page = lesson_page(plan(moment(link="./?preset=story-2&gamma=6")))
+    assert "a run that the server makes" in page
+    assert 'href="http' not in page
+
+
+def test_each_file_of_our_own_plans_is_small(own_plan: Plan) -> None:
+    assert len(lesson_page(own_plan).encode()) < 400_000
+    assert len(sheet_html(own_plan, ADDRESS).encode()) < 30_000
+
+
+def test_a_lesson_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html_file, "MOST_BYTES", 50_000)
+    with pytest.raises(InputError, match="MB are written"):
+        lesson_page(plan())
