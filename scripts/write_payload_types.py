@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from specviz.player.offline_lesson import OfflineLesson  # noqa: E402
 from specviz.player.payload import (  # noqa: E402
     CandidateRow,
     Chip,
@@ -54,7 +55,17 @@ NAMED: dict[str, Any] = {  # types that are no class: the name they have in Pyth
     "ShareRow": ShareRow,
     "Step": Step,
 }
-ROOTS = (StagePayload, StageMount, HeldRun, FeedPayload, RacePayload, PlayPayload, VocabularyPayload, ChartPayload)
+ROOTS = (
+    StagePayload,
+    StageMount,
+    HeldRun,
+    FeedPayload,
+    RacePayload,
+    PlayPayload,
+    VocabularyPayload,
+    ChartPayload,
+    OfflineLesson,
+)
 
 
 def payload_types() -> str:

@@ -151,6 +151,22 @@ export interface NoReplay {
 }
 
 /**
+ * What the page plays. Moments of the same run share it; a moment without a run is null.
+ */
+export interface OfflineLesson {
+  runs: Record<string, RunPart>;
+  moments: Array<OfflineMoment | null>;
+}
+
+/**
+ * A moment that plays a run: the run's name, and what else its stage needs.
+ */
+export interface OfflineMoment {
+  run: string;
+  state: StageState;
+}
+
+/**
  * A lesson's measured pass over several tokens: each number format and its time over that of one token.
  */
 export interface PassesPayload {
@@ -334,6 +350,36 @@ export interface StagePayload {
   prompt: PromptPayload;
   rounds: Array<RoundPayload>;
   plain: Array<number> | null;
+}
+
+/**
+ * What may change at each drawing: a few hundred bytes.
+ *
+ * `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
+ */
+export interface StageState {
+  stream: string;
+  version: number;
+  run_id: string;
+  running: boolean;
+  more: boolean;
+  phases: Array<Phase>;
+  longest_draft: number;
+  notice: string | null;
+  badge: string;
+  measured: string;
+  idle: string;
+  link: Record<string, string>;
+  playhead: number | null;
+  greedy: boolean;
+  lookup: boolean;
+  person: boolean;
+  translated: boolean;
+  draft_length: number;
+  gamma: number;
+  diagram?: DiagramPayload;
+  view?: "simple" | "full" | "projector" | "stage";
+  tour?: TourPayload;
 }
 
 export type Step = [number, Array<[string, LaneStatus]>];

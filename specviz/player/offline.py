@@ -1,15 +1,9 @@
 """One run as one HTML file: the stage plays it from disk, with no network and no server.
 
-The page holds the run as JSON, the stage's scripts and its styles, and nothing else. Its content security policy lets
-only these two run, by their hashes, and lets the page load nothing at all.
+The page holds the run as JSON, the stage's scripts and its styles, and nothing else.
 """
 
-import json
-import re
-from base64 import b64encode
-from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from html import escape
 from itertools import chain
 
@@ -21,11 +15,10 @@ from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_
 from specviz.measure.paired import Paired
 from specviz.player.bundle import bundle
 from specviz.player.data import stage_data
+from specviz.player.html_file import asset, html_file, inline_json
 from specviz.player.payload import NoReplay, Replays
 
-MOST_BYTES = 2_000_000
-STYLES = ("stage/stage.css", "stage/diagram.css", "offline/page.css")
-MARK = re.compile(r"\{\{([a-z-]+)\}\}")
+STYLES = ("stage/stage.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 PROJECT = "specviz: speculative decoding, token by token"
 
 
@@ -58,35 +51,16 @@ def offline_page(
     data = stage_data(trace, run_id="offline", source="recorded", running=False, replay=replay)
     parts = {
         "title": escape(_title(trace)),
-        "stage": _asset("stage/stage.html"),
-        "result": _result(trace, costs, repeats),
+        "stage": asset("stage/stage.html"),
+        "result": result_html(trace, costs, repeats),
         "texts": _texts(trace, plain_text),
         "settings": _settings(trace),
         "footer": _footer(address),
-        "run": json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "run": inline_json(data),
         "script": bundle(ASSETS / "offline/player.js"),
-        "style": "\n".join(map(_asset, STYLES)),
+        "style": "\n".join(map(asset, STYLES)),
     }
-    page = _filled(parts)
-    if (size := len(page.encode())) > MOST_BYTES:
-        raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {MOST_BYTES / 1e6:g} MB are written.")
-    return page
-
-
-def _filled(parts: Mapping[str, str]) -> str:
-    """The template with every mark replaced once: a mark inside a part stays text."""
-    hashes = {f"{name}-hash": _hash(parts[name]) for name in ("script", "style")}
-    known = {**parts, **hashes}
-    return MARK.sub(lambda mark: known[mark[1]], _asset("offline/page.html"))
-
-
-def _hash(text: str) -> str:
-    """As a content security policy names what may run."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return html_file("offline/page.html", parts)
 
 
 def _title(trace: Trace) -> str:
@@ -94,12 +68,7 @@ def _title(trace: Trace) -> str:
     return f"One run: {drafter}{trace.target.name}"
 
 
-def page_that_says(problem: str) -> str:
-    """A page with one sentence, for a download that was asked for and cannot be made."""
-    return f"<!doctype html><meta charset='utf-8'><title>specviz</title><p>{escape(problem)}</p>"
-
-
-def _result(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
+def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
     """What was counted, then what was timed and why."""
     counts, lines = count(trace.rounds), []
     if counts.tokens_per_target_call is not None and counts.drafted:

@@ -11,8 +11,9 @@ import pytest
 from specviz.core.errors import InputError
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import first_trace
-from specviz.player import offline
-from specviz.player.offline import offline_page, page_that_says
+from specviz.player import html_file
+from specviz.player.html_file import page_that_says
+from specviz.player.offline import offline_page
 from specviz.ui.race.state import recorded_race
 from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import cut, fake_trace
@@ -68,7 +69,7 @@ def test_a_link_to_the_live_run_is_escaped() -> None:
 def test_an_unfinished_run_and_a_page_that_is_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="has not ended"):
         offline_page(cut(recorded(), 3))
-    monkeypatch.setattr(offline, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(html_file, "MOST_BYTES", 100_000)
     with pytest.raises(InputError, match=r"The page would have 0\.2 MB, and at most 0\.1 MB are written\."):
         offline_page(recorded())
 

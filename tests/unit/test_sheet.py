@@ -1,4 +1,4 @@
-"""The sheet of a lesson, its key, and the lesson as a page that plays offline. A browser opens them in tests/browser."""
+"""The sheet of a lesson, its key, and the lesson as a page that plays offline. No browser here."""
 
 import json
 import re

@@ -8,7 +8,8 @@ from specviz.core.errors import InputError
 from specviz.measure.race import RaceLap
 from specviz.measure.race_file import dump_race
 from specviz.measure.race_table import race_csv
-from specviz.player.offline import offline_page, page_that_says
+from specviz.player.html_file import page_that_says
+from specviz.player.offline import offline_page
 
 OFFLINE_HELP = "One HTML file that plays the speculative run of this prompt, from disk, without a network."
 

@@ -8,7 +8,8 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
 from specviz.core.trace import dump_trace
-from specviz.player.offline import offline_page, page_that_says
+from specviz.player.html_file import page_that_says
+from specviz.player.offline import offline_page
 from specviz.player.replay import replay_data
 from specviz.ui.watch.state import Shown
 
