@@ -13,6 +13,7 @@ from specviz.player.bundle import BundleError, bundle
 ENTRIES = (
     "chart/chart.js",
     "stage/component.js",
+    "offline/lesson.js",
     "offline/player.js",
     "stage/feed.js",
     "stage/run.js",
