@@ -10,6 +10,8 @@ from typing import TypedDict, cast
 from specviz.core.assets import ASSETS
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.hidden import PARAMETER as HIDE
+from specviz.data.hidden import hidden_in
 from specviz.data.lessons.plan import Moment, Plan
 from specviz.player.bundle import bundle
 from specviz.player.data import stage_data
@@ -58,7 +60,7 @@ def lesson_page(plan: Plan, address: str | None = None) -> str:
         "stage": asset("stage/stage.html"),
         "lesson": inline_json(_shared(plan, payloads)),
         "script": bundle(ASSETS / "offline/lesson.js"),
-        "style": "\n".join(map(asset, (*STYLES, "offline/lesson.css"))),
+        "style": "\n".join(map(asset, (*STYLES, "stage/views.css", "offline/lesson.css"))),
     }
     return html_file("offline/lesson.html", parts)
 
@@ -72,7 +74,13 @@ def _payload(number: int, moment: Moment) -> StagePayload | None:
     run_id = f"moment-{number}"
     data = stage_data(trace, run_id=run_id, source="recorded", running=False, playhead=screen.step, replay=replay)
     data["view"] = _view(screen.last("view"))
+    data["hide"] = sorted(_hidden(moment))
     return data
+
+
+def _hidden(moment: Moment) -> frozenset[str]:
+    """What the moment's link takes away."""
+    return hidden_in(moment.screen.params.get(HIDE, []))[0]
 
 
 def _view(asked: str | None) -> View:
@@ -115,9 +123,10 @@ def _section(plan: Plan, at: int, address: str | None) -> str:
 
 
 def _player(moment: Moment, trace: Trace) -> str:
-    hidden = "result" in (moment.screen.last("hide") or "").split(",")
-    result = "" if hidden else f'<section aria-label="Result">{result_html(trace, None, None)}</section>'
-    return f'<div class="place"></div>{result}'
+    place = '<div class="place"></div>'
+    if "result" in _hidden(moment):
+        return place
+    return f'{place}<section aria-label="Result">{result_html(trace, None, None)}</section>'
 
 
 def _needs_server(moment: Moment, address: str | None) -> str:
