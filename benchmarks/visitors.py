@@ -76,6 +76,8 @@ class Visitor:
     running: bool = False  # whether it still grows
     finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
     messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
+    html: str = ""  # that was drawn last
+    turns_drawn: int = 0  # of "Be the draft"; one may be drawn again
     problem: str = ""  # why the run asked for last has failed
     errors: list[str] = field(default_factory=list)  # exceptions on the page
     scripts: int = 0  # runs of the script or a fragment that have ended
@@ -89,10 +91,12 @@ class Visitor:
         self.query, self.page, self.page_hash = query, page, ""
         await self._ask()
 
-    async def press(self, key: str) -> None:
-        """Press the button that has this key."""
+    async def press(self, key: str, **typed: str) -> None:
+        """Press the button that has this key, with what was typed into the fields of its form, by their keys."""
         widget, fragment = self.widgets[key]
         message = self._request(fragment)
+        for name, text in typed.items():
+            message.rerun_script.widget_states.widgets.add(id=self.widgets[name][0], string_value=text)
         message.rerun_script.widget_states.widgets.add(id=widget, trigger_value=True)
         await self.socket.send(message.SerializeToString())
 
@@ -226,11 +230,15 @@ class Visitor:
             self.messages.append(element.alert.body)
             if element.alert.format == Alert.ERROR:
                 self.problem = element.alert.body
-        elif kind in ("button", "slider", "file_uploader"):
+        elif kind == "html":
+            self.html = element.html.body
+        elif kind in ("button", "slider", "file_uploader", "text_input"):
             widget = getattr(element, kind).id
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
         elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):
             self.held = len(json.loads(element.bidi_component.bytes)["run"]["rounds"])
+        elif kind == "bidi_component" and b'"spoken": true' in element.bidi_component.bytes:
+            self.turns_drawn += 1
         elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
             self._look_at_stage(json.loads(element.bidi_component.bytes))
 

@@ -1,13 +1,11 @@
-// A component without a look: it writes one choice of the visitor into a cookie of this site.
+// A component without a look: it writes what the visitor chose, or joined, into a cookie of this site.
 
 import { payloadOf } from "../shared/mounting.js";
 
 /** @import { Component } from "../shared/mounting.js" */
 
-const YEAR = 31_536_000; // seconds
-
-/** @param {Component<{ name: string, value: string }>} component */
+/** @param {Component<{ name: string, value: string, seconds: number }>} component */
 export default function remember(component) {
   const data = payloadOf(component);
-  if (data) document.cookie = `${data.name}=${data.value}; max-age=${YEAR}; path=/; samesite=lax`;
+  if (data) document.cookie = `${data.name}=${data.value}; max-age=${data.seconds}; path=/; samesite=lax`;
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from specviz.player.payload import View
+from specviz.ui.classes.state import Attending
 from specviz.ui.helps.state import ByDraft, Sweeps
 from specviz.ui.learn.state import Learning
 from specviz.ui.lesson.place import Walk
@@ -39,6 +40,7 @@ class Session:
     learn: Learning = field(default_factory=Learning)
     proof: Proving = field(default_factory=Proving.recorded)
     play: Playing = field(default_factory=Playing)
+    classes: Attending = field(default_factory=Attending)
 
 
 def session() -> Session:

@@ -30,6 +30,7 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/learn?part=why": ".explained",
     "/proof": ".chart .main-svg",
     "/play": ".stage",
+    "/class": "[data-testid=stForm]",
 }
 
 

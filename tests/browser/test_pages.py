@@ -18,6 +18,7 @@ PAGES = {  # by address, in the order of the menu
     "/worksheet": "Worksheet",
     "/proof": "Same quality",
     "/play": "Be the draft",
+    "/class": "Class board",
 }
 PHONE = {"width": 390, "height": 844}
 

@@ -49,7 +49,7 @@ def body_of(sent: list[dict[str, Any]]) -> bytes:
 
 
 def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
-    assert len({page.title for page in PAGES}) == len({page.description for page in PAGES}) == len(PAGES) == 7
+    assert len({page.title for page in PAGES}) == len({page.description for page in PAGES}) == len(PAGES) == 8
     for page in PAGES:
         assert 40 <= len(page.description) <= 120
         body = body_of(asked(f"/{page.name}")).decode()

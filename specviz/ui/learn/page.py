@@ -13,6 +13,8 @@ from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
 from specviz.player.data import stage_data
 from specviz.player.payload import PassesPayload, StagePayload
+from specviz.ui.classes.membership import class_in_link
+from specviz.ui.classes.strip import class_chip, class_question
 from specviz.ui.learn.plain_sentences import plain_sentences
 from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
@@ -35,8 +37,10 @@ def begin() -> Learning | None:
         heading("**Learn** how a small model and a big one write together.")
         _choose("part", "Part of this page", PART_LABELS, state)
         _choose("words", "In which words", WORDS_LABELS, state)
+        class_chip()
+    class_question()
     notices(state.problems)
-    write_address(state.link())
+    write_address(state.link() | class_in_link())
     state.written = state.link()
     try:
         for name in RECORDED_RUNS:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from specviz.data.lessons.quiz import QUIZ
+from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.page import ask
 from specviz.ui.learn.state import Learning
 
@@ -12,6 +13,7 @@ KEYS = [f"quiz-{number}" for number in range(1, len(QUIZ) + 1)]
 def show_quiz(state: Learning) -> None:
     """All questions, and the score so far."""
     st.markdown("## What do you remember?")
+    send_answers({number: state.answers[key] for number, key in enumerate(KEYS) if key in state.answers})
     _show_score(state)
     columns = st.columns(2, gap="large")
     for number, (key, question) in enumerate(zip(KEYS, QUIZ, strict=True)):

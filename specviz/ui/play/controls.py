@@ -14,6 +14,7 @@ from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared.persistent_widgets import set_widgets
 
+CLASS_PAGE = "pages/class.py"
 MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
 
@@ -54,6 +55,8 @@ def choose_game(state: Playing) -> None:
             "the rounds can be downloaded as CSV; nothing is stored on the server."
         )
         st.code(class_link(plan), language=None, wrap_lines=True)
+        if st.button("Open or join a class with a board", key="play_class_board", icon=":material/groups:"):
+            st.switch_page(CLASS_PAGE)
         st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
 
 

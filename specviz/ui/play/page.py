@@ -9,6 +9,8 @@ from specviz.data.lessons.story import percent
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, plan_from_link, rounds_of, run_of, score
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.service.job import JobView
+from specviz.ui.classes.membership import class_in_link, membership, send_rounds
+from specviz.ui.classes.strip import class_chip, class_game, class_question
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.ui.play.controls import choose_game
 from specviz.ui.play.final import show_final
@@ -61,14 +63,20 @@ def lead() -> None:
     with st.container(key="play_lead", horizontal=True, vertical_alignment="center"):
         heading(RULES[state.plan.mode])
         choose_game(state)
+        class_chip()
+    class_question()
+    class_game()
     notices(state.problems)
-    write_address(state.plan.link)
+    write_address(state.plan.link | class_in_link())
 
 
 def _take_link_once(state: Playing) -> None:
     if not state.link_read:
         state.plan, state.problems = plan_from_link(address())
         state.link_read = True
+        member = membership()
+        if member and not address().keys() & state.plan.link.keys():
+            state.plan = member.plan
 
 
 def show_game() -> None:
@@ -81,6 +89,7 @@ def show_game() -> None:
         refresh(SHORT_SECONDS)
         look_for_offers(state)
         refresh(SHORT_SECONDS)
+        send_rounds(state)
         if state.over:
             show_final(state)
         else:

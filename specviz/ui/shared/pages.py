@@ -44,4 +44,5 @@ PAGES = (
         "The output is the target model’s own: checked token for token and draw for draw, with rules that fail.",
     ),
     Page("play", "Be the draft", "You write the next words, the target model checks them, and a small model competes."),
+    Page("class", "Class board", "A class joins with a code, and its rounds and quiz answers arrive on one board."),
 )

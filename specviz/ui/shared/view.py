@@ -3,15 +3,14 @@
 The choice is kept in a cookie of this site, because the server must know it before the first drawing.
 """
 
-from functools import cache
-from typing import Any, get_args
+from typing import get_args
 
 import streamlit as st
 
 from specviz.core.assets import ASSETS
 from specviz.player.payload import View
 from specviz.ui.session import session
-from specviz.ui.shared.components import component
+from specviz.ui.shared.cookies import remember, remembered
 
 VIEWS: tuple[View, ...] = get_args(View)
 CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
@@ -74,7 +73,7 @@ def choose(chosen: View) -> None:
 def remember_choice() -> None:
     """Hand a choice that was just made to the browser. Nothing is to be seen of it."""
     if chosen := session().chosen_view:
-        _memory()(key="memory", data={"name": COOKIE, "value": chosen})
+        remember(COOKIE, chosen)
 
 
 def _asked() -> View | None:
@@ -83,10 +82,5 @@ def _asked() -> View | None:
 
 
 def _remembered() -> View | None:
-    kept = st.context.cookies.get(COOKIE)
+    kept = remembered(COOKIE)
     return next((known for known in CHOICES if known == kept), None)
-
-
-@cache
-def _memory() -> Any:
-    return component("specviz_memory", '<div class="memory" hidden></div>', (), "memory/memory.js")

@@ -1,0 +1,173 @@
+"""What the board shows, computed from a class as it is now. Pure functions.
+
+All students of a class play the same texts, and the text of the game goes on with the target's own tokens, whoever
+drafts. So two students who have as much text before them are at the same place, and their guesses can be counted
+together.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from specviz.core.metrics import Counts
+from specviz.data.lessons.quiz import QUIZ
+from specviz.game.messages import EVEN
+from specviz.service.classes.room import ClassNow, Student
+from specviz.service.classes.rounds import SharedRound
+
+BIN = 0.5  # tokens per target call
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One student: all rounds so far, and the right answers."""
+
+    student: Student
+    mine: Counts
+    model: Counts  # wren-nano, in the same rounds
+    right: int
+
+    @property
+    def ahead(self) -> int:
+        """1 where the student is better than wren-nano, -1 where worse, 0 where about even or nothing was played."""
+        mine, model = self.mine.tokens_per_target_call, self.model.tokens_per_target_call
+        if mine is None or model is None or abs(mine - model) <= EVEN:
+            return 0
+        return 1 if mine > model else -1
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Students with at least `low` and less than `high` tokens per target call."""
+
+    low: float
+    high: float
+    students: int
+    has_model: bool  # wren-nano, over all rounds, lies in it
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A first word, and how many students guessed it."""
+
+    word: str
+    students: int
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of one text, with what the class guessed there."""
+
+    text: int
+    after: int  # characters behind the prompt
+    before: str  # the last of them
+    students: int
+    guesses: tuple[Guess, ...]  # the commonest first
+    target: str  # what the target wrote there, as far as a round has shown it
+    model_word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of the quiz."""
+
+    number: int  # from 0
+    chosen: tuple[int, ...]  # students, by option
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All of it."""
+
+    scores: tuple[Score, ...]  # in the order of joining
+    bins: tuple[Bin, ...]
+    mine: Counts  # the class, all rounds together
+    model: Counts  # wren-nano, in the same rounds
+    places: tuple[Place, ...]  # those with the most students first
+    questions: tuple[Question, ...]
+
+    @property
+    def played(self) -> int:
+        """Students with at least one round."""
+        return sum(score.mine.rounds > 0 for score in self.scores)
+
+    def ahead(self, sign: int) -> int:
+        """How many of those who played are better than wren-nano (1), about even (0) or worse (-1)."""
+        return sum(score.mine.rounds > 0 and score.ahead == sign for score in self.scores)
+
+
+def board_of(now: ClassNow) -> Board:
+    """The board of a class."""
+    scores = tuple(_score(student) for student in now.students)
+    rounds = [one for student in now.students for one in student.rounds.values()]
+    mine, model = total(one.mine for one in rounds), total(one.model for one in rounds)
+    per_call = [score.mine.tokens_per_target_call for score in scores]
+    return Board(
+        scores,
+        _bins([each for each in per_call if each is not None], model.tokens_per_target_call),
+        mine,
+        model,
+        _places(rounds),
+        tuple(_question(number, now.students) for number in range(len(QUIZ))),
+    )
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Several counts as one."""
+    whole = Counts()
+    for each in counts:
+        whole = Counts(
+            whole.rounds + each.rounds,
+            whole.drafted + each.drafted,
+            whole.accepted + each.accepted,
+            whole.rejected + each.rejected,
+            whole.discarded + each.discarded,
+            whole.emitted + each.emitted,
+        )
+    return whole
+
+
+def _score(student: Student) -> Score:
+    rounds = student.rounds.values()
+    right = sum(QUIZ[number].right == given for number, given in student.answers.items())
+    return Score(student, total(one.mine for one in rounds), total(one.model for one in rounds), right)
+
+
+def _bins(per_call: Sequence[float], model: float | None) -> tuple[Bin, ...]:
+    """From 1 token per target call, which nobody is below, to the best; nothing before the first round."""
+    if not per_call:
+        return ()
+    index = [int((each - 1) / BIN) for each in per_call]
+    of_model = None if model is None else int((model - 1) / BIN)
+    last = max([*index, of_model or 0, 3])
+    return tuple(
+        Bin(1 + BIN * number, 1 + BIN * (number + 1), index.count(number), number == of_model)
+        for number in range(last + 1)
+    )
+
+
+def _places(rounds: Sequence[SharedRound]) -> tuple[Place, ...]:
+    at: dict[tuple[int, int, str], list[SharedRound]] = {}
+    for one in rounds:
+        at.setdefault(one.where, []).append(one)
+    return tuple(sorted(map(_place, at.values()), key=lambda place: (-place.students, place.text, place.after)))
+
+
+def _place(rounds: Sequence[SharedRound]) -> Place:
+    """What was guessed in these rounds, which are all at one place."""
+    words = Counter(one.word for one in rounds)
+    fits = {one.word for one in rounds if one.fits}
+    guesses = [Guess(word, students, word in fits) for word, students in words.items()]
+    return Place(
+        *rounds[0].where,
+        len(rounds),
+        tuple(sorted(guesses, key=lambda guess: (-guess.students, not guess.fits, guess.word))),
+        target=max((one.written for one in rounds), key=len),
+        model_word=next((one.model_word for one in rounds if one.model_word), ""),
+    )
+
+
+def _question(number: int, students: Sequence[Student]) -> Question:
+    given = [student.answers[number] for student in students if number in student.answers]
+    return Question(number, tuple(given.count(option) for option in range(len(QUIZ[number].options))))

@@ -1,0 +1,222 @@
+"""All open classes of this server. Any thread may call; nothing is ever written to the disk."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+from time import monotonic
+
+from specviz.core.errors import InputError
+from specviz.data.lessons.quiz import QUIZ
+from specviz.game.game import Plan
+from specviz.service.addresses import is_public
+from specviz.service.classes.codes import new_code, new_secret, read_code
+from specviz.service.classes.limits import ClassLimits
+from specviz.service.classes.names import tidy_name
+from specviz.service.classes.rates import Tries
+from specviz.service.classes.room import ClassNow, Membership, Room, Student
+from specviz.service.classes.rounds import SharedRound
+
+WRONG_CODE = (
+    "There is no open class with this code. Look at the code again, or ask your teacher: a class may have ended."
+)
+TOO_OFTEN = "Too many wrong codes were tried from here. Wait some minutes, then try again."
+FULL = "This class is full: it has {} students."
+NO_PLACE = "This server has no place for another class now. Try again later, or end a class that is over."
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: a browser's session, and its address as `normal_address` makes it."""
+
+    session: str
+    address: str
+
+
+class Classes:
+    """Opens classes, lets students in, takes what they send, and forgets it all in time.
+
+    Args:
+        clock: the time in seconds; it never goes back.
+        limits: see there.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic, limits: ClassLimits | None = None) -> None:
+        self._clock, self.limits = clock, limits or ClassLimits()
+        self._lock = Lock()
+        self._rooms: dict[str, Room] = {}  # by the teacher's secret
+        self._of_student: dict[str, Room] = {}  # by a student's secret
+        self._tries = Tries(self.limits.window)
+        self._cleaner: Thread | None = None
+
+    # ---- the teacher
+
+    def open(self, caller: Caller, plan: Plan) -> str:
+        """Open a class with this game; returns the teacher's secret, which is the right to its board.
+
+        Raises:
+            InputError: the server has too many classes, or too many from this address.
+        """
+        with self._lock:
+            now = self._clock()
+            self._forget_old(now)
+            here = sum(room.address == caller.address for room in self._rooms.values())
+            crowded = is_public(caller.address) and here >= self.limits.classes_of_one_address
+            if crowded or len(self._rooms) >= self.limits.classes:
+                raise InputError(NO_PLACE)
+            taken = {room.code for room in self._rooms.values()}
+            code = next(code for code in iter(new_code, "") if code not in taken)
+            secret = new_secret()
+            self._rooms[secret] = Room(code, plan, caller.address, now, now)
+            self._clean_up_in_time()
+            return secret
+
+    def look(self, secret: str) -> ClassNow | None:
+        """The class as it is now; None where there is none with this secret (any more)."""
+        with self._lock:
+            room = self._used(self._rooms.get(secret))
+            return room.now() if room else None
+
+    def changes(self, secret: str) -> int | None:
+        """How often something has changed in the class, which costs nearly nothing to ask; None where it is over."""
+        with self._lock:
+            room = self._used(self._rooms.get(secret))
+            return room.changes if room else None
+
+    def remove(self, secret: str, number: int) -> None:
+        """Take one student, and all that they sent, off the board."""
+        with self._lock:
+            if room := self._used(self._rooms.get(secret)):
+                for student in [key for key, one in room.students.items() if one.number == number]:
+                    self._take_out(student)
+
+    def end(self, secret: str) -> None:
+        """End the class and forget everything about it."""
+        with self._lock:
+            self._end(secret)
+
+    # ---- the student
+
+    def join(self, caller: Caller, typed: str, name: str = "") -> str:
+        """Enter the class with this code; returns the student's secret.
+
+        Raises:
+            InputError: there is no such class, it is full, or too many wrong codes were tried.
+        """
+        with self._lock:
+            now = self._clock()
+            self._forget_old(now)
+            tries = self._tries_of(caller)
+            if any(self._tries.spent(who, most, now) for who, most in tries.items()):
+                raise InputError(TOO_OFTEN)
+            code = read_code(typed)
+            room = next((room for room in self._rooms.values() if room.code == code), None)
+            if room is None:
+                for who in tries:
+                    self._tries.count(who, now)
+                self._clean_up_in_time()
+                raise InputError(WRONG_CODE)
+            if len(room.students) >= self.limits.students:
+                raise InputError(FULL.format(self.limits.students))
+            secret, room.joined = new_secret(), room.joined + 1
+            room.students[secret] = Student(room.joined, tidy_name(name))
+            self._of_student[secret] = room
+            self._changed(room)
+            return secret
+
+    def membership(self, secret: str) -> Membership | None:
+        """The class that this student is in; None where it is over, or the student is not in it (any more)."""
+        with self._lock:
+            room = self._of_student.get(secret)
+            return room.membership(secret) if room and not self._over(room, self._clock()) else None
+
+    def rename(self, secret: str, name: str) -> None:
+        """Give the student another name; an empty one is none."""
+        with self._lock:
+            room = self._used(self._of_student.get(secret))
+            if room and room.students[secret].name != tidy_name(name):
+                room.students[secret].name = tidy_name(name)
+                self._changed(room)
+
+    def send_rounds(self, secret: str, plan: Plan, rounds: Iterable[SharedRound]) -> None:
+        """Put a student's rounds on the board: of the class's own game only, and each place in it once."""
+        with self._lock:
+            room = self._used(self._of_student.get(secret))
+            if room is None or plan != room.plan:
+                return
+            if sum([room.students[secret].take(one) for one in rounds]):
+                self._changed(room)
+
+    def send_answers(self, secret: str, answers: Mapping[int, int]) -> None:
+        """Put a student's answers to the quiz on the board: question → option, the first answer to each counts."""
+        with self._lock:
+            if room := self._used(self._of_student.get(secret)):
+                known = room.students[secret].answers
+                new = {number: given for number, given in answers.items() if number not in known}
+                new = {number: given for number, given in new.items() if _is_option(number, given)}
+                known.update(new)
+                if new:
+                    self._changed(room)
+
+    def leave(self, secret: str) -> None:
+        """Leave the class, and take along all that was sent."""
+        with self._lock:
+            self._take_out(secret)
+
+    # ---- inside the lock
+
+    def _tries_of(self, caller: Caller) -> dict[str, int]:
+        """Under which names a wrong code of this visitor is counted, and how many each may have."""
+        public = is_public(caller.address)
+        limits = self.limits
+        most = limits.wrong_codes_of_one_address if public else limits.wrong_codes_of_a_shared_address
+        return {f"session {caller.session}": limits.wrong_codes, f"address {caller.address}": most}
+
+    def _used(self, room: Room | None) -> Room | None:
+        """The room, which is in use now; None where there is none or its time is over."""
+        now = self._clock()
+        if room is None or self._over(room, now):
+            return None
+        room.used = now
+        return room
+
+    def _over(self, room: Room, now: float) -> bool:
+        return now - room.opened >= self.limits.day or now - room.used >= self.limits.idle
+
+    def _changed(self, room: Room) -> None:
+        room.used, room.changes = self._clock(), room.changes + 1
+
+    def _take_out(self, secret: str) -> None:
+        if room := self._of_student.pop(secret, None):
+            del room.students[secret]
+            self._changed(room)
+
+    def _end(self, secret: str) -> None:
+        if room := self._rooms.pop(secret, None):
+            for student in room.students:
+                del self._of_student[student]
+
+    def _forget_old(self, now: float) -> None:
+        for secret in [secret for secret, room in self._rooms.items() if self._over(room, now)]:
+            self._end(secret)
+        self._tries.forget_old(now)
+
+    # ---- in a thread of its own, while there is something to forget
+
+    def _clean_up_in_time(self) -> None:
+        """Nobody may ever ask again for what is over, and it is to be forgotten all the same."""
+        if self._cleaner is None:
+            self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
+            self._cleaner.start()
+
+    def _clean_up(self) -> None:
+        pause = Event()
+        while not pause.wait(self.limits.look):
+            with self._lock:
+                self._forget_old(self._clock())
+                if not self._rooms and not len(self._tries):
+                    self._cleaner = None
+                    return
+
+
+def _is_option(question: int, option: int) -> bool:
+    return 0 <= question < len(QUIZ) and 0 <= option < len(QUIZ[question].options)

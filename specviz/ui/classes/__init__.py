@@ -1,0 +1,1 @@
+"""The page "Class board", and what Play and Learn show of a class."""

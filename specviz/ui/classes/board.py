@@ -1,0 +1,207 @@
+"""The teacher's board: one part at a time, so that each can fill a projector. Only what is new is drawn."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from specviz.service.classes.board import Board, Place, board_of
+from specviz.service.classes.room import ClassNow
+from specviz.service.classes.table import answers_csv, rounds_csv
+from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
+from specviz.ui.classes.links import only_here, page_address, students_link, typed_address
+from specviz.ui.classes.membership import BOARD, attending, classes, end_class
+from specviz.ui.classes.state import PARTS, Attending, Part
+from specviz.ui.shared.address import write_address
+from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
+from specviz.ui.shared.polling import while_busy
+from specviz.ui.shared.view import present, stop_presenting, view, view_in_link
+
+LIVE = "class_live"  # the part of the page that changes with the class
+POLL_SECONDS = 2.0
+LABELS: dict[Part, str] = {
+    "join": "Join",
+    "scores": "Scores",
+    "guesses": "Guesses",
+    "quiz": "Quiz",
+    "students": "Students",
+}
+FAIR = (
+    "A score is the tokens per target call over all rounds of a student: the target alone has 1. wren-nano drafted at "
+    "the same places, as many tokens as each student. About even: a difference of at most 0.05. After few rounds a "
+    "score depends much on chance."
+)
+
+
+def show_board(state: Attending) -> None:
+    """The parts, the one that was chosen, and the ways out."""
+    room = view() == "projector"
+    with st.container(key="class_head", horizontal=True, vertical_alignment="center"):
+        _choose_part(state, room)
+        if not room:
+            _show_files(state)
+            _show_end()
+
+    @st.fragment(key=LIVE)
+    def live() -> None:
+        _show_part(state, room)
+
+    while_busy(lambda: state.open, _nothing, lambda: _look(state), part=LIVE, every=POLL_SECONDS)
+    with st.container(key="class_board"):
+        live()
+    with st.container(key="view_choice", horizontal=True):
+        if room:
+            st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
+        else:
+            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present)
+
+
+def _nothing() -> None:
+    """A look that finds nothing new draws nothing: that costs least."""
+
+
+def _look(state: Attending) -> bool:
+    """Whether there is something new on the board."""
+    changes = classes().changes(state.teacher)
+    state.open = changes is not None
+    return state.open and changes != state.seen
+
+
+def _choose_part(state: Attending, room: bool) -> None:
+    _follow_address(state)
+    shown = [part for part in PARTS if not (room and part == "students")]  # names are not for the room
+    state.part = state.part if state.part in shown else shown[0]
+    restore_widgets({"class_part": state.part})
+    st.segmented_control(
+        "Part of the board",
+        shown,
+        format_func=lambda part: LABELS[part],
+        key="class_part",
+        label_visibility="collapsed",
+        required=True,
+        on_change=_part_chosen,
+    )
+    state.written = state.part
+    write_address({"part": str(state.part), **view_in_link()})
+
+
+def _follow_address(state: Attending) -> None:
+    """Show the part that the address names, unless this page wrote it there itself."""
+    asked = next((part for part in PARTS if part == st.query_params.get("part")), None)
+    if asked and asked != state.written:
+        state.part = asked
+        set_widgets({"class_part": asked})
+
+
+def _part_chosen() -> None:
+    chosen = st.session_state.class_part
+    attending().part = chosen if chosen in PARTS else "join"
+
+
+def _show_files(state: Attending) -> None:
+    with st.popover("CSV", icon=":material/download:"):
+        st.markdown("What is on the board now, as tables:")
+        _download("Rounds (CSV)", "class-rounds", state.teacher, rounds_csv)
+        _download("Quiz answers (CSV)", "class-quiz", state.teacher, answers_csv)
+
+
+def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], str]) -> None:
+    def written() -> str:
+        now = classes().look(teacher)
+        return table(now) if now else ""
+
+    st.download_button(label, written, f"{name}.csv", "text/csv", key=name, on_click="ignore")
+
+
+def _show_end() -> None:
+    with st.popover("More", icon=":material/more_horiz:"):
+        st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
+        st.code(page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
+        st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
+        st.button("End the class", key="class_end", icon=":material/stop_circle:", on_click=end_class)
+
+
+def _show_part(state: Attending, room: bool) -> None:
+    now = classes().look(state.teacher)
+    state.open = now is not None
+    if now is None:
+        st.rerun()  # the page says that the class is over
+    state.seen = now.changes
+    board = board_of(now)
+    {
+        "join": lambda: _show_join(now, board),
+        "scores": lambda: _show_scores(board, room),
+        "guesses": lambda: _show_guesses(now, board),
+        "quiz": lambda: _show_quiz(board, room),
+        "students": lambda: _show_students(now, board),
+    }[state.part]()
+
+
+def _show_join(now: ClassNow, board: Board) -> None:
+    link = students_link(now.code)
+    st.html(join_html(now.code, typed_address(), link, len(now.students), board.played))
+    if only_here():
+        st.warning(
+            "This address leads only to this computer. Start the server for your network (see docs/teaching.md), and "
+            "open this page by the server’s address there. Then the QR code works for others.",
+            icon=":material/info:",
+        )
+
+
+def _show_scores(board: Board, room: bool) -> None:
+    st.html(scores_html(board))
+    if not room:
+        st.caption(FAIR)
+
+
+def _show_guesses(now: ClassNow, board: Board) -> None:
+    if not board.places:
+        st.html(scores_html(board))
+        return
+    titles = {(each.text, each.after, each.before): _title(now, each) for each in board.places}
+    chosen = st.selectbox(
+        "Place in the text: where most students were comes first",
+        list(titles),
+        format_func=lambda where: titles[where],
+        key="class_place",
+    )
+    place = next((each for each in board.places if (each.text, each.after, each.before) == chosen), board.places[0])
+    rare = st.toggle("Show words of only one student", key="class_rare")
+    st.html(guesses_html(now.plan, place, rare=rare))
+
+
+def _title(now: ClassNow, place: Place) -> str:
+    """Where the place is, and how many guessed there."""
+    before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
+    end = before if len(before) <= 40 else f"…{before[-40:]}"
+    students = "1 student" if place.students == 1 else f"{place.students} students"
+    return f"Text {place.text + 1}: {end} ▁ ({students})"
+
+
+def _show_quiz(board: Board, room: bool) -> None:
+    show_right = st.toggle("Show which answers are right", key="class_right")
+    questions = board.questions
+    if room:
+        number = st.selectbox(
+            "Question", range(len(questions)), format_func=lambda n: f"Question {n + 1}", key="class_question_number"
+        )
+        questions = (questions[number or 0],)
+    st.html("".join(question_html(question, show_right=show_right) for question in questions))
+
+
+def _show_students(now: ClassNow, board: Board) -> None:
+    st.html(students_html(board))
+    if now.students:
+        labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            number = st.selectbox(
+                "Take off the board",
+                list(labels),
+                None,
+                format_func=lambda number: labels[number],
+                key="class_remove_who",
+            )
+            st.button("Remove", key="class_remove", on_click=_remove, args=(number,), disabled=number is None)
+
+
+def _remove(number: int) -> None:
+    classes().remove(attending().teacher, number)

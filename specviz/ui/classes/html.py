@@ -1,0 +1,163 @@
+"""The parts of the board as HTML. All text of students is escaped, and stands apart from the direction of writing."""
+
+from collections.abc import Iterable
+from html import escape
+
+from specviz.core.metrics import Counts
+from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.story import percent
+from specviz.game.game import MODEL, Plan
+from specviz.service.classes.board import Board, Place, Question, Score
+from specviz.service.classes.codes import shown_code
+from specviz.ui.classes.qr import qr_code
+
+SHOWN_GUESSES = 8
+SHOWN_BEFORE = 140  # characters of the text
+
+
+def join_html(code: str, address: str, link: str, joined: int, played: int) -> str:
+    """The code, the QR code, and who is there."""
+    return (
+        f'<section class="class-join" aria-label="How to join">{qr_code(link)}<div>'
+        f'<p>Scan the code with a phone. Or open</p><p class="address">{_text(address)}</p><p>and type</p>'
+        f'<p class="code">{escape(shown_code(code))}</p><p class="joined">{_joined(joined, played)}</p></div></section>'
+    )
+
+
+def scores_html(board: Board) -> str:
+    """How the class did, student by student, and against wren-nano."""
+    if not board.played:
+        return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
+    rows = [
+        _row(
+            f"{each.low:.1f} to {each.high:.1f}",
+            each.students,
+            max(one.students for one in board.bins),
+            f"← {MODEL}" if each.has_model else "",
+        )
+        for each in board.bins
+    ]
+    return (
+        f'<section class="class-part"><p class="big">{_against(board)}</p>'
+        f"<p>{_joined(len(board.scores), board.played)} {_better(board)}</p>"
+        f"{_table('Students, by tokens per target call', rows)}</section>"
+    )
+
+
+def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
+    """The commonest first words at a place.
+
+    Args:
+        plan: the game.
+        place: what was guessed there.
+        rare: whether words of only one student are shown too; else they are only counted, since a room sees them.
+    """
+    text = f"{plan.prompts[place.text].text}{place.before}" if place.after <= len(place.before) else place.before
+    text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
+    shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
+    left = [guess for guess in place.guesses if guess not in shown]
+    most = max(guess.students for guess in place.guesses)
+    rows = [_row(_word(g.word), g.students, most, "✓ accepted" if g.fits else "✗ not accepted") for g in shown]
+    if left:
+        rows.append(
+            _row(f"{len(left)} other {'word' if len(left) == 1 else 'words'}", sum(g.students for g in left), most)
+        )
+    model = f"{MODEL} began with {_word(place.model_word)}." if place.model_word else ""
+    return (
+        f'<section class="class-part"><p class="before">{_text(text)}<span aria-hidden="true"> ▁</span></p>'
+        f"{_table('First words of the guesses, by how many students', rows)}"
+        f"<p>The target wrote {_word(place.target)}. {model}</p></section>"
+    )
+
+
+def question_html(question: Question, *, show_right: bool) -> str:
+    """How many chose which answer."""
+    asked = QUIZ[question.number]
+    rows = [
+        _row(
+            escape(option.text.technical),
+            students,
+            max(1, *question.chosen),
+            "✓ right answer" if show_right and option.right else "",
+        )
+        for option, students in zip(asked.options, question.chosen, strict=True)
+    ]
+    answers = sum(question.chosen)
+    said = f"{answers} {'answer' if answers == 1 else 'answers'}"
+    return (
+        f'<section class="class-part question"><h3>{question.number + 1}. {escape(asked.text.technical)}</h3>'
+        f"{_table(said, rows)}</section>"
+    )
+
+
+def students_html(board: Board) -> str:
+    """A row for each student."""
+    if not board.scores:
+        return scores_html(board)
+    heads = ("student", "name", "rounds", "accepted", "tokens per target call", MODEL, "quiz: right of answered")
+    rows = "".join(_student(score) for score in board.scores)
+    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    return f'<section class="class-part"><table class="students"><tr>{head}</tr>{rows}</table></section>'
+
+
+def _student(score: Score) -> str:
+    student, mine = score.student, score.mine
+    rate = mine.acceptance_rate
+    cells = (
+        str(student.number),
+        _text(student.name) if student.name else "–",
+        str(mine.rounds),
+        "–" if rate is None else percent(rate),
+        _per_call(mine),
+        _per_call(score.model),
+        f"{score.right} of {len(student.answers)}",
+    )
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _joined(joined: int, played: int) -> str:
+    if not joined:
+        return "Nobody has joined yet."
+    here = "1 student has joined" if joined == 1 else f"{joined} students have joined"
+    if not played:
+        return f"{here}. Nobody has played a round yet."
+    return f"{here}, {'1 has' if played == 1 else f'{played} have'} played."
+
+
+def _against(board: Board) -> str:
+    model = f"{MODEL}, at the same places: <b>{_per_call(board.model)}</b>"
+    return f"The class: <b>{_per_call(board.mine)}</b> tokens per target call. {model}."
+
+
+def _better(board: Board) -> str:
+    return (
+        f"Compared with {MODEL}: {board.ahead(1)} better, {board.ahead(0)} about even, {board.ahead(-1)} worse. "
+        f"{board.mine.rounds} {'round' if board.mine.rounds == 1 else 'rounds'} so far."
+    )
+
+
+def _per_call(counts: Counts) -> str:
+    calls = counts.tokens_per_target_call
+    return "–" if calls is None else f"{calls:.2f}"
+
+
+def _table(caption: str, rows: Iterable[str]) -> str:
+    return f'<table class="bars"><caption>{caption}</caption>{"".join(rows)}</table>'
+
+
+def _row(label: str, students: int, most: int, note: str = "") -> str:
+    """One bar, with its number beside it. The label is HTML."""
+    share = 100 * students / max(1, most)
+    bar = f'<span class="bar" style="width:{share:.1f}%"></span>' if students else ""
+    cells = f'<td class="track">{bar}</td><td class="count">{students}</td><td>{note}</td>'
+    return f'<tr><th scope="row">{label}</th>{cells}</tr>'
+
+
+def _word(text: str) -> str:
+    return f"“{_text(text.strip() or '␣')}”"
+
+
+def _text(text: str) -> str:
+    """Text from outside: escaped, on one line, in a direction of its own."""
+    line = "".join(char if char.isprintable() else "↵" if char == "\n" else "" for char in text)
+    return f"<bdi>{escape(line)}</bdi>"

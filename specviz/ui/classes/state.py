@@ -1,0 +1,24 @@
+"""A visitor's part in a class: as its teacher, as a student, or invited by a link. No drawing."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Part = Literal["join", "scores", "guesses", "quiz", "students"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(slots=True)
+class Attending:
+    """One visitor. The two secrets are also in cookies, so that a reload changes nothing."""
+
+    student: str = ""  # the secret of a student; empty in no class
+    teacher: str = ""  # the secret of a class's teacher
+    cookies_read: bool = False
+    handed: set[str] = field(default_factory=set)  # the cookies that the browser was given in this visit
+    asked: str = ""  # the code in the last link that was read
+    invited: str = ""  # ... while the visitor has not answered yet
+    message: str = ""  # why a class was not opened or joined, or that it is over
+    part: Part = "join"  # of the board
+    written: str = ""  # the part that the page's address was given last
+    seen: int = -1  # how many changes the board on the teacher's screen has
+    open: bool = False  # the teacher's class, when it was last looked at

@@ -1,0 +1,152 @@
+"""A class in a real Chromium: a teacher and two students, each in a browser of their own, engine and all."""
+
+import csv
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
+
+INPUT = "input[aria-label='What are the next few words?']"
+PHONE = {"width": 390, "height": 844}
+ROOMS = [({"width": 1280, "height": 720}, 18), ({"width": 1920, "height": 1080}, 24)]  # with the smallest text, in px
+SMALLEST = """() => {
+  const seen = [...document.querySelectorAll("[data-testid=stMain] *")].filter((node) =>
+    [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim()) && node.checkVisibility()
+    && getComputedStyle(node).clipPath === "none" && !node.closest(".st-key-lead, .st-key-view_choice"));
+  return seen.map((node) => [parseFloat(getComputedStyle(node).fontSize), node.textContent.trim().slice(0, 40)]).sort(
+    (a, b) => a[0] - b[0])[0];
+}"""
+
+Opens = Callable[..., Page]
+
+
+@pytest.fixture
+def opens(browser: Browser, app_server: AppServer) -> Iterator[Opens]:
+    """A page of this app, in a browser of its own."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(path: str, **options: object) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(f"{app_server.url}{path}")
+        wait_until_drawn(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def teacher(opens: Opens) -> Page:
+    page = opens("/class")
+    page.get_by_role("button", name="Open a class").click()
+    expect(page.locator(".class-join .code")).to_be_visible()
+    return page
+
+
+def code_of(teacher: Page) -> str:
+    return teacher.locator(".class-join .code").inner_text()
+
+
+def show(teacher: Page, part: str) -> None:
+    teacher.get_by_test_id("stMain").get_by_text(part, exact=True).first.click()
+
+
+def play(student: Page, words: str, number: int) -> None:
+    student.locator(INPUT).fill(words)
+    student.locator(INPUT).press("Enter")
+    expect(student.get_by_text(f"round {number + 1} of 5")).to_be_visible()
+
+
+def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
+    picture = teacher.locator(".class-join img.qr")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.naturalWidth") > 0
+    assert code_of(teacher) in (picture.get_attribute("alt") or "")
+    # one scans the code, on a phone, with a name that is no markup; the other types it, with none
+    one = opens(f"/play?class={code_of(teacher)}", viewport=PHONE, color_scheme="dark")
+    one.get_by_label("Your name on the board").fill("<b>Ada</b>")
+    expect_no_sideways_scroll(one)
+    one.get_by_role("button", name="Join the class").click()
+    expect(one.get_by_role("button", name=f"Class {code_of(teacher)}")).to_be_visible()
+    other = opens("/class")
+    other.get_by_label("Code of the class").fill(code_of(teacher).lower().replace("-", " "))
+    other.get_by_role("button", name="Join the class").click()
+    expect(other.get_by_text("as student 2")).to_be_visible()
+    other.get_by_role("button", name="Play the class’s game").click()
+    expect(teacher.get_by_text("2 students have joined. Nobody has played")).to_be_visible()
+    # their rounds and an answer arrive
+    play(one, "Lily. She was", 1)
+    play(other, "Lily and Tom", 1)
+    show(teacher, "Scores")
+    expect(teacher.get_by_text("2 students have joined, 2 have played.")).to_be_visible()
+    expect(teacher.get_by_text("2 rounds so far.")).to_be_visible()
+    other.goto(f"{other.url.partition('/play')[0]}/learn?part=quiz")  # a new visit: the browser says who it is
+    other.locator(".st-key-quiz-1-0 button").click()
+    show(teacher, "Quiz")
+    expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
+    show(teacher, "Guesses")
+    expect(teacher.locator(".class-part .bars tr").first).to_contain_text("Lily")
+    expect(teacher.locator(".class-part .bars tr").first).to_contain_text("2")
+    show(teacher, "Students")
+    expect(teacher.locator(".class-part .students")).to_contain_text("<b>Ada</b>")
+    # a reload keeps everybody where they are, and counts nobody twice
+    for page in (one, other, teacher):
+        page.reload()
+        wait_until_drawn(page)
+    expect(one.locator(".st-key-class_chip button")).to_contain_text("Class")
+    expect(teacher.locator(".class-part .students tr")).to_have_count(3)
+    teacher.get_by_role("button", name="CSV").click()
+    with teacher.expect_download() as download:
+        teacher.get_by_role("button", name="Rounds (CSV)").click()
+    rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
+    assert [(row["student"], row["name"], row["round"]) for row in rows] == [("1", "<b>Ada</b>", "1"), ("2", "", "1")]
+    teacher.keyboard.press("Escape")
+    # the end
+    teacher.get_by_role("button", name="More").click()
+    teacher.get_by_role("button", name="End the class").click()
+    expect(teacher.get_by_role("button", name="Open a class")).to_be_visible()
+    one.reload()
+    expect(one.get_by_text("You are no longer in the class")).to_be_visible()
+
+
+@pytest.mark.parametrize(("viewport", "smallest"), ROOMS, ids=["1280", "1920"])
+def test_a_room_can_read_every_part_on_a_projector(
+    opens: Opens, teacher: Page, viewport: dict[str, int], smallest: int
+) -> None:
+    student = opens(f"/play?class={code_of(teacher)}")
+    student.get_by_role("button", name="Join the class").click()
+    expect(student.locator(".st-key-class_chip button")).to_be_visible()
+    play(student, "Lily. She was", 1)
+    teacher.set_viewport_size(viewport)  # type: ignore[arg-type]
+    teacher.get_by_role("button", name="Projector", exact=True).click()
+    expect(teacher.get_by_role("button", name="Leave the projector view")).to_be_visible()
+    for part in ("Join", "Scores", "Guesses", "Quiz"):
+        show(teacher, part)
+        wait_until_still(teacher)
+        size, text = teacher.evaluate(SMALLEST)
+        assert size >= smallest, text
+        expect_no_sideways_scroll(teacher)
+    expect(teacher.get_by_text("Students", exact=True)).to_have_count(0)
+
+
+def test_a_board_without_news_draws_nothing(teacher: Page) -> None:
+    wait_until_still(teacher)
+    teacher.evaluate(
+        """() => {
+          window.changes = 0;
+          const board = document.querySelector(".st-key-class_board");
+          new MutationObserver((seen) => (window.changes += seen.length)).observe(
+            board, { childList: true, subtree: true, characterData: true });
+        }"""
+    )
+    for _ in range(2):  # looks of the page whether there is something new
+        for state in ("running", "notRunning"):
+            teacher.wait_for_selector(f"[data-testid=stApp][data-test-script-state={state}]")
+    assert teacher.evaluate("window.changes") == 0

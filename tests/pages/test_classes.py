@@ -1,0 +1,240 @@
+"""The class board by AppTest: a teacher and students, each with a session of their own, on one server. No engine."""
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.game.game import Plan
+from specviz.ui.classes import membership
+from specviz.ui.classes.state import Attending
+from specviz.ui.play.state import Playing
+from tests.support.fake_turns import a_turn
+from tests.support.hostile import NAME, raw_names_in
+
+SECONDS = 60
+
+
+@pytest.fixture(autouse=True)
+def no_classes() -> Iterator[None]:
+    membership.classes.cache_clear()
+    yield
+    membership.classes.cache_clear()
+
+
+def opened(name: str, **link: str) -> AppTest:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.switch_page(f"pages/{name}.py")
+    for key, value in link.items():
+        page.query_params[key] = value
+    return page.run()
+
+
+def click(page: AppTest, key: str) -> AppTest:
+    next(button for button in page.button if button.key == key).click().run()
+    assert not page.exception
+    return page
+
+
+def attending(page: AppTest) -> Attending:
+    found: Attending = page.session_state["session"].classes
+    return found
+
+
+def game(page: AppTest) -> Playing:
+    found: Playing = page.session_state["session"].play
+    return found
+
+
+def html_of(page: AppTest) -> str:
+    bodies = [node.proto.body for node in page._tree if node.type == "html"]
+    return "\n".join(body for body in bodies if not body.startswith("<style"))
+
+
+def said(page: AppTest) -> str:
+    return "\n".join(each.value for each in [*page.markdown, *page.info, *page.warning, *page.caption])
+
+
+@pytest.fixture
+def teacher() -> AppTest:
+    page = opened("class")
+    page.number_input(key="class_seed").set_value(7)
+    return click(page, "class_open")
+
+
+@pytest.fixture
+def code(teacher: AppTest) -> str:
+    now = membership.classes().look(attending(teacher).teacher)
+    assert now is not None
+    assert now.plan == Plan(seed=7)
+    return now.code
+
+
+def joined(code: str, name: str = "", page: str = "play") -> AppTest:
+    student = opened(page, **{"class": code})
+    student.text_input(key="class_name").set_value(name)
+    return click(student, "class_join")
+
+
+def part(teacher: AppTest, name: str) -> AppTest:
+    teacher.session_state["class_part"] = name
+    attending(teacher).part = name  # type: ignore[assignment]
+    return teacher.run()
+
+
+def test_the_page_has_two_ways_in() -> None:
+    page = opened("class")
+    assert not page.exception
+    assert [header.value for header in page.markdown if header.value.startswith("## ")] == [
+        "## Join a class",
+        "## Open a class",
+    ]
+    assert "forgotten when you end it, after 24 hours, after 4 hours without use" in said(page)
+
+
+def test_a_link_asks_first_and_joins_without_a_name(teacher: AppTest, code: str) -> None:
+    student = opened("play", **{"class": code})
+    assert "Join the class" in said(student)
+    assert membership.classes().look(attending(teacher).teacher).students == ()  # type: ignore[union-attr]
+    click(student, "class_join")
+    assert game(student).plan == Plan(seed=7)
+    assert student.query_params["class"] == code
+    assert "as **student 1**" in said(student)
+    assert "Nobody has played a round yet" in html_of(part(teacher, "scores"))
+
+
+def test_not_now_plays_without_the_class(teacher: AppTest, code: str) -> None:
+    student = click(opened("play", **{"class": code}), "class_decline")
+    assert "Join the class" not in said(student)
+    assert "class" not in student.query_params
+    assert game(student).plan == Plan()
+
+
+def test_rounds_and_answers_arrive_on_the_board(teacher: AppTest, code: str) -> None:
+    student = joined(code, "Ada")
+    state = game(student)
+    state.turns.append(a_turn([" Lily", " ran"], 1, before=state.preset.text, model=2))
+    student.run()
+    student.session_state["session"].learn.part = "quiz"
+    student.switch_page("pages/learn.py").run()
+    click(student, "quiz-1-0")
+    assert "as **Ada**" in said(student)
+    board = html_of(part(teacher, "scores"))
+    assert "The class: <b>2.00</b> tokens per target call" in board
+    assert "0 better, 0 about even, 1 worse" in board
+    students = html_of(part(teacher, "students"))
+    assert "<bdi>Ada</bdi>" in students
+    assert "1 of 1" in students
+    assert "The target wrote" in html_of(part(teacher, "guesses"))
+    assert "1 answer" in html_of(part(teacher, "quiz"))
+
+
+def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> None:
+    student = joined(code)
+    student.number_input(key="play_seed").set_value(8).run()
+    assert "This is not the class’s game" in said(student)
+    click(student, "class_game")
+    assert game(student).plan == Plan(seed=7)
+    assert "This is not the class’s game" not in said(student)
+
+
+def test_a_student_keeps_the_class_on_other_pages_and_can_leave(teacher: AppTest, code: str) -> None:
+    student = joined(code, "Ada")
+    for name in ("learn", "class", "play"):
+        student.switch_page(f"pages/{name}.py").run()
+        assert "as **Ada**" in said(student)
+    click(student, "class_leave")
+    assert attending(student).student == ""
+    assert "class" not in student.query_params
+    assert "Nobody has joined yet" in html_of(teacher.run())
+
+
+def test_a_reload_keeps_teacher_and_student(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    student = joined(code, "Ada")
+    cookies = {
+        membership.STUDENT_COOKIE: attending(student).student,
+        membership.TEACHER_COOKIE: attending(teacher).teacher,
+    }
+    monkeypatch.setattr(membership, "remembered", lambda name: cookies.get(name, ""))
+    again = opened("play", **{"class": code})
+    assert "as **Ada**" in said(again)
+    assert "Join the class" not in said(again)
+    assert game(again).plan == Plan(seed=7)
+    board = opened("class")
+    assert "1 student has joined" in html_of(board)
+
+
+def test_the_teachers_link_opens_the_board_and_goes_out_of_the_address(teacher: AppTest, code: str) -> None:
+    other = opened("class", board=attending(teacher).teacher)
+    assert "board" not in other.query_params
+    assert f"{code[:4]}-{code[4:]}" in html_of(other)
+
+
+@pytest.mark.parametrize("secret", ["", "x", "A" * 9_999, NAME])
+def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, secret: str) -> None:
+    other = opened("class", board=secret)
+    assert not other.exception
+    assert "class-join" not in html_of(other)
+    teacher.query_params["board"] = secret
+    assert "class-join" in html_of(teacher.run()), "and takes no board from a teacher"
+
+
+@pytest.mark.parametrize("code", ["AAAA-AAAA", "", "12", "Я" * 99, NAME])
+def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
+    page = opened("class")
+    page.text_input(key="class_code").set_value(code)
+    click(page, "class_join")
+    assert page.warning[0].value.startswith("There is no open class with this code")
+    assert attending(page).student == ""
+    linked = opened("play", **{"class": code or "x"})
+    click(linked, "class_join")
+    assert "There is no open class with this code" in said(linked)
+    assert raw_names_in(linked) == []
+
+
+def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
+    student, other = joined(code, "Ada"), opened("class", board=attending(teacher).teacher)
+    click(teacher, "class_end")
+    assert "## Open a class" in said(teacher)
+    assert "This class is over" in said(other.run())
+    assert "You are no longer in the class" in said(student.run())
+    click(student, "class_decline")
+    assert "You are no longer in the class" not in said(student)
+
+
+def test_a_restart_of_the_server_ends_all_classes(teacher: AppTest, code: str) -> None:
+    student = joined(code)
+    membership.classes.cache_clear()
+    assert "This class is over" in said(teacher.run())
+    assert "the server was started again" in said(student.run())
+
+
+def test_clearing_streamlits_caches_ends_no_class(teacher: AppTest) -> None:
+    """Any visitor can ask the server for that."""
+    import streamlit as st
+
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    assert "class-join" in html_of(teacher.run())
+
+
+def test_the_projector_shows_no_names(teacher: AppTest, code: str) -> None:
+    joined(code, "Ada")
+    part(teacher, "students")
+    click(teacher, "present")
+    for name in ("join", "scores", "guesses", "quiz"):
+        assert "Ada" not in html_of(part(teacher, name))
+    assert attending(teacher).part != "students"
+    click(teacher, "leave")
+
+
+@pytest.mark.parametrize("name", ["play", "learn", "class"])
+def test_a_hostile_name_stays_text(teacher: AppTest, code: str, name: str) -> None:
+    for hostile in ("<img src=http://evil", "[a](javascript:x)", ":red[x]", "\u202egnp.exe"):
+        student = joined(code, hostile)
+        student.switch_page(f"pages/{name}.py").run()
+        assert not student.exception
+        shown = [text for text in said(student).split("\n") if hostile in text and "\\" not in text]
+        assert shown == []
+    for each in ("scores", "students", "join"):
+        assert "<img src=http" not in html_of(part(teacher, each))

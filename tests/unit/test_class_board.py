@@ -1,0 +1,201 @@
+"""The class's board without a browser: what it computes, its HTML, its tables. Empty, one student, thirty."""
+
+import csv
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from specviz.core.metrics import Counts
+from specviz.data.lessons.quiz import QUIZ
+from specviz.game.game import ROUNDS, Plan
+from specviz.service.classes.board import Board, Score, board_of
+from specviz.service.classes.room import ClassNow, Student
+from specviz.service.classes.rounds import SharedRound
+from specviz.service.classes.table import answers_csv, rounds_csv
+from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
+from specviz.ui.classes.qr import qr_code
+from tests.support.hostile import ALL_NAMES, NAME
+
+PLAN = Plan(seed=5)
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]
+
+
+def counts(emitted: int, drafted: int = 3) -> Counts:
+    return Counts(rounds=1, drafted=drafted, accepted=emitted - 1, emitted=emitted)
+
+
+def a_round(number: int = 1, place: int = 0, *, word: str = "Lily", mine: int = 2, model: int = 2) -> SharedRound:
+    fits = word == "Lily"
+    return SharedRound(
+        0, number, place, "x" * place, f"{word} ran", word, fits, "Lily. She", counts(mine), counts(model), "Lily"
+    )
+
+
+def a_student(number: int, rounds: list[SharedRound], answers: dict[int, int] | None = None, name: str = "") -> Student:
+    return Student(number, name, {one.key: one for one in rounds}, answers or {})
+
+
+def a_class(*students: Student) -> ClassNow:
+    return ClassNow("ACDEFGHJ", PLAN, students, changes=1)
+
+
+def thirty() -> ClassNow:
+    """Thirty with five rounds each; every third is better than wren-nano, every third worse, the rest even."""
+    words = ["Lily", "Tom", "Anna"]
+    return a_class(
+        *(
+            a_student(
+                number,
+                [
+                    a_round(r, 10 * (r - 1), word=words[number % 3], mine=1 + number % 3, model=2)
+                    for r in range(1, ROUNDS + 1)
+                ],
+                {0: number % 3},
+                f"s{number}",
+            )
+            for number in range(1, 31)
+        )
+    )
+
+
+class Page(HTMLParser):
+    """Its tags, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h3", "img"}
+
+
+# ---- what is computed
+
+
+def test_an_empty_class_has_an_empty_board() -> None:
+    board = board_of(a_class())
+    assert (board.scores, board.bins, board.places, board.played) == ((), (), (), 0)
+    assert all(sum(question.chosen) == 0 for question in board.questions)
+
+
+def test_one_student_is_a_class() -> None:
+    board = board_of(a_class(a_student(1, [a_round(mine=3, model=2)], {0: QUIZ[0].right, 1: 0})))
+    assert [(each.low, each.students) for each in board.bins if each.students] == [(3.0, 1)]
+    assert (board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 0)
+    assert board.scores[0].right == 1 + (QUIZ[1].right == 0)
+
+
+def test_thirty_students_are_counted_once_each() -> None:
+    board = board_of(thirty())
+    assert board.played == len(board.scores) == 30
+    assert (board.ahead(1), board.ahead(0), board.ahead(-1)) == (10, 10, 10)
+    assert sum(each.students for each in board.bins) == 30
+    assert {each.low: each.students for each in board.bins if each.students} == {1.0: 10, 2.0: 10, 3.0: 10}
+    assert [each.low for each in board.bins if each.has_model] == [2.0]
+    assert board.mine.tokens_per_target_call == board.model.tokens_per_target_call == 2.0
+    assert [(place.after, place.students) for place in board.places] == [(10 * r, 30) for r in range(ROUNDS)]
+    assert [(guess.word, guess.students, guess.fits) for guess in board.places[0].guesses] == [
+        ("Lily", 10, True),
+        ("Anna", 10, False),
+        ("Tom", 10, False),
+    ]
+    assert board.questions[0].chosen == (10, 10, 10)
+
+
+def test_guesses_at_different_places_are_not_counted_together() -> None:
+    same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
+    board = board_of(a_class(a_student(1, [same]), a_student(2, [other]), a_student(3, [replace(same, number=3)])))
+    assert sorted(place.students for place in board.places) == [1, 2]
+
+
+def test_a_student_without_a_round_is_neither_better_nor_worse() -> None:
+    board = board_of(a_class(a_student(1, []), a_student(2, [a_round()])))
+    assert (board.played, board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 1, 0)
+    assert Score(a_student(1, []), Counts(), Counts(), 0).ahead == 0
+
+
+# ---- what is shown
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, *ALL_NAMES])
+def test_what_students_write_stays_text_on_the_board(text: str) -> None:
+    one = replace(a_round(), word=text, before=text, place=len(text), written=text, model_word=text)
+    board = board_of(a_class(a_student(1, [one], name=text), a_student(2, [one], name=text)))
+    for html in (guesses_html(PLAN, board.places[0], rare=True), students_html(board)):
+        page = Page(html)
+        assert page.tags <= OURS
+        assert "\u202e" not in page.text
+        visible = "".join(c for c in text if c.isprintable())[:20].strip()
+        assert visible in page.text.replace("↵", "")
+
+
+def test_words_of_one_student_are_not_for_the_room_unless_the_teacher_wants() -> None:
+    words = ["Lily", "Lily", "rude", "other"]
+    board = board_of(a_class(*(a_student(n, [a_round(word=word)]) for n, word in enumerate(words, start=1))))
+    hidden, shown = (Page(guesses_html(PLAN, board.places[0], rare=rare)).text for rare in (False, True))
+    assert "rude" not in hidden
+    assert "2 other words" in hidden
+    assert "rude" in shown
+    assert "Lily" in hidden
+
+
+def test_every_state_says_who_is_there() -> None:
+    def said(board: Board) -> str:
+        return Page(scores_html(board)).text
+
+    assert "Nobody has joined yet." in said(board_of(a_class()))
+    assert "1 student has joined. Nobody has played" in said(board_of(a_class(a_student(1, []))))
+    assert "30 students have joined, 30 have played." in said(board_of(thirty()))
+    assert "10 better, 10 about even, 10 worse. 150 rounds so far." in said(board_of(thirty()))
+
+
+def test_the_right_answer_is_shown_only_when_the_teacher_wants() -> None:
+    question = board_of(thirty()).questions[0]
+    assert "right" not in Page(question_html(question, show_right=False)).text
+    assert "✓ right answer" in Page(question_html(question, show_right=True)).text
+    assert "30 answers" in Page(question_html(question, show_right=False)).text
+
+
+def test_a_qr_code_holds_a_link_as_squares_only() -> None:
+    link = 'http://192.168.1.20:8501/play?class=ACDE-FGHJ"><script>'
+    html = join_html("ACDEFGHJ", '192.168.1.20:8501/class"><script>', link, 3, 1)
+    assert Page(html).tags <= OURS
+    assert "ACDE-FGHJ" in Page(html).text
+    assert re.search(r'<img class="qr" src="data:image/svg', html)
+    assert qr_code("x" * 5_000) == ""
+
+
+# ---- tables
+
+
+def test_the_tables_hold_every_round_and_every_answer() -> None:
+    rounds = list(csv.DictReader(io.StringIO(rounds_csv(thirty()))))
+    assert len(rounds) == 30 * ROUNDS
+    assert rounds[0] == {
+        "student": "1", "name": "s1", "seed": "5", "set": "story", "mode": "type", "prompt": PLAN.prompts[0].name,
+        "round": "1", "guess": "Tom ran", "written": "Lily. She", "you_drafted": "3", "you_accepted": "1",
+        "you_emitted": "2", "model_drafted": "3", "model_accepted": "1", "model_emitted": "2",
+    }  # fmt: skip
+    answers = list(csv.DictReader(io.StringIO(answers_csv(thirty()))))
+    assert len(answers) == 30
+    assert answers[0]["option"] == "2"
+    assert [int(row["right"]) for row in answers[:3]] == [int(n % 3 == QUIZ[0].right) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://evil.test","x")'])
+def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
+    student = a_student(1, [replace(a_round(), guess=text, written=text)], {0: 0}, name=text)
+    for table in (rounds_csv(a_class(student)), answers_csv(a_class(student))):
+        for row in csv.reader(io.StringIO(table)):
+            assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)

@@ -1,0 +1,407 @@
+"""Classes without a browser: codes, names, limits, time, threads, and what students send."""
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import Counts
+from specviz.data.lessons.quiz import QUIZ
+from specviz.game.game import PROMPTS, ROUNDS, Plan
+from specviz.service.classes.codes import ALPHABET, LENGTH, new_code, new_secret, read_code, shown_code
+from specviz.service.classes.limits import ClassLimits
+from specviz.service.classes.names import MAX_NAME, tidy_name
+from specviz.service.classes.rates import Tries
+from specviz.service.classes.registry import Caller, Classes
+from specviz.service.classes.room import ClassNow
+from specviz.service.classes.rounds import MAX_BEFORE, MAX_GUESS, MAX_WORD, SharedRound, shared_rounds
+from tests.support.fake_turns import a_turn
+from tests.support.hostile import ALL_NAMES
+
+PLAN = Plan(seed=5)
+TEACHER = Caller("teacher", "8.8.8.8")
+SCHOOL = "9.9.9.9"  # a public address
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def classes(clock: Clock) -> Classes:
+    return Classes(clock)
+
+
+def a_student(number: int = 1, address: str = SCHOOL) -> Caller:
+    return Caller(f"student {number}", address)
+
+
+def seen(classes: Classes, teacher: str) -> ClassNow:
+    now = classes.look(teacher)
+    assert now is not None
+    return now
+
+
+def a_shared_round(text: int = 0, number: int = 1, place: int = 0, **more: object) -> SharedRound:
+    counts = Counts(rounds=1, drafted=3, accepted=1, rejected=1, discarded=1, emitted=2)
+    one = SharedRound(text, number, place, "", "Lily ran", "Lily", True, "Lily was", counts, counts, "She")
+    return replace(one, **more)  # type: ignore[arg-type]
+
+
+def wrong_codes(classes: Classes, caller: Callable[[int], Caller], most: int = 1_000) -> int:
+    """How many wrong codes are taken before the limit is said."""
+    for number in range(most):
+        with pytest.raises(InputError) as refused:
+            classes.join(caller(number), "AAAA-AAAA")
+        if "Too many wrong codes" in str(refused.value):
+            return number
+    return most
+
+
+# ---- codes and secrets
+
+
+def test_codes_have_no_look_alikes_and_say_nothing_about_each_other() -> None:
+    """A wrong alarm would need a repeat among 2,000 codes: about 2,000^2 / 2 / 24^8, 1 in 55,000."""
+    codes = [new_code() for _ in range(2_000)]
+    assert len(set(codes)) == len(codes)
+    assert all(len(code) == LENGTH and set(code) <= set(ALPHABET) for code in codes)
+    assert len(ALPHABET) == len(set(ALPHABET)) == 24
+    assert not set(ALPHABET) & set("0O1IL2Z5S8BU")
+    for place in range(LENGTH):  # each place takes every sign: 24 x (23/24)^2000 is below 1e-35
+        assert {code[place] for code in codes} == set(ALPHABET)
+
+
+def test_the_odds_that_the_documents_state() -> None:
+    limits = ClassLimits()
+    windows, codes = 24 * 3600 / limits.window, len(ALPHABET) ** LENGTH
+    tries = (limits.wrong_codes_of_one_address * windows, limits.wrong_codes_of_a_shared_address * windows)
+    assert tries == (8_640, 86_400)
+    assert [round(codes / (each * limits.classes), -2) for each in tries] == [318_500, 31_900]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("ACDE-FGHJ", "ACDEFGHJ"),
+        (" acde fghj ", "ACDEFGHJ"),
+        ("a c-d_e.f–g h j", "ACDEFGHJ"),
+        ("ACDE-FGH", None),
+        ("ACDE-FGHJK", None),
+        ("ACDE-FGH0", None),
+        ("ACDE-FGHЯ", None),
+        ("", None),
+        ("<script>", None),
+        ("A" * 1_000_000, None),
+    ],
+)
+def test_a_code_is_read_as_people_type_it(typed: str, code: str | None) -> None:
+    assert read_code(typed) == code
+
+
+def test_a_code_is_shown_as_it_can_be_typed() -> None:
+    code = new_code()
+    assert read_code(shown_code(code)) == code
+
+
+def test_the_teachers_right_is_another_secret_than_the_code(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    code = seen(classes, teacher).code
+    student = classes.join(a_student(), code)
+    assert len({teacher, code, student}) == 3
+    assert min(len(teacher), len(student)) >= 32
+    for other in (code, shown_code(code), student, "", new_secret()):
+        assert classes.look(other) is None
+        classes.end(other)
+        classes.remove(other, 1)
+    assert len(seen(classes, teacher).students) == 1
+
+
+# ---- names
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Ada", "Ada"),
+        ("  Ada \t Lovelace \n", "Ada Lovelace"),
+        ("", ""),
+        ("   ", ""),
+        ("\x00\x07\x1b[31mAda", "[31mAda"),
+        ("\u202eadA\u2066", "adA"),
+        ("Zo\u0308e", "Zöe"),
+        ("李雷", "李雷"),
+        ("A" + "\u0301" * 50, "Á" + "\u0301" * 2),
+        ("x" * 1_000_000, "x" * MAX_NAME),
+        ("<script>alert(1)</script>", "<script>alert(1)</script"),
+    ],
+)
+def test_a_name_is_short_and_only_text(typed: str, name: str) -> None:
+    assert tidy_name(typed) == name
+
+
+@pytest.mark.parametrize("typed", ALL_NAMES)
+def test_a_hostile_name_is_on_one_line_and_turns_nothing(typed: str) -> None:
+    name = tidy_name(typed)
+    assert len(name) <= MAX_NAME
+    assert name.isprintable()
+
+
+# ---- joining and leaving
+
+
+def test_students_join_with_the_code_and_without_a_name(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    code = seen(classes, teacher).code
+    ada, other = classes.join(a_student(1), shown_code(code).lower(), "Ada"), classes.join(a_student(2), code)
+    assert [student.label for student in seen(classes, teacher).students] == ["Ada", "student 2"]
+    member = classes.membership(ada)
+    assert member is not None
+    assert (member.code, member.plan, member.number, member.name) == (code, PLAN, 1, "Ada")
+    classes.rename(other, "\u202eBob")
+    assert seen(classes, teacher).students[1].name == "Bob"
+
+
+def test_who_leaves_takes_everything_along_and_a_number_is_given_once(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    code = seen(classes, teacher).code
+    first = classes.join(a_student(1), code)
+    classes.send_rounds(first, PLAN, [a_shared_round()])
+    classes.leave(first)
+    assert seen(classes, teacher).students == ()
+    assert classes.membership(first) is None
+    classes.send_rounds(first, PLAN, [a_shared_round()])
+    classes.send_answers(first, {0: 0})
+    classes.rename(first, "Ada")
+    classes.leave(first)
+    classes.join(a_student(1), code)
+    assert [student.number for student in seen(classes, teacher).students] == [2]
+
+
+def test_a_teacher_removes_one_student(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    code = seen(classes, teacher).code
+    secrets = [classes.join(a_student(number), code) for number in range(3)]
+    classes.remove(teacher, 2)
+    classes.remove(teacher, 99)
+    assert [student.number for student in seen(classes, teacher).students] == [1, 3]
+    assert [classes.membership(secret) is None for secret in secrets] == [False, True, False]
+
+
+def test_a_class_that_was_ended_leaves_nothing(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    student = classes.join(a_student(), seen(classes, teacher).code)
+    classes.end(teacher)
+    assert classes.look(teacher) is None
+    assert classes.changes(teacher) is None
+    assert classes.membership(student) is None
+    assert not classes._rooms
+    assert not classes._of_student
+    classes.send_rounds(student, PLAN, [a_shared_round()])
+    classes.leave(student)
+    classes.end(teacher)
+
+
+# ---- limits
+
+
+def test_wrong_codes_of_one_visitor_are_limited(classes: Classes, clock: Clock) -> None:
+    code = seen(classes, classes.open(TEACHER, PLAN)).code
+    assert wrong_codes(classes, lambda _: a_student(1)) == classes.limits.wrong_codes
+    with pytest.raises(InputError, match="Too many wrong codes"):
+        classes.join(a_student(1), code)
+    classes.join(a_student(2), code)  # others of the same school are let in
+    clock.now += classes.limits.window
+    classes.join(a_student(1), code)
+
+
+@pytest.mark.parametrize(
+    ("address", "most"), [(SCHOOL, 60), ("2001:4860:4860::", 60), ("192.168.1.20", 600), ("", 600)]
+)
+def test_wrong_codes_of_one_address_are_limited_whatever_the_number_of_visitors(
+    classes: Classes, address: str, most: int
+) -> None:
+    classes.open(TEACHER, PLAN)
+    assert wrong_codes(classes, lambda number: a_student(number, address)) == most
+
+
+def test_thirty_students_who_mistype_twice_each_are_let_in(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    code = seen(classes, teacher).code
+    for number in range(29):
+        for _ in range(2):
+            with pytest.raises(InputError, match="There is no open class with this code"):
+                classes.join(a_student(number), "AAAA-AAAA" if code != "AAAAAAAA" else "CCCC-CCCC")
+        classes.join(a_student(number), code)
+    assert len(seen(classes, teacher).students) == 29
+
+
+def test_a_server_has_so_many_classes_and_one_address_only_some_of_them(classes: Classes) -> None:
+    limits = classes.limits
+    opened = [classes.open(TEACHER, PLAN) for _ in range(limits.classes_of_one_address)]
+    with pytest.raises(InputError, match="no place for another class"):
+        classes.open(TEACHER, PLAN)
+    for number in range(limits.classes - len(opened)):
+        classes.open(Caller(f"teacher {number}", ""), PLAN)
+    with pytest.raises(InputError, match="no place for another class"):
+        classes.open(Caller("one more", ""), PLAN)
+    classes.end(opened[0])
+    classes.open(TEACHER, PLAN)
+
+
+def test_a_class_has_so_many_students(classes: Classes) -> None:
+    code = seen(classes, classes.open(TEACHER, PLAN)).code
+    for number in range(classes.limits.students):
+        classes.join(a_student(number), code)
+    with pytest.raises(InputError, match="This class is full: it has 60 students"):
+        classes.join(a_student(99), code)
+
+
+def test_only_so_many_who_try_are_remembered() -> None:
+    tries = Tries(seconds=10, most_remembered=3)
+    for who in ("a", "b", "c", "a", "d"):
+        tries.count(who, 0)
+    assert len(tries) == 3
+    assert not tries.spent("b", 1, 0)
+    assert tries.spent("a", 2, 9.9)
+    assert not tries.spent("a", 1, 10)
+
+
+# ---- what students send
+
+
+def test_each_round_and_each_question_counts_once_the_first_time(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    student = classes.join(a_student(), seen(classes, teacher).code)
+    first, second = a_shared_round(), a_shared_round(number=2, place=8)
+    classes.send_rounds(student, PLAN, [first, replace(first, word="Tom")])
+    before = classes.changes(teacher)
+    classes.send_rounds(student, PLAN, [replace(first, word="Tom")])
+    classes.send_rounds(student, PLAN, [replace(first, number=3)])  # the same place again, in another round
+    assert classes.changes(teacher) == before, "nothing new on the board"
+    classes.send_rounds(student, PLAN, [first, second])
+    classes.send_answers(student, {0: 1, 3: 0})
+    classes.send_answers(student, {0: 2})
+    (seen_student,) = seen(classes, teacher).students
+    assert list(seen_student.rounds.values()) == [first, second]
+    assert seen_student.answers == {0: 1, 3: 0}
+
+
+def test_rounds_of_another_game_are_not_the_classs(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    student = classes.join(a_student(), seen(classes, teacher).code)
+    for other in (replace(PLAN, seed=6), replace(PLAN, set="prose"), replace(PLAN, mode="pick")):
+        classes.send_rounds(student, other, [a_shared_round()])
+    assert seen(classes, teacher).students[0].rounds == {}
+
+
+def test_what_one_student_can_send_is_bounded(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    student = classes.join(a_student(), seen(classes, teacher).code)
+    everything = [
+        a_shared_round(text, number, place=100 * number)
+        for text in range(-1, PROMPTS + 2)
+        for number in range(-1, ROUNDS + 9)
+    ]
+    classes.send_rounds(student, PLAN, everything)
+    classes.send_answers(student, {number: option for number in range(-3, 99) for option in range(9)})
+    classes.send_answers(student, {number: 0 for number in range(-3, 99)})
+    (seen_student,) = seen(classes, teacher).students
+    assert len(seen_student.rounds) == PROMPTS * ROUNDS
+    assert len(seen_student.answers) == len(QUIZ)
+
+
+def test_a_round_holds_the_place_the_words_and_the_counts() -> None:
+    prompts = [preset.text for preset in PLAN.prompts]
+    first = a_turn([" Li", "ly", " ran"], 2, before=prompts[0], model=1)
+    skipped = a_turn([], 0, before=first.text)
+    second = a_turn([" the", " dog"], 0, before=f"{first.text} end", model=2)
+    other = a_turn([" x" * 40] * 3, 3, before=f"{prompts[1]}{'y' * 500}")
+    found = shared_rounds(PLAN, [[first, skipped, second], [other], []])
+    assert [(one.text, one.number, one.place) for one in found] == [(0, 1, 0), (0, 2, 13), (1, 1, 500)]
+    assert [(one.word, one.fits) for one in found[:2]] == [("Lily", True), ("the", False)]
+    assert found[0].guess == "Lily ran"
+    assert found[0].written == " Lily end"
+    assert (found[0].mine.accepted, found[0].mine.emitted, found[0].model.accepted) == (2, 3, 1)
+    assert (len(found[2].before), len(found[2].word), len(found[2].guess)) == (MAX_BEFORE, MAX_WORD, MAX_GUESS)
+
+
+# ---- time and threads
+
+
+@pytest.mark.parametrize(("hours", "is_over"), [(3.9, False), (4.1, True)])
+def test_a_class_that_nobody_uses_ends(classes: Classes, clock: Clock, hours: float, is_over: bool) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    clock.now += 3600 * hours
+    assert (classes.look(teacher) is None) == is_over
+
+
+def test_a_class_in_use_ends_after_a_day(classes: Classes, clock: Clock) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    student = classes.join(a_student(), seen(classes, teacher).code)
+    for _ in range(23):
+        clock.now += 3600
+        assert classes.changes(teacher) is not None
+        assert classes.membership(student) is not None
+    clock.now += 3600
+    assert classes.changes(teacher) is None
+    assert classes.membership(student) is None
+    classes.send_rounds(student, PLAN, [a_shared_round()])
+    with pytest.raises(InputError, match="There is no open class"):
+        classes.join(a_student(2), "ACDE-FGHJ")
+    assert not classes._rooms
+    assert not classes._of_student
+
+
+def test_a_class_that_nobody_asks_for_is_forgotten_all_the_same(clock: Clock) -> None:
+    classes = Classes(clock, ClassLimits(look=0.001))
+    classes.open(TEACHER, PLAN)
+    with pytest.raises(InputError, match="no open class"):
+        classes.join(a_student(), "12")
+    cleaner = classes._cleaner
+    assert cleaner is not None
+    assert cleaner.daemon
+    clock.now += 24 * 3600
+    cleaner.join(60)  # it ends with the last class
+    assert not cleaner.is_alive()
+    assert not classes._rooms
+    assert len(classes._tries) == 0
+    classes.open(TEACHER, PLAN)
+    assert classes._cleaner not in (None, cleaner)
+    clock.now += 24 * 3600
+
+
+def test_thirty_threads_at_once_lose_nothing_and_count_nothing_twice(classes: Classes) -> None:
+    teacher = classes.open(TEACHER, PLAN)
+    code = seen(classes, teacher).code
+    rounds = [a_shared_round(text, number, 10 * number) for text in range(PROMPTS) for number in range(1, ROUNDS + 1)]
+
+    def attend(number: int) -> None:
+        secret = classes.join(a_student(number), code, f"s{number}")
+        mine = random.Random(number).sample(rounds, len(rounds))
+        for count in range(1, len(mine) + 1):
+            classes.send_rounds(secret, PLAN, mine[:count])
+            classes.send_answers(secret, {count % len(QUIZ): 0})
+            classes.look(teacher)
+
+    with ThreadPoolExecutor(30) as pool:
+        list(pool.map(attend, range(30)))
+    now = seen(classes, teacher)
+    assert sorted(student.number for student in now.students) == list(range(1, 31))
+    assert sorted(student.name for student in now.students) == sorted(f"s{number}" for number in range(30))
+    assert all(len(student.rounds) == len(rounds) for student in now.students)
+    assert now.changes == 30 * (1 + len(rounds) + len(QUIZ))
