@@ -18,11 +18,11 @@ PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -
 
 run: $(VENV)/installed
 	@mkdir -p static
-	$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT)
+	$(PY) -m streamlit run serve.py --server.address $(HOST) --server.port $(PORT)
 
 dev: $(VENV)/installed
 	@mkdir -p static
-	$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.fileWatcherType auto
+	$(PY) -m streamlit run serve.py --server.address $(HOST) --server.port $(PORT) --server.fileWatcherType auto
 
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from specviz.core.assets import APP_FOLDER
 from specviz.ui.lesson.notes import show_notes
 from specviz.ui.lesson.walk import walk_lesson
 from specviz.ui.shared.engine import start_engine_soon, visitor
@@ -13,8 +14,8 @@ from specviz.ui.shared.theme import apply_look
 first, *others = PAGES
 page = st.navigation(
     [
-        st.Page(first.file, title=first.title, default=True),
-        *(st.Page(other.file, title=other.title, url_path=other.name) for other in others),
+        st.Page(APP_FOLDER / first.file, title=first.title, default=True),
+        *(st.Page(APP_FOLDER / other.file, title=other.title, url_path=other.name) for other in others),
     ],
     position="top",
 )

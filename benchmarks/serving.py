@@ -85,12 +85,12 @@ class HealthCheck(Thread):
 
 
 @contextmanager
-def served(log: Path = Path(os.devnull)) -> Iterator[Server]:
+def served(log: Path = Path(os.devnull), entry: str = "app.py") -> Iterator[Server]:
     """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command = [sys.executable, "-m", "streamlit", "run", entry]
     options = ["--server.address", "127.0.0.1", "--server.port", str(port)]
     with TemporaryDirectory() as runs, log.open("wb") as lines:
         started = subprocess.Popen(

@@ -24,5 +24,5 @@ def start_app(options: argparse.Namespace) -> None:
     """Replace this process by Streamlit's server, so that signals reach it."""
     with suppress(OSError):  # a folder that cannot be written: the app then runs without plotly.js
         (APP_FOLDER / "static").mkdir(exist_ok=True)  # Streamlit warns if it is missing at start
-    command = [sys.executable, "-m", "streamlit", "run", str(APP_FOLDER / "app.py")]
+    command = [sys.executable, "-m", "streamlit", "run", str(APP_FOLDER / "serve.py")]
     os.execv(sys.executable, [*command, "--server.address", options.host, "--server.port", str(options.port)])

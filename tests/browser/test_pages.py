@@ -4,6 +4,8 @@ import re
 import urllib.request
 from pathlib import Path
 
+import psutil
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import ROOT, AppServer
@@ -20,6 +22,7 @@ PAGES = {  # by address, in the order of the menu
     "/play": "Be the draft",
     "/class": "Class board",
 }
+NO_ENGINE_APP = Path(__file__).with_name("no_engine_app.py")
 PHONE = {"width": 390, "height": 844}
 
 
@@ -58,10 +61,41 @@ def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: App
 
 
 def test_each_pages_html_has_its_title_for_previews_of_links(tmp_path: Path) -> None:
-    """serve.py puts them in; the page works as under app.py."""
+    """serve.py puts them in."""
     with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
         for path, title in PAGES.items():
             with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
                 html = answer.read().decode()
             assert f"<title>{title} · specviz</title>" in html
             assert '<meta property="og:description"' in html
+
+
+@pytest.mark.parametrize("entry", ["app.py", "serve.py", "cloud/streamlit_app.py"])
+def test_every_way_to_start_the_app_shows_every_page_and_ends_with_its_engine(
+    entry: str, page: Page, tmp_path: Path
+) -> None:
+    with serving(ROOT / entry, tmp_path / "server.log") as server:
+        for path, title in reversed(PAGES.items()):  # the first one opened is not the app's first page
+            page.goto(f"{server.url}{path}")
+            wait_until_drawn(page, "[data-testid=stMain] h1")
+            expect(page).to_have_title(f"{title} · specviz")
+            expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(PAGES.values()))
+        page.wait_for_selector(".stage[data-run]")
+        with urllib.request.urlopen(f"{server.url}/app/static/plotly.min.js") as answer:
+            assert len(answer.read()) > 1_000_000
+        page.goto(f"{server.url}/?preset=story-1&tokens=16")
+        page.wait_for_selector(".stage[data-run^=live][data-done]")  # so the engine works; the visitor stays
+        processes = [psutil.Process(pid) for pid in (server.pid, *server.engine_pids())]
+        assert len(processes) == 2
+        processes[0].terminate()
+        psutil.wait_procs(processes)
+        assert "Traceback" not in server.log.read_text()
+
+
+def test_after_waking_up_the_first_screen_is_a_recorded_run_without_the_engine(page: Page, tmp_path: Path) -> None:
+    """A hosted server that slept starts with its first visitor, and the engine needs the processor for seconds."""
+    with serving(NO_ENGINE_APP, tmp_path / "server.log") as server:
+        page.goto(server.url)
+        wait_until_drawn(page, ".stage[data-run=first] .round .chip")
+        page.get_by_role("button", name="Last step").click()
+        expect(page.locator(".stage .round .chip.accepted").first).to_be_visible()

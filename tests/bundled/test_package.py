@@ -35,7 +35,7 @@ def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
     assert len(pages) == 7
     assert modules - names == set()
     assert {f"specviz/{name}" for name in assets} - names == set()
-    app = {"app.py", ".streamlit/config.toml", *pages}
+    app = {"app.py", "serve.py", ".streamlit/config.toml", *pages}
     assert {f"specviz/webapp/{name}" for name in app} - names == set()
     assert {"specviz/py.typed", "specviz/assets/models/wren-base/model.safetensors"} <= names
 

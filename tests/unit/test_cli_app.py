@@ -22,7 +22,7 @@ def test_streamlit_gets_the_app_the_address_and_the_port(
     where = ["--server.address", address, "--server.port", "9000"]
     [(program, arguments)] = calls
     assert program == sys.executable
-    assert arguments[1:] == ["-m", "streamlit", "run", str(tmp_path / "app.py"), *where]
+    assert arguments[1:] == ["-m", "streamlit", "run", str(tmp_path / "serve.py"), *where]
     assert (tmp_path / "static").is_dir()
 
 
@@ -32,5 +32,6 @@ def test_a_port_must_be_a_number(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_app_is_where_the_command_looks() -> None:
+    assert (APP_FOLDER / "serve.py").is_file()
     assert (APP_FOLDER / "app.py").is_file()
     assert (APP_FOLDER / "pages").is_dir()
