@@ -104,7 +104,13 @@ class Build:
             case "COPY" if not step.words.startswith("--from="):  # both stages have this one folder
                 self._copy(*step.words.split())
             case "RUN" if not step.words.startswith("apt-get"):
-                subprocess.run(["sh", "-ec", self.here(step.words)], cwd=self.app, env=self.environment, check=True)
+                subprocess.run(
+                    ["sh", "-ec", self.here(step.words)],
+                    cwd=self.app,
+                    env=self.environment,
+                    stdout=sys.stderr,
+                    check=True,
+                )
             case "ENV":
                 words = step.words.replace("$PATH", self.environment["PATH"])
                 self.environment |= dict(pair.split("=", 1) for pair in shlex.split(self.here(words)))
