@@ -4,8 +4,11 @@ from specviz.ui.learn.faq import show_faq
 from specviz.ui.learn.page import begin, show_story
 from specviz.ui.learn.quiz import show_quiz
 from specviz.ui.learn.vocabulary import show_vocabulary
+from specviz.ui.lesson.teachers import show_teachers
 from specviz.ui.shared.theme import inside_app
+
+PARTS = {"story": show_story, "quiz": show_quiz, "words": show_vocabulary, "why": show_faq, "teach": show_teachers}
 
 inside_app()
 if state := begin():
-    {"story": show_story, "quiz": show_quiz, "words": show_vocabulary, "why": show_faq}[state.part](state)
+    PARTS[state.part](state)

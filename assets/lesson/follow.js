@@ -5,6 +5,7 @@ import { mount } from "../shared/mounting.js";
 /** @import { Loaded } from "../shared/mounting.js" */
 
 /** @typedef {{ role: "screen" | "notes", lesson: string, moment: number, moves: number }} Place */
+/** @typedef {Place & { asks: boolean }} Said notes that were just opened ask where the lesson is */
 
 const BUTTONS = ".st-key-lesson_bar button";
 
@@ -23,17 +24,18 @@ class Follower {
 
   /** @param {Loaded<Place>} component */
   load({ data, setTriggerValue }) {
-    const moved = this.place !== null && data.moves !== this.place.moves;
+    const before = this.place;
     this.place = data;
     this.go = (moment) => setTriggerValue("moment", moment);
-    if (moved) this.channel.postMessage(data);
+    if (before ? data.moves !== before.moves : data.role === "notes") this.channel.postMessage({ ...data, asks: !before });
   }
 
-  /** @param {Partial<Place> | null} said by any window of this site */
+  /** @param {Partial<Said> | null} said by any window of this site */
   #hear(said) {
     const { place } = this;
     if (!place || !said || said.role === place.role || said.lesson !== place.lesson) return;
-    if (typeof said.moment === "number" && said.moment !== place.moment) this.go(said.moment);
+    if (said.asks) this.channel.postMessage({ ...place, asks: false });
+    else if (typeof said.moment === "number" && said.moment !== place.moment) this.go(said.moment);
   }
 
   stop() {

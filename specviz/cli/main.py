@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from specviz.cli import app, calibrate, compare, export, models, run, show, sweep
+from specviz.cli import app, calibrate, compare, export, lesson, models, run, show, sweep
 from specviz.cli.options import Parser
 from specviz.cli.output import safe
 from specviz.core.errors import InputError
 
-COMMANDS = (models, run, compare, sweep, show, export, calibrate, app)  # in the order of the help text
+COMMANDS = (models, run, compare, sweep, show, export, lesson, calibrate, app)  # in the order of the help text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -31,6 +31,8 @@ class Session:
     left_view: View | None = None  # for the projector view: the one to come back to
     hidden: frozenset[str] | None = None  # names of controls that are taken away; None before a link was read
     walk: Walk | None = None  # the lesson under way
+    own_plans: list[str] = field(default_factory=list)  # names of lesson plans that this visitor uploaded
+    plan_problems: list[str] = field(default_factory=list)  # why the last one is none
     notes: Walk | None = None  # where the notes of a lesson are, in a window of their own
     watch: Watching = field(default_factory=Watching)
     race: Racing = field(default_factory=Racing)

@@ -1,6 +1,7 @@
 """A lesson walked moment by moment, its notes, and links that hide controls. By AppTest; nothing runs live."""
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
@@ -182,3 +183,69 @@ def test_a_name_that_links_cannot_hide_gives_one_line() -> None:
     [line] = page.warning
     assert "names no control that a link can hide" in line.value
     assert stage_of(page)["hide"] == ["result"]
+
+
+OWN = """
+title: Mine
+minutes: 4
+goals:
+  - See a round.
+moments:
+  - title: A round
+    minutes: 4
+    link: ./?run=story-round&step=7&view=full&hide=files
+    question: "<b>What</b> [happens](https://example.org)?"
+    answer: It is checked.
+"""
+
+
+def test_teachers_find_the_plans_and_start_one() -> None:
+    page = opened("learn", part="teach")
+    assert not page.exception
+    assert page.radio(key="lesson_plan").options == ["Ten minutes · 10 min", "Fifty minutes · 50 min"]
+    said = " ".join(line.value for line in page.markdown)
+    moments = PLANS["ten-minutes"].moments
+    assert all(moment.question in said and moment.answer not in said for moment in moments)
+    assert any("lesson=ten-minutes&moment=1&notes=1" in str(link.proto.url) for link in page.get("link_button"))
+    page.button(key="lesson_start_ten-minutes").click().run()
+    assert bar_of(page).startswith("Moment 1 of 4")
+    assert stage_of(page)["playhead"] == 3
+
+
+def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link() -> None:
+    page = opened("learn", part="teach")
+    page.get_by_key("lesson_file").set_value(("mine.yaml", b"title: Mine\nminutes: [", "application/yaml")).run()
+    assert page.error[0].value.startswith("mine.yaml is no lesson plan that can be shown")
+    assert "this is not YAML" in page.error[0].value
+    page.get_by_key("lesson_file").set_value(("mine.yaml", OWN.encode(), "application/yaml")).run()
+    assert not page.exception
+    assert not page.error
+    name = page.radio(key="lesson_plan").value
+    assert name.startswith("own-")
+    assert any("\\<b>What" in line.value for line in page.markdown)  # a plan's text is text
+    walked = opened(lesson=name)
+    assert bar_of(walked) == "Moment 1 of 1: **A round**"
+    assert (stage_of(walked)["run_id"], stage_of(walked)["view"]) == ("story-round", "full")
+    assert not _has(walked, "trace_file")
+    assert "checked" in " ".join(line.value for line in opened(lesson=name, notes="1").markdown)
+
+
+def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
+    page = opened(run="story-sampled", step="8")
+    assert not _has(page, "task_result")
+    page.session_state["task"] = True
+    page.run()
+    page.checkbox(key="task_result").check().run()
+    page.checkbox(key="task_temperature").check().run()
+    page.radio(key="task_view").set_value("simple").run()
+    assert not page.exception
+    link = parse_qs(urlsplit(page.code[-1].value).query)
+    assert (link["hide"], link["view"], link["step"]) == (["temperature,result"], ["simple"], ["8"])
+    assert (link["run"], link["temperature"]) == (["story-sampled"], ["1"])
+    task = opened(**{name: values[-1] for name, values in link.items()})
+    assert (stage_of(task)["run_id"], stage_of(task)["playhead"], stage_of(task)["view"]) == (
+        "story-sampled",
+        8,
+        "simple",
+    )
+    assert not any("tokens per target call" in line.value for line in task.markdown)

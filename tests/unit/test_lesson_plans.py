@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from specviz.cli.main import main
 from specviz.core.errors import InputError
 from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
@@ -220,3 +221,22 @@ def test_names_of_controls_to_hide_are_read_from_a_link() -> None:
     assert hidden_in(["result,nothing,nothing,<b>"]) == ({"result"}, ["nothing", "<b>"])
     assert written(["texts", "menu"]) == "menu,texts"
     assert hidden_in([written(HIDEABLE)]) == (set(HIDEABLE), [])
+
+
+def test_the_command_line_says_every_problem_and_ends_with_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text(PLAN)
+    bad.write_text("title: x\nmoments:\n  - a text\n")
+    assert main(["lesson", "check", str(good)]) == 0
+    assert "A plan: 1 moment, 3 minutes" in capsys.readouterr().out
+    assert main(["lesson", "check", str(bad)]) == 2
+    *problems, last = capsys.readouterr().err.splitlines()
+    assert problems == [
+        "Line 1: “minutes” is missing.",
+        "Line 1: “goals” is missing.",
+        "Line 3, moment 1: write fields here: title, minutes, link, question, answer, mistakes, do.",
+    ]
+    assert last == "specviz: bad.yaml is no lesson plan yet: 3 problems, see above."
+    assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2

@@ -24,7 +24,7 @@ def imports(file: Path) -> set[str]:
 
 def test_every_page_has_a_part_of_the_session() -> None:
     assert len(STATES) == 8
-    all_pages = {"view", "chosen_view", "left_view", "hidden", "walk", "notes"}
+    all_pages = {"view", "chosen_view", "left_view", "hidden", "walk", "own_plans", "plan_problems", "notes"}
     parts = [field.name for field in dataclasses.fields(Session) if field.name not in all_pages]
     modules = {type(getattr(Session(), name)).__module__ for name in parts}
     assert modules == {f"specviz.ui.{file.parent.name}.state" for file in STATES}

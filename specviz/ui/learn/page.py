@@ -25,7 +25,13 @@ from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.stage.component import stage
 
-PART_LABELS: dict[Part, str] = {"story": "Story", "quiz": "Quiz", "words": "Words", "why": "Why?"}
+PART_LABELS: dict[Part, str] = {
+    "story": "Story",
+    "quiz": "Quiz",
+    "words": "Words",
+    "why": "Why?",
+    "teach": "For teachers",
+}
 WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
 
 

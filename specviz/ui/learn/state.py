@@ -11,7 +11,7 @@ from specviz.data.lessons.steps import NUMBERED, STEPS
 from specviz.data.lessons.story import Words
 from specviz.data.page_link import PageLink
 
-Part = Literal["story", "quiz", "words", "why"]
+Part = Literal["story", "quiz", "words", "why", "teach"]
 PARTS: tuple[Part, ...] = get_args(Part)
 NAMES = {step.name: number for number, step in enumerate(STEPS)}
 NAMES["theatre"] = NAMES["no-gain"]  # the step's name in older links
@@ -38,7 +38,7 @@ class LearnLink(PageLink):
         """One line for a part of the address that cannot be used."""
         return {
             "lesson": f"That link names no step of this story: the steps are 1 to {len(NUMBERED)}.",
-            "part": "That link names no part of this page: they are story, quiz, words and why.",
+            "part": "That link names no part of this page: they are story, quiz, words, why and teach.",
             "words": "That link asks for words that are neither plain nor technical.",
         }[field]
 

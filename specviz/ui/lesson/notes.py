@@ -11,7 +11,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
 
-FOLLOWS = "In the same browser, these notes and the lesson's page go to the same moment. You can move either one."
+FOLLOWS = "In the same browser, these notes and the lesson’s page go to the same moment. You can move either one."
 
 
 def show_notes() -> bool:
@@ -63,8 +63,8 @@ def _minutes(walk: Walk) -> str:
 
 
 def _draw(moment: Moment) -> None:
-    """What to ask, the answer, what goes wrong, what to do."""
-    parts = (("Ask", moment.question), ("Answer", moment.answer), ("Usual mistake", moment.mistakes), ("Do", moment.do))
+    """What to do and to ask, the answer, and what goes wrong."""
+    parts = (("Do", moment.do), ("Ask", moment.question), ("Answer", moment.answer), ("Usual mistake", moment.mistakes))
     for name, text in parts:
         if text:
             st.markdown(f"**{name}.** {plain(text)}")

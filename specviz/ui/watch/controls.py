@@ -25,6 +25,7 @@ from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 from specviz.ui.shared.verdict import headline
 from specviz.ui.shared.view import TOUR, choose, present, remember_choice, stop_presenting, view, view_in_link
 from specviz.ui.watch.state import FIRST, Asked, Form, first_run, recorded_run
+from specviz.ui.watch.task_link import task_link
 from specviz.ui.watch.tour import asked_place, button_label, first_tour
 
 CONTROLS = RunControls()
@@ -110,6 +111,7 @@ def view_choice() -> None:
         elif view() == "full":
             st.button("Show less", key="change_view", icon=":material/unfold_less:", on_click=choose, args=("simple",))
             st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present, help=PRESENT)
+            task_link()
         else:
             _tour_button()
             more = ":material/unfold_more:"

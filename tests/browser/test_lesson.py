@@ -1,0 +1,145 @@
+"""A lesson in a real Chromium: all moments of "Ten minutes" on the projector, and the notes in their own window."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from specviz.data.lessons.plan import Plan
+from specviz.data.lessons.plans import find_plan
+from tests.browser.test_accessibility import AXE, VIOLATIONS
+from tests.browser.test_views import SHOTS, expect_all_in_sight, small_texts, step_of
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import wait_until_still
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def plan() -> Plan:
+    found = find_plan("ten-minutes")
+    assert found
+    return found
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    made.set_default_timeout(PATIENCE)
+    yield made
+    made.close()
+
+
+def open_lesson(context: BrowserContext, server: AppServer, query: str) -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/?lesson=ten-minutes&{query}")
+    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+    return page
+
+
+def expect_moment(page: Page, plan: Plan, at: int) -> None:
+    """The bar, the step of the moment's link, and the place in the address."""
+    expect(page.locator(".st-key-lesson_bar")).to_contain_text(f"Moment {at} of 4: {plan.moments[at - 1].title}")
+    expect(step_of(page)).to_have_value(str(plan.moments[at - 1].screen.step))
+    page.wait_for_url(f"**/?lesson=ten-minutes&moment={at}")
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    return [f"{one['id']}: {node['html'][:120]}" for one in page.evaluate(VIOLATIONS) for node in one["nodes"]]
+
+
+def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_server: AppServer, plan: Plan) -> None:
+    page = open_lesson(context, app_server, "moment=1")
+    SHOTS.mkdir(exist_ok=True)
+    for at, moment in enumerate(plan.moments, start=1):
+        expect_moment(page, plan, at)
+        expect(page.locator(".stage[data-view=projector]")).to_be_visible()
+        wait_until_still(page)
+        shown = page.content() + str(page.locator(".stage").evaluate("stage => stage.innerText"))
+        assert [text for text in (moment.answer, moment.mistakes, moment.do) if text[:30] in shown] == []
+        assert small_texts(page, 18) == []
+        expect_all_in_sight(page)
+        assert violations(page) == []
+        page.screenshot(path=SHOTS / f"lesson-{at}.png")
+        if at < len(plan.moments):
+            page.get_by_role("button", name="Next", exact=True).click()
+    outcome, bar = page.locator(".st-key-outcome").bounding_box(), page.locator(".st-key-lesson_bar").bounding_box()
+    assert outcome is not None
+    assert bar is not None
+    assert outcome["y"] + outcome["height"] <= bar["y"]  # the bar covers nothing of the result
+    page.get_by_role("button", name="Leave the lesson").click()
+    expect(page.locator(".stage[data-view=full]")).to_be_visible()
+    assert not {"lesson", "moment"} & parse_qs(urlsplit(page.url).query).keys()
+
+
+def test_a_clicker_steps_the_run_and_never_the_lesson(
+    context: BrowserContext, app_server: AppServer, plan: Plan
+) -> None:
+    page = open_lesson(context, app_server, "moment=3")
+    expect_moment(page, plan, 3)
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect_moment(page, plan, 4)  # the last step of the run
+    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowRight")
+    expect_moment(page, plan, 4)
+    page.keyboard.press("PageUp")
+    expect(step_of(page)).to_have_value("61")
+    page.get_by_role("button", name="Previous", exact=True).click()
+    expect_moment(page, plan, 3)
+    page.keyboard.press("Space")  # plays: the button that was clicked does not have the focus
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.reload()
+    expect_moment(page, plan, 3)
+
+
+def test_notes_and_page_of_one_browser_go_together(context: BrowserContext, app_server: AppServer, plan: Plan) -> None:
+    page = open_lesson(context, app_server, "moment=1")
+    expect_moment(page, plan, 1)
+    notes = open_lesson(context, app_server, "moment=1&notes=1")
+    expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(notes.get_by_role("heading", name="2. Which guess fails?")).to_be_visible()
+    expect(notes.get_by_text(plan.moments[1].answer[:40])).to_be_visible()
+    assert violations(notes) == []
+    notes.get_by_role("button", name="Next", exact=True).click()
+    expect(notes.get_by_role("heading", name="3. The best round")).to_be_visible()
+    expect_moment(page, plan, 3)
+    notes.set_viewport_size(PHONE)
+    notes.screenshot(path=SHOTS / "lesson-notes-phone.png")
+
+
+def test_before_the_check_no_guess_shows_whether_it_fails(
+    context: BrowserContext, app_server: AppServer, plan: Plan
+) -> None:
+    page = open_lesson(context, app_server, "moment=1")
+    expect_moment(page, plan, 1)
+    look = """chips => chips.map((chip) => {
+      const { borderColor, color, backgroundImage, textDecorationLine, opacity } = getComputedStyle(chip);
+      return [borderColor, color, backgroundImage, textDecorationLine, opacity, chip.title].join(" ");
+    })"""
+    for _ in ("guesses", "check"):
+        wait_until_still(page)
+        looks = page.locator(".strip .round.current .drafted").evaluate_all(look)
+        assert len(looks) == 4
+        assert len(set(looks)) == 1
+        page.keyboard.press("PageDown")
+    wait_until_still(page)
+    assert len(set(page.locator(".strip .round.current .drafted").evaluate_all(look))) == 3
+
+
+def test_hidden_parts_of_the_stage_are_out_of_reach(context: BrowserContext, app_server: AppServer) -> None:
+    page = context.new_page()
+    names = "draft-length,explanation,legend,timeline,figures,copy-link,menu"
+    page.goto(f"{app_server.url}/?run=first&step=5&view=full&hide={names}")
+    expect(page.locator(".strip .round.current .chip").first).to_be_visible()
+    for part in (".draft-length", ".inspector", ".legend", ".lanes", "figure", ".copy", "[data-testid=stHeader]"):
+        expect(page.locator(part).first).to_be_hidden()
+    page.locator(".strip .round.current .chip.rejected").click()
+    assert "was rejected" not in page.locator(".spoken").inner_text()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        assert not page.locator(".draft-length input").evaluate("input => input.getRootNode().activeElement === input")
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / "hidden.png")
