@@ -13,7 +13,7 @@ from specviz.data.page_link import shown
 from specviz.data.permalink import request_from_link
 
 WATCH = "watch"
-PAGES = (WATCH, "learn", "race", "helps", "worksheet", "proof", "play")
+PAGES = (WATCH, "learn", "race", "helps", "worksheet", "proof", "play", "class")
 VIEWS = ("simple", "full", "projector", "stage")
 FIRST = "first"  # the recorded run of the first screen, in links
 # of the page's address, not of a screen; on Learn `lesson` is a step of its story

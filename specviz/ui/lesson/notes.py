@@ -10,6 +10,7 @@ from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, Walk, place_in
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.notices import notices
+from specviz.ui.shared.pages import PROJECT
 
 FOLLOWS = "In the same browser, these notes and the lesson’s page go to the same moment. You can move either one."
 
@@ -21,6 +22,7 @@ def show_notes() -> bool:
         return False
     st.query_params[MOMENT] = str(walk.at)
     moment = walk.moment
+    st.set_page_config(page_title=f"Notes: {walk.plan.title} · {PROJECT}")
     st.html(ASSETS / "lesson" / "notes.css")
     with st.container(key="notes"):
         st.markdown(f"# Notes: {plain(walk.plan.title)}")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specviz.core.assets import ASSETS
+from specviz.core.assets import APP_FOLDER, ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plan import WATCH
 from specviz.ui.lesson.following import follow
@@ -17,7 +17,7 @@ from specviz.ui.shared.pages import PAGES
 from specviz.ui.shared.view import VIEWS, show_in_view, stop_presenting
 
 LEARN = "learn"  # where `lesson` without a moment is a step of the story
-FILES = {page.name: page.file for page in PAGES}
+FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
 
 
 def walk_lesson(page: str) -> None:
