@@ -17,9 +17,10 @@ MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction":
 MEANINGS = {
     "accepted": "accepted",
     "rejected": "rejected",
-    "discarded": "discarded, never judged",
+    "discarded": "discarded",
     "correction": "correction",
     "bonus": "bonus",
+    "own": "own token",
 }
 STYLE = """
 .picture { display: block; width: 100%; height: auto; }
@@ -58,6 +59,11 @@ class Line:
     chips: tuple[Chip, ...]
 
 
+def is_open(step: int) -> bool:
+    """Whether the round at a step is not judged yet: then its picture is a question."""
+    return step % STEPS < STEPS - 1
+
+
 def round_picture(trace: Trace, step: int) -> str:
     """The round at a step of the playhead, as it looks there: guesses have a question mark until they are judged.
 
@@ -70,9 +76,8 @@ def round_picture(trace: Trace, step: int) -> str:
 
 
 def result_picture(trace: Trace, step: int) -> str:
-    """The same round when it is judged, and the round before it."""
-    index = min(step // STEPS, len(trace.rounds) - 1)
-    return _drawn([_line(round, judged=True) for round in trace.rounds[max(0, index - 1) : index + 1]])
+    """The same round when it is judged."""
+    return round_picture(trace, step - step % STEPS + STEPS - 1)
 
 
 def marks_picture() -> str:

@@ -10,36 +10,39 @@ import segno
 
 from specviz.data.lessons.plan import Moment, Plan
 from specviz.player.picture import STYLE as PICTURE_STYLE
-from specviz.player.picture import marks_picture, result_picture, round_picture
+from specviz.player.picture import is_open, marks_picture, result_picture, round_picture
 
 PAGE_NAMES = {"learn": "Learn", "race": "Race", "helps": "When it helps", "worksheet": "Worksheet"}
 PAGE_NAMES |= {"proof": "Same quality", "play": "Be the draft"}
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
 QUIET = 4  # modules of white around a QR code, which readers need
-LINES = ((4, 5), (6, 3), (99, 2))  # up to so many moments, so many lines for each answer: a sheet is one page
+# up to so many moments: lines for each answer, and their height in mm, so that a sheet is one page also on Letter
+ROOM = ((4, 5, 7.0), (6, 3, 7.0), (10**9, 2, 6.1))
 STYLE = """
-@page { margin: 11mm 14mm; }
+@page { margin: 10mm 14mm; }
 * { box-sizing: border-box; }
 body {
   max-width: 186mm; margin: 1rem auto; padding: 0 1rem; background: #fff; color: #1b1f24;
-  font: 10.5pt/1.35 system-ui, sans-serif; overflow-wrap: anywhere;
+  font: 10pt/1.3 system-ui, sans-serif; overflow-wrap: anywhere;
 }
 header { display: flex; gap: 6mm; align-items: start; justify-content: space-between; }
-h1 { margin: 0 0 1mm; font-size: 16pt; }
-h2 { display: inline; margin: 0; font-size: inherit; }
+h1 { margin: 0 0 1mm; font-size: 15pt; }
+h2 { display: inline; margin: 0 0.4em 0 0; font-size: inherit; }
 p { margin: 0 0 1mm; }
 .title { flex: 1; }
-.name { display: flex; gap: 4mm; margin: 4mm 0 2mm; }
+.name { display: flex; gap: 4mm; margin: 4mm 0 1mm; }
 .name span { flex: 1; border-bottom: 1px solid #59636f; } .name span + b + span { flex: 0.4; }
 .code { flex: none; width: 27mm; } .code svg { display: block; width: 27mm; height: 27mm; }
 .link { font-size: 8.5pt; }
-.marks { max-width: 165mm; margin: 1mm 0 2mm; }
-.moment { margin: 0 0 2.5mm; break-inside: avoid; }
-.moment .picture { margin: 1mm 0; }
-.line { height: 7mm; border-bottom: 1px solid #59636f; }
+.marks { max-width: 165mm; margin-bottom: 1.5mm; }
+.moment { margin: 0 0 2mm; break-inside: avoid; }
+.moment .picture { margin: 0.5mm 0; max-width: 165mm; }
+.line { border-bottom: 1px solid #59636f; }
 .minutes { color: #4a5361; }
 dl { margin: 1mm 0 0; } dt { float: left; margin-right: 2mm; font-weight: 600; } dd { margin: 0 0 1mm; }
-@media print { body { max-width: none; margin: 0; padding: 0; } }
+@media print {
+  body { max-width: none; margin: 0; padding: 0; }
+}
 """
 
 
@@ -50,8 +53,7 @@ def sheet_html(plan: Plan, address: str | None = None) -> str:
         plan: the lesson. Its answers are not in the file.
         address: where students open the lesson; without it the sheet has no link and no code.
     """
-    lines = next(lines for most, lines in LINES if len(plan.moments) <= most)
-    moments = "".join(_question(number, moment, lines) for number, moment in enumerate(plan.moments, start=1))
+    moments = "".join(_question(plan, at) for at in range(len(plan.moments)))
     name = '<div class="name"><b>Name</b><span></span><b>Date</b><span></span></div>'
     marks = f'<div class="marks">{marks_picture()}</div>' if any(moment.screen.run for moment in plan.moments) else ""
     link = f'<p class="link">{escape(address)}</p>' if address else ""
@@ -72,19 +74,36 @@ def lesson_address(base: str, plan: Plan) -> str:
     return f"{base}?{urlencode({'lesson': plan.name, 'moment': 1})}"
 
 
-def _question(number: int, moment: Moment, lines: int) -> str:
-    room = '<div class="line"></div>' * lines
-    run = moment.screen.run
-    picture = round_picture(run, moment.screen.step) if run else _where(moment)
-    return f'<section class="moment">{_title(number, moment)}<p>{escape(moment.question)}</p>{picture}{room}</section>'
+def _question(plan: Plan, at: int) -> str:
+    moment = plan.moments[at]
+    return (
+        f'<section class="moment"><div>{_title(at + 1, moment)} {escape(moment.question)} {_where(moment)}</div>'
+        f"{_open_round(plan, at)}{_room(len(plan.moments))}</section>"
+    )
+
+
+def _room(moments: int) -> str:
+    lines, height = next((lines, height) for most, lines, height in ROOM if moments <= most)
+    return f'<div class="line" style="height: {height}mm"></div>' * lines
+
+
+def _open_round(plan: Plan, at: int) -> str:
+    """The guesses that are on screen, where they are not judged yet and the moment before does not show the same."""
+    pictures = [
+        round_picture(moment.screen.run, moment.screen.step)
+        if moment.screen.run and is_open(moment.screen.step)
+        else ""
+        for moment in plan.moments[max(0, at - 1) : at + 1]
+    ]
+    return pictures[-1] if len(pictures) < 2 or pictures[0] != pictures[1] else ""
 
 
 def _answer(number: int, moment: Moment) -> str:
     run = moment.screen.run
-    picture = result_picture(run, moment.screen.step) if run else _where(moment)
+    picture = result_picture(run, moment.screen.step) if run else ""
     facts = {"Do": moment.do, "Ask": moment.question, "Answer": moment.answer, "Often wrong": moment.mistakes}
     listed = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items() if text)
-    minutes = f' <span class="minutes">({moment.minutes} min)</span>'
+    minutes = f' <span class="minutes">({moment.minutes} min)</span> {_where(moment)}'
     return f'<section class="moment">{_title(number, moment)}{minutes}<dl>{listed}</dl>{picture}</section>'
 
 
@@ -94,7 +113,7 @@ def _title(number: int, moment: Moment) -> str:
 
 def _where(moment: Moment) -> str:
     page = PAGE_NAMES.get(moment.screen.page)
-    return f'<p class="minutes">On the page “{page}”.</p>' if page else ""
+    return f'<span class="minutes">(On the page “{page}”.)</span>' if page else ""
 
 
 def _code(address: str | None) -> str:
