@@ -3,22 +3,29 @@
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 
 from specviz.core.errors import InputError
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.plan import Moment, Plan, Screen
-from specviz.data.lessons.plans import all_plans
+from specviz.data.lessons.plans import FOLDER, all_plans
 from specviz.player import html_file
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.picture import marks_picture, result_picture, round_picture, visible
 from specviz.player.sheet import key_html, lesson_address, sheet_html
+from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import fake_trace
 
 EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
 ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
 LOADS = re.compile(r"\bsrc=|@import (?!\{)|url\((?!#)")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(capsys)
 
 
 def moment(**given: str) -> Moment:
@@ -133,3 +140,38 @@ def test_a_lesson_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(html_file, "MOST_BYTES", 50_000)
     with pytest.raises(InputError, match="MB are written"):
         lesson_page(plan())
+
+
+def test_a_lesson_is_exported_with_its_notes_apart(run: Cli, tmp_path: Path) -> None:
+    own = all_plans()[0]
+    page, notes = tmp_path / "lesson.html", tmp_path / "notes.html"
+    asked = ("export", "lesson", own.name, "-o", page, "--notes", notes, "--address", "https://host/app?x=1")
+    status, said, _ = run(*asked)
+    assert (status, "plays without a network" in said) == (0, True)
+    assert page.read_text(encoding="utf-8") == lesson_page(own, "https://host/app/")
+    assert notes.read_text(encoding="utf-8") == key_html(own)
+
+
+def test_a_teachers_own_file_is_exported(run: Cli, tmp_path: Path) -> None:
+    own, page = tmp_path / "mine.yaml", tmp_path / "lesson.html"
+    own.write_bytes((FOLDER / "ten-minutes.yaml").read_bytes())
+    assert run("export", "lesson", own, "-o", page)[0] == 0
+    assert "Which guess fails?" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("export", "lesson", "no-such-plan"), "There is no plan and no file named no-such-plan. The plans here are"),
+        (
+            ("export", "lesson", "ten-minutes", "more"),
+            "export takes one trace file, or the word “lesson” and one plan.",
+        ),
+        (("export", "lesson", "ten-minutes", "--address", "javascript:alert(1)"), "it begins with https:// or http://"),
+    ],
+)
+def test_what_cannot_be_exported_is_said_in_a_line(run: Cli, tmp_path: Path, asked: tuple[str, ...], said: str) -> None:
+    status, _, error = run(*asked, "-o", tmp_path / "out.html")
+    assert status == 2
+    assert said in error
+    assert "Traceback" not in error

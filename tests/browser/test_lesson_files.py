@@ -1,0 +1,118 @@
+"""A lesson's files in Chromium: the sheet and the key on paper, and the offline page with the network off."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from specviz.data.lessons.plan import Moment, Plan, Screen
+from specviz.data.lessons.plans import all_plans, find_plan
+from specviz.player.offline_lesson import lesson_page
+from specviz.player.sheet import key_html, lesson_address, sheet_html
+from tests.conftest import PATIENCE
+from tests.support.paper import PAPERS, cut_on_paper, on_paper, pages_of
+from tests.support.visitor import expect_no_sideways_scroll
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 800}, offline=True)
+    made.set_default_timeout(PATIENCE)
+    yield made
+    made.close()
+
+
+def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
+    """The page, and what went wrong or was asked of a network."""
+    file = folder / "lesson.html"
+    file.write_text(text, encoding="utf-8")
+    page, heard = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("console", lambda message: heard.append(message.text))
+    page.on("dialog", lambda dialog: heard.append(dialog.message))
+    page.on("request", lambda asked: heard.append(asked.url) if not asked.url.startswith(file.as_uri()) else None)
+    page.goto(file.as_uri())
+    return page, heard
+
+
+def ten_minutes() -> Plan:
+    plan = find_plan("ten-minutes")
+    assert plan is not None
+    return plan
+
+
+@pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
+def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp_path: Path, plan: Plan) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    sheet = sheet_html(plan, lesson_address("https://specviz.example.org/", plan))
+    for kind, text in (("sheet", sheet), ("key", key_html(plan))):
+        page, heard = opened(context, tmp_path, text)
+        for paper in PAPERS:
+            with on_paper(page, paper):
+                assert cut_on_paper(page) == []
+            pdf = page.pdf(format=paper)  # the margins are the file's own
+            (SHOTS / f"lesson-{plan.name}-{kind}-{paper}.pdf").write_bytes(pdf)
+            assert kind == "key" or pages_of(pdf) == 1
+        assert heard == []
+
+
+def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path: Path) -> None:
+    plan = ten_minutes()
+    page, heard = opened(context, tmp_path, lesson_page(plan))
+    expect(page.locator(".moments li")).to_have_count(len(plan.moments))
+    page.get_by_role("link", name="Which guess fails?").click()
+    expect(page.locator(".round-number")).to_have_text("Round 2 of 21")
+    expect(page.locator(".current .chip.drafted")).to_have_count(4)
+    expect(page.get_by_text(plan.moments[1].question)).to_be_visible()
+    page.get_by_role("button", name="Forward one step").click()
+    expect(page.locator(".current .chip.rejected")).to_have_count(1)
+    page.locator(".strip .current .chip.rejected").click()
+    expect(page.locator(".inspector")).to_be_hidden()  # as the moment's link has it
+    page.get_by_role("link", name="Next moment").click()
+    expect(page.locator(".round-number")).to_have_text("Round 6 of 21")
+    page.locator(".strip .chip.rejected").first.click()
+    expect(page.locator(".inspector .title")).to_contain_text("was rejected")
+    page.go_back()
+    expect(page.locator(".round-number")).to_have_text("Round 2 of 21")
+    page.get_by_role("link", name="All moments").click()
+    expect(page.locator(".moments")).to_be_visible()
+    expect(page.locator(".stage")).to_have_count(0)
+    assert heard == []
+
+
+def test_what_needs_the_server_is_said(context: BrowserContext, tmp_path: Path) -> None:
+    plan = find_plan("fifty-minutes")
+    assert plan is not None
+    page, heard = opened(context, tmp_path, lesson_page(plan))
+    page.get_by_role("link", name="You are the draft").click()
+    expect(page.get_by_text("This moment is the page “Be the draft”. It needs the server.")).to_be_visible()
+    assert heard == []
+
+
+def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) -> None:
+    evil = "</script></style><img src=x onerror=alert(1)><script>alert(1)</script> & {{script}}"
+    moment = Moment(evil, 1, Screen.of("./?run=first&step=4"), evil, evil, evil, evil)
+    plan = Plan("mine", evil, 1, (evil,), (moment,))
+    for text in (lesson_page(plan), sheet_html(plan, f"https://host/{evil}"), key_html(plan)):
+        page, heard = opened(context, tmp_path, text)
+        assert page.locator("img, h1 script").count() == 0
+        assert heard == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_it_fits_and_follows_the_scheme(browser: Browser, tmp_path: Path, scheme: str, width: int, height: int) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light", offline=True
+    )
+    page, _ = opened(context, tmp_path, lesson_page(ten_minutes()))
+    expect_no_sideways_scroll(page)
+    page.get_by_role("link", name="Is it three times as fast?").click()
+    expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
+    expect_no_sideways_scroll(page)
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"lesson-offline-{scheme}-{width}.png", full_page=True)
+    context.close()
