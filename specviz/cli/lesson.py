@@ -1,10 +1,11 @@
-"""`specviz lesson check`: whether a file is a lesson plan, and everything that is wrong with it."""
+"""`specviz lesson check`: whether a file is a lesson plan, and everything that is wrong with it. `sheet` prints one."""
 
 import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specviz.cli.lesson_sheet import add_sheet_options, write_sheet
 from specviz.cli.output import safe, say
 from specviz.core.errors import InputError
 from specviz.data.lessons.plan_reader import PlanError, read_plan_file
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("lesson", help="check a lesson plan, a YAML file")
-    parser.add_argument("action", choices=["check"])
-    parser.add_argument("plan", type=Path, metavar="PLAN.yaml")
-    parser.set_defaults(command=check, json=None)
+    parser = commands.add_parser("lesson", help="check a lesson plan, a YAML file, or write its sheet and key")
+    parser.add_argument("action", choices=list(ACTIONS))
+    parser.add_argument(
+        "plan", type=Path, metavar="PLAN.yaml", help="the file; for a sheet also the name of a plan here"
+    )
+    add_sheet_options(parser)
+    parser.set_defaults(command=lambda options: ACTIONS[options.action](options), json=None)
 
 
 def check(options: argparse.Namespace) -> None:
@@ -37,3 +41,6 @@ def check(options: argparse.Namespace) -> None:
         raise InputError(f"{options.plan.name} is no lesson plan yet: {count}, see above.") from error
     moments = "1 moment" if len(plan.moments) == 1 else f"{len(plan.moments)} moments"
     say(f"{plan.title}: {moments}, {plan.minutes} minutes. The plan can be used.")
+
+
+ACTIONS = {"check": check, "sheet": write_sheet}

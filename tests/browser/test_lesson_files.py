@@ -70,7 +70,8 @@ def test_a_lesson_is_walked_without_a_network(context: BrowserContext, tmp_path:
     page.get_by_role("button", name="Forward one step").click()
     expect(page.locator(".current .chip.rejected")).to_have_count(1)
     page.locator(".strip .current .chip.rejected").click()
-    expect(page.locator(".inspector")).to_be_hidden()  # as the moment's link has it
+    expect(page.locator(".inspector .title")).to_contain_text("was rejected")
+    expect(page.get_by_text("43 of 58 judged drafts accepted")).to_be_hidden()  # as the moment's link has it
     page.get_by_role("link", name="Next moment").click()
     expect(page.locator(".round-number")).to_have_text("Round 6 of 21")
     page.locator(".strip .chip.rejected").first.click()

@@ -175,3 +175,14 @@ def test_what_cannot_be_exported_is_said_in_a_line(run: Cli, tmp_path: Path, ask
     assert status == 2
     assert said in error
     assert "Traceback" not in error
+
+
+def test_a_sheet_and_its_key_are_written_apart(run: Cli, tmp_path: Path) -> None:
+    own, sheet, key = all_plans()[0], tmp_path / "sheet.html", tmp_path / "key.html"
+    status, said, _ = run("lesson", "sheet", own.name, "--out", sheet, "--address", "https://host/")
+    assert (status, "without a link" in said) == (0, False)
+    assert sheet.read_text(encoding="utf-8") == sheet_html(own, lesson_address("https://host/", own))
+    assert run("lesson", "sheet", own.name, "--out", key, "--key")[0] == 0
+    assert key.read_text(encoding="utf-8") == key_html(own)
+    assert "without a link" in run("lesson", "sheet", own.name, "--out", sheet)[1]
+    assert "needs --out" in run("lesson", "sheet", own.name)[2]

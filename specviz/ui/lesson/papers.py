@@ -19,7 +19,7 @@ HERE = (
 
 def offer_papers(plan: Plan) -> None:
     """Three files, each made when it is asked for. The key is never part of the students' files."""
-    address = None if only_here() else page_address("")
+    address = page_address("") if st.context.url and not only_here() else None
     with st.container(key="lesson_papers", horizontal=True):
         link = lesson_address(address, plan) if address else None
         _offer("Save the students’ sheet", plan, "sheet", lambda: sheet_html(plan, link), "description")

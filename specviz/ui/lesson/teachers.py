@@ -10,6 +10,7 @@ from specviz.data.lessons.plans import FOLDER, OWN, all_plans
 from specviz.models.allowed import offered_names
 from specviz.ui.learn.state import Learning
 from specviz.ui.lesson.own_plans import OWN_PLANS, plan_named
+from specviz.ui.lesson.papers import offer_papers
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES
 from specviz.ui.lesson.walk import begin_lesson
 from specviz.ui.session import session
@@ -67,6 +68,7 @@ def _draw_plan(plan: Plan) -> None:
         st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
     st.caption("The link of the lesson, for a bookmark:")
     st.code(f"{_here()}?{urlencode({LESSON: plan.name, MOMENT: 1})}", language=None, wrap_lines=True)
+    offer_papers(plan)
 
 
 def _offer_file(plan: Plan) -> None:
