@@ -24,6 +24,7 @@ class Lesson {
   #open(asked) {
     this.stage?.stop();
     this.stage = null;
+    for (const place of document.querySelectorAll(".place")) place.replaceChildren();
     const chosen = document.getElementById(location.hash.slice(1));
     const shown = chosen?.matches(".moment") ? chosen : find(document, ".start");
     for (const part of document.querySelectorAll(".start, .moment")) part.toggleAttribute("hidden", part !== shown);
