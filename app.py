@@ -7,7 +7,7 @@ from specviz.ui.lesson.notes import show_notes
 from specviz.ui.lesson.walk import walk_lesson
 from specviz.ui.shared.engine import start_engine_soon, visitor
 from specviz.ui.shared.hiding import hide_menu
-from specviz.ui.shared.menu import phone_menu
+from specviz.ui.shared.menu import one_entry_a_page, phone_menu
 from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.theme import apply_look
 
@@ -22,6 +22,7 @@ page = st.navigation(
 st.set_page_config(page_title=f"{page.title} · {PROJECT}", page_icon="🐦", layout="wide")
 apply_look()
 phone_menu()
+one_entry_a_page()
 if not show_notes():
     walk_lesson(page.url_path or first.name)
     hide_menu()

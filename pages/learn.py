@@ -1,6 +1,7 @@
 """Learn: a story in ten steps beside the stage, a quiz, the vocabulary, and frequent questions."""
 
 from specviz.ui.learn.faq import show_faq
+from specviz.ui.learn.held import hold_answers
 from specviz.ui.learn.page import begin, show_story
 from specviz.ui.learn.quiz import show_quiz
 from specviz.ui.learn.vocabulary import show_vocabulary
@@ -11,4 +12,5 @@ PARTS = {"story": show_story, "quiz": show_quiz, "words": show_vocabulary, "why"
 
 inside_app()
 if state := begin():
+    hold_answers(state)
     PARTS[state.part](state)

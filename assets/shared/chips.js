@@ -1,7 +1,7 @@
 // A token as a chip, and a round as a group of chips. The style sheet decides what a chip looks like in each phase.
 
 import { element } from "./dom.js";
-import { shorten, visible } from "./text.js";
+import { partOfCharacter, shorten, visible } from "./text.js";
 
 /** @import { ChipStatus, Phase } from "./payloads.js" */
 
@@ -81,7 +81,8 @@ export function tokenText(text) {
 function drawChip(data, round, index) {
   const chip = element("span", `chip ${data.status} ${byTarget(data) ? "emitted" : "drafted"}`);
   chip.append(data.text === null ? element("bdi", "", "?") : tokenText(data.text));
-  if (data.text === null) chip.title = UNKNOWN;
+  const said = data.text === null ? UNKNOWN : partOfCharacter(data.text);
+  if (said) chip.title = said;
   chip.setAttribute("role", "button");
   chip.tabIndex = -1;
   chip.dataset.round = String(round);

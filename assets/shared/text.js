@@ -26,6 +26,19 @@ function code(character, digits) {
   return character.charCodeAt(0).toString(16).toUpperCase().padStart(digits, "0");
 }
 
+const PART = /(.)\(([1-4])\/([2-4])\)/u;
+
+/**
+ * What to say of a token that is a part of a character, ö(1/2): see specviz/core/characters.py. Empty for another token.
+ * @param {string} text
+ */
+export function partOfCharacter(text) {
+  const found = PART.exec(text);
+  if (!found) return "";
+  const [, character, part, parts] = found;
+  return `This tokenizer cuts “${character}” into ${parts} tokens: this is part ${part}, only bytes.`;
+}
+
 /**
  * For sentences: the text in quotes, without the space before it.
  * @param {string} text

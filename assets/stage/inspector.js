@@ -1,6 +1,6 @@
 // Why one token was accepted or not: both models' candidates as bars, and the rule with this token's numbers in it.
 
-import { quoted } from "../shared/text.js";
+import { partOfCharacter, quoted } from "../shared/text.js";
 import { explainJudged, explainProposed, heading, rule } from "./explanations.js";
 
 /** @import { ChipStatus, StagePayload } from "../shared/payloads.js" */
@@ -65,6 +65,8 @@ function explain(data, place, judged, pinned) {
   const chip = round.chips[place.index];
   const parts = judged ? explainJudged(data, round, chip) : explainProposed(data, round, chip);
   const title = judged ? TITLES[chip.status](quoted(chip.text)) : `${quoted(chip.text)} is proposed`;
+  const cut = partOfCharacter(chip.text);
+  if (cut) parts.push(rule(cut));
   return [heading(`${title} · round ${place.round + 1}`, pinned), ...parts];
 }
 

@@ -9,12 +9,14 @@ import { counted } from "../shared/numbers.js";
 
 /** @type {Record<string, string[]>} each element's texts, in their order */
 const LABELS = {
+  ".legend .chip.proposed": ["suggested"],
   ".legend .chip.accepted": ["stays"],
   ".legend .chip.rejected": ["crossed out"],
   ".legend .chip.discarded": ["thrown away", " unread"],
   ".legend .chip.correction": ["the editor’s word"],
   ".legend .chip.bonus": ["one for free"],
   ".legend .chip.own": ["written alone"],
+  "#tip-proposed": ["A word that the intern suggests. The editor has not read it yet."],
   "#tip-accepted": ["A suggested word that the editor left in the text."],
   "#tip-rejected": ["The first suggested word of the round that the editor crossed out."],
   "#tip-discarded": ["A suggested word after the crossed out one. The editor does not read it."],

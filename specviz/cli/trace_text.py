@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from specviz.cli.output import number, say, visible
 from specviz.core.metrics import count
+from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
 
@@ -26,7 +27,7 @@ def print_trace(trace: Trace) -> None:
     drafter = f" + {trace.drafter.name}" if trace.drafter else ""
     say(f"{trace.target.name}{drafter}, on {trace.recorded_on.machine}")
     say(f"prompt   {visible(trace.prompt.text)}")
-    for round in trace.rounds:
+    for round in readable(trace).rounds:
         say(round_line(round))
     say(f"\n{trace.prompt.text}{trace.output.text}\n")
     if not trace.rounds:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from specviz.core.metrics import Counts
+from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
@@ -32,9 +33,10 @@ def headline(round: Round) -> str:
 def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     """One sentence for each thing that happened in the turn, in order."""
     round = turn.round
-    if round is None or not round.drafted:
+    if turn.trace is None or round is None or not round.drafted:
         return []
     words = words_of(round)
+    round = readable(turn.trace).rounds[0]
     lines = [_pieces_line(words, round, whose), *_parts(words), *_rejection(round, whose), *_discarded(round)]
     lines.append(_emitted(round, whose))
     if turn.ended:

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from specviz.core.characters import merged
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts, count
 from specviz.game.game import LOOKUP, MODEL, YOU, Plan, Turn, rounds_of
@@ -25,7 +26,7 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
             **plan.link,
             "prompt": preset.name,
             "round": number,
-            "draft": safe_cell("".join(token.text for token in rounds_of(turns, YOU)[number - 1].drafted)),
+            "draft": safe_cell("".join(merged([token.text for token in rounds_of(turns, YOU)[number - 1].drafted]))),
             **_figures(turns, number - 1),
         }
         for preset, turns in zip(plan.prompts, games, strict=False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from specviz.core.characters import merged, spelled
 from specviz.core.trace import DraftedToken, Round, Status
 
 MAX_CHARACTERS = 200  # sixteen tokens are about sixty
@@ -80,13 +81,14 @@ class Word:
 
     @property
     def text(self) -> str:
-        """The word for a sentence; bytes are shown as bytes."""
-        return "".join(piece.text for piece in self.pieces).strip() or "".join(piece.text for piece in self.pieces)
+        """The word for a sentence; bytes that are no whole character are shown as bytes."""
+        word = "".join(merged([piece.text for piece in self.pieces]))
+        return word.strip() or word
 
     @property
     def cut(self) -> str:
         """ "rab|bit"."""
-        return "|".join(piece.text.strip() for piece in self.pieces)
+        return "|".join(text.strip() for text in spelled([piece.text for piece in self.pieces]))
 
     @property
     def fate(self) -> Status | Literal["part"]:

@@ -4,7 +4,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from specviz.core.characters import merged
 from specviz.core.metrics import Running, autoregressive_clock, longest_draft, running
+from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
 from specviz.player.narration import narrate
@@ -82,7 +84,7 @@ def stage_data(
         "gamma": gamma or trace.settings.draft_length,
         "replay": replay or replay_data(trace, None, None, running),
         "prompt": _prompt(trace),
-        "rounds": _rounds(trace),
+        "rounds": _rounds(readable(trace)),
         "plain": _plain(trace),
     }
 
@@ -104,10 +106,10 @@ def _person(trace: Trace) -> bool:
 
 
 def _prompt(trace: Trace) -> PromptPayload:
-    """The prompt's last tokens, and how many come before them."""
+    """The prompt's last tokens, those of one character as one, and how many come before them."""
     tokens = trace.prompt.tokens
-    shown = [_short(text) for text in tokens[-SHOWN_PROMPT_TOKENS:]]
-    return {"hidden": len(tokens) - len(shown), "tokens": shown}
+    last = tokens[-SHOWN_PROMPT_TOKENS:]
+    return {"hidden": len(tokens) - len(last), "tokens": [_short(text) for text in merged(last)]}
 
 
 def _plain(trace: Trace) -> list[float] | None:

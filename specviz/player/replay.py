@@ -6,6 +6,7 @@ its numbers and the guesses that are not the output's own tokens.
 
 from collections.abc import Mapping
 
+from specviz.core.characters import spelled
 from specviz.core.metrics import Costs, costs
 from specviz.core.replay import (
     DraftGuesses,
@@ -44,7 +45,7 @@ def replay_data(
     texts = {**draft_guesses.pieces, **_texts_of(trace)}
     return {
         "why_not": None,
-        "tokens": [_text(texts, token_id) for token_id in draft_guesses.token_ids],
+        "tokens": spelled([_text(texts, token_id) for token_id in draft_guesses.token_ids]),
         "lengths": {str(length): _length(rounds, texts, known) for length, rounds in replays.items()},
         "times": _source_of(measured, known),
         "exact": draft_guesses.exact,
@@ -79,7 +80,7 @@ def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs 
 
 def _round(replayed: ReplayedRound, texts: Mapping[int, str]) -> ReplayedRow:
     accepted = replayed.count("accepted")
-    known = [_text(texts, guess.id) for guess in replayed.guesses[accepted:] if guess.id is not None]
+    known = spelled([_text(texts, guess.id) for guess in replayed.guesses[accepted:] if guess.id is not None])
     unknown = len(replayed.guesses) - accepted - len(known)  # always the last ones
     added: TargetStatus = "own" if replayed.kind == "bonus" and not replayed.guesses else replayed.kind
     return accepted, replayed.count("rejected"), added, known, unknown

@@ -179,7 +179,7 @@ def test_without_colours_every_state_and_both_models_still_differ(
     marks = page.locator(".legend .chip").evaluate_all(
         "all => all.map((one) => getComputedStyle(one, '::before').content)"
     )
-    assert len(set(marks)) == len(marks) == 6
+    assert len(set(marks)) == len(marks) == 7
     page.locator(".strip .chip.rejected").last.click()
     fill = "one => getComputedStyle(one).backgroundImage"
     target, draft = (page.locator(f".bar.{model} i").first.evaluate(fill) for model in ("target", "draft"))

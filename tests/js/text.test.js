@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { quoted, shorten, visible } from "../../assets/shared/text.js";
+import { partOfCharacter, quoted, shorten, visible } from "../../assets/shared/text.js";
 
 test("every character that cannot be seen has a sign", () => {
   assert.equal(visible(" the\n\tend"), "␣the↵⇥end");
@@ -20,4 +20,10 @@ test("a token in a sentence is in quotes, without the space before it", () => {
 test("text is cut between characters, never inside one", () => {
   assert.equal(shorten("🐦🐦🐦", 3), "🐦🐦🐦");
   assert.equal(shorten("🐦🐦🐦🐦", 3), "🐦🐦…");
+});
+
+test("a part of a character says which part it is", () => {
+  assert.equal(partOfCharacter(" ö(2/2)"), "This tokenizer cuts “ö” into 2 tokens: this is part 2, only bytes.");
+  assert.equal(partOfCharacter("😀(1/4)"), "This tokenizer cuts “😀” into 4 tokens: this is part 1, only bytes.");
+  for (const text of ["ö", " the", "⟨C3⟩", "1/2", "½", ""]) assert.equal(partOfCharacter(text), "");
 });

@@ -33,8 +33,14 @@ def wait_for_what_an_event_starts(page: Page) -> None:
 
 
 def expect_no_sideways_scroll(page: Page) -> None:
-    """Waits, since a page that is being drawn may be too wide for a moment: a figure takes its width from its place."""
-    page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+    """Neither the page nor the part of it that Streamlit scrolls is wider than the screen.
+
+    Waits, since a page that is being drawn may be too wide for a moment: a figure takes its width from its place.
+    """
+    page.wait_for_function(
+        "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".every((box) => box === null || box.scrollWidth <= box.clientWidth)"
+    )
 
 
 def expect_nothing_cut_off(box: Locator) -> None:

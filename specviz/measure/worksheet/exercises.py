@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from html import escape
 
 from specviz.core import metrics, theory
+from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import DraftedToken, Trace
@@ -23,6 +24,7 @@ class Exercise:
 
 def exercises(trace: Trace) -> list[Exercise]:
     """Questions whose answers this run holds; those it cannot answer are left out."""
+    trace = readable(trace)
     return [*_on_a_round(trace), *_on_counts(trace), *_on_costs(trace)]
 
 

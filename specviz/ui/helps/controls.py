@@ -210,6 +210,7 @@ def _restore(sweeps: Sweeps) -> None:
         sweeps.link_read = True
         if given := address():
             sweeps.choice, sweeps.notes = choice_from_link(given, offered_names())
+            sweeps.acted = True
     restore_widgets(_values(sweeps.choice))
 
 

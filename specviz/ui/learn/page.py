@@ -211,11 +211,14 @@ def _marked(question: Question, given: int, facts: Facts, words: Words) -> str:
 
 
 def _answer(key: str, number: int) -> None:
-    session().learn.answers[key] = number
+    state = session().learn
+    state.answers[key], state.touched = number, True
 
 
 def _forget(key: str) -> None:
-    session().learn.answers.pop(key, None)
+    state = session().learn
+    state.answers.pop(key, None)
+    state.touched = True
 
 
 def capital(text: str) -> str:

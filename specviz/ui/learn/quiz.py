@@ -32,7 +32,10 @@ def score(state: Learning) -> tuple[int, int]:
 def _show_score(state: Learning) -> None:
     right, given = score(state)
     if not given:
-        st.markdown("Ten questions. Each answer is explained as soon as you choose. Nothing is saved after this visit.")
+        st.markdown(
+            "Ten questions. Each answer is explained as soon as you choose. Your answers stay in "
+            "this browser tab until you close it; the server does not save them."
+        )
         return
     line = f"**{right} of {given} right so far.**" if given < len(QUIZ) else f"**{right} of {len(QUIZ)} right.**"
     with st.container(horizontal=True, vertical_alignment="center", key="score"):
@@ -49,5 +52,6 @@ def _comment(right: int) -> str:
 
 
 def _forget(state: Learning) -> None:
+    state.touched = True
     for key in KEYS:
         state.answers.pop(key, None)

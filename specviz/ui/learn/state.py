@@ -51,6 +51,7 @@ class Learning:
     words: Words = "technical"
     part: Part = "story"
     answers: dict[str, int] = field(default_factory=dict)  # by the question's key
+    touched: bool = False  # the visitor answered, or took an answer back
     written: dict[str, str] = field(default_factory=dict)  # the address this page last wrote
     problems: list[str] = field(default_factory=list)  # what a link asked for and cannot have
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
 from specviz.game.messages import Whose, explain, headline, wanted
@@ -73,7 +74,7 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
     """The result of a draft, in a turn that was played."""
     assert turn.trace is not None
     round = turn.trace.rounds[0]
-    wants = wanted(round) if round.drafted else []
+    wants = wanted(readable(turn.trace).rounds[0]) if round.drafted else []
     return {
         "kind": "turn",
         "label": "The result of the draft",

@@ -14,6 +14,7 @@ from specviz.ui.classes.strip import class_chip, class_game, class_question
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.ui.play.controls import choose_game
 from specviz.ui.play.final import show_final
+from specviz.ui.play.held import bring_back, held_text
 from specviz.ui.play.state import Playing
 from specviz.ui.play.turns import (
     back_to_old,
@@ -30,6 +31,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.heading import heading
+from specviz.ui.shared.kept import keep
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import restore_widgets
 from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
@@ -72,11 +74,12 @@ def lead() -> None:
 
 def _take_link_once(state: Playing) -> None:
     if not state.link_read:
-        state.plan, state.problems = plan_from_link(address())
-        state.link_read = True
+        given = address()
+        state.plan, state.problems = plan_from_link(given)
+        state.link_read, state.linked = True, not state.plan.link.keys().isdisjoint(given)
         member = membership()
-        if member and not address().keys() & state.plan.link.keys():
-            state.plan = member.plan
+        if member and not state.linked:
+            state.plan, state.linked = member.plan, True
 
 
 def show_game() -> None:
@@ -94,6 +97,7 @@ def show_game() -> None:
             show_final(state)
         else:
             _show_board(state)
+        keep("game", held_text(state), bring_back)
         if state is not game:
             st.rerun()  # the lead names the game
 

@@ -25,6 +25,8 @@ class Playing:
     problems: list[str] = field(default_factory=list)  # of the link
     before: "Playing | None" = None  # the previous game, which can be brought back
     link_read: bool = False
+    linked: bool = False  # the address named the game
+    begun: bool = False  # by the visitor: what the browser tab held is not wanted
 
     @property
     def over(self) -> bool:

@@ -22,7 +22,7 @@ def new_game(plan: Plan) -> None:
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
-    session().play = Playing(plan, link_read=True, name=old.name, before=unfinished)
+    session().play = Playing(plan, link_read=True, begun=True, name=old.name, before=unfinished)
     set_widgets({"play_guess": ""})
 
 

@@ -9,7 +9,7 @@ from specviz.data.permalink import left_out_of_link
 from specviz.measure.proof.rule_names import POSITIONS
 from specviz.ui.proof.link import DRAWS, Wanted, wanted_from_link
 from specviz.ui.session import session
-from specviz.ui.shared.address import address, models_in
+from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
@@ -79,7 +79,7 @@ def _restore() -> None:
     if not proof.values:
         link = address()
         wanted, proof.notes = wanted_from_link(link, models_in(link))
-        proof.values = _values(wanted)
+        proof.values, proof.acted = _values(wanted), bool(link)
     restore_widgets(proof.values)
 
 
@@ -98,8 +98,14 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 
 
 def remember() -> None:
-    """Store the values of widgets that are drawn after the controls."""
-    remember_widgets(session().proof.values)
+    """Store what the widgets say, also those that are drawn after the controls; the address says it too."""
+    proof = session().proof
+    before = dict(proof.values)
+    remember_widgets(proof.values)
+    proof.acted = proof.acted or proof.values != before
+    if proof.acted:
+        wanted = _read()
+        write_address(wanted.link(wanted.rule))
 
 
 def _read() -> Wanted:

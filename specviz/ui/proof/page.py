@@ -68,11 +68,7 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
 
 def _draw(wanted: Wanted, rule: RuleName) -> None:
     position = st.session_state.proof_position if rule_text(rule).position == "first" else rule_text(rule).position
-    link = wanted.link(rule if rule != "lossless" else None) | {
-        "position": st.session_state.proof_position,
-        "draws": str(st.session_state.proof_draws),
-    }
-    st.query_params.from_dict(link)
+    session().proof.acted = True
     session().proof.draw(wanted.request, rule, position, st.session_state.proof_draws)
     st.rerun()
 

@@ -76,6 +76,7 @@ class Proving:
 
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets hold, by their keys
     notes: list[str] = field(default_factory=list)  # what of a link could not be used
+    acted: bool = False  # the visitor chose something or opened a link: from here on the address says what
     outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
     greedy: list[GreedyRow] = field(default_factory=list)
     greedy_source: Source = "recorded"

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
 
+from specviz.core.characters import spelled
 from specviz.core.metrics import autoregressive_clock
+from specviz.core.readable import readable
 from specviz.core.verdict import Verdict
 from specviz.measure.race import RaceLap, burst_clock, burst_texts
 from specviz.ui.race.payload import LanePayload, LapPayload, RacePayload, Step
@@ -84,13 +86,13 @@ def _plain_lane(lap: RaceLap) -> LanePayload:
     assert plain is not None
     clock = autoregressive_clock(plain, len(plain.token_ids))[1:]
     steps: list[Step] = [
-        (_ms(seconds), [(text, "plain")]) for seconds, text in zip(clock, lap.plain_tokens, strict=True)
+        (_ms(seconds), [(text, "plain")]) for seconds, text in zip(clock, spelled(lap.plain_tokens), strict=True)
     ]
     return {"name": "target alone", "tokens": len(steps), "end": steps[-1][0], "steps": steps, "flag": ""}
 
 
 def _speculative_lane(lap: RaceLap) -> LanePayload:
-    bursts = zip(burst_clock(lap.speculative), burst_texts(lap.speculative), strict=True)
+    bursts = zip(burst_clock(lap.speculative), burst_texts(readable(lap.speculative)), strict=True)
     steps: list[Step] = [(_ms(seconds), [*burst]) for seconds, burst in bursts]
     tokens = len(lap.speculative.output.token_ids)
     return {"name": "speculative", "tokens": tokens, "end": steps[-1][0], "steps": steps, "flag": ""}

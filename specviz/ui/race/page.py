@@ -38,16 +38,16 @@ def race() -> Racing:
     racing.refresh()
     entry, pressed = race_controls(racing.entry, racing.slot.busy)
     if entry != racing.entry:
-        racing.entry, racing.notes = entry, []
+        racing.entry, racing.notes, racing.acted = entry, [], True
     notices([*racing.notes, entry.problem, left_out_of_link(entry.own)])
     if not entry.problem:
         st.caption(size_sentence(entry, pace_here(entry.request)))
+    racing.acted = racing.acted or pressed
+    if racing.acted and entry.prompts:
+        write_address(link_of_entry(entry))
     if pressed and not entry.problem:
         racing.start()
-        write_address(link_of_entry(entry))
         st.rerun()  # the button is drawn again, disabled
-    if racing.started and not st.query_params:  # back from another page
-        write_address(link_of_entry(racing.started))
     return racing
 
 
@@ -70,7 +70,7 @@ def _racing() -> Racing:
     if not racing.link_read:
         link = address()
         racing.entry, racing.notes = entry_from_link(link, models_in(link))
-        racing.link_read = True
+        racing.link_read, racing.acted = True, bool(link)
     return racing
 
 

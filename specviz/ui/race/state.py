@@ -33,6 +33,7 @@ class Racing:
     message: str = ""  # why there is nothing newer
     finished: str = ""  # how the last race ended, where not all of it was run
     link_read: bool = False
+    acted: bool = False  # the visitor chose something or opened a link: from here on the address says what
 
     def start(self) -> None:
         """Race what the controls say."""

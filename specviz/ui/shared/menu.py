@@ -1,4 +1,4 @@
-"""The menu on a phone: Streamlit's side menu, with a handle that has a name, closed after a choice."""
+"""The ways from page to page: a phone's side menu with a named handle, closed after a choice; the Back key."""
 
 from functools import cache
 from typing import Any
@@ -11,6 +11,16 @@ def phone_menu() -> None:
     _component()(key="phone_menu", data={})
 
 
+def one_entry_a_page() -> None:
+    """Let Back lead to the page before, not to each setting of before on the same page."""
+    _history()(key="history", data={})
+
+
 @cache
 def _component() -> Any:
     return component("specviz_menu", '<div class="menu" hidden></div>', (), "menu/menu.js")
+
+
+@cache
+def _history() -> Any:
+    return component("specviz_history", '<div class="history" hidden></div>', (), "menu/history.js")

@@ -20,7 +20,7 @@ from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
 from specviz.ui.watch.files import show_files
 from specviz.ui.watch.outcome import show_outcome, show_result_line, show_verdict
 from specviz.ui.watch.payload import link_on_stage, stage_payload
-from specviz.ui.watch.state import Shown, Watching, first_run
+from specviz.ui.watch.state import FIRST, Shown, Watching, first_run
 from specviz.ui.watch.tour import take_place, unknown_place, write_place
 
 POLL_RUN, POLL_COSTS = 0.5, 1.5  # seconds
@@ -33,6 +33,9 @@ def watch(asked: FormInput) -> Watching:
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
         write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link() | hidden_in_link())
+    elif watching.shown and "target" not in st.query_params and (asked.acted or watching.shown.run_id != FIRST):
+        # another page was shown meanwhile, and the address lost what a reload needs
+        st.query_params.update(link_on_stage(watching, watching.shown) | view_in_link() | hidden_in_link())
     watching.refused = asked.problem is not None
     own = None if asked.preset else left_out_of_link(asked.request.prompt)
     notices([unknown_view(), unknown_hidden(), unknown_place(), *watching.form.notes, asked.problem, own])

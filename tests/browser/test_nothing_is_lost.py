@@ -1,0 +1,189 @@
+"""Back, Forward, a reload and a change of page lose no game, no answer and no setting, in a real Chromium."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.conftest import PATIENCE, AppServer
+from tests.support.visitor import wait_until_drawn, wait_until_still
+
+GUESS = "[class*=st-key-play_guess] input"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+def open_page(page: Page, server: AppServer, address: str) -> None:
+    page.goto(server.url)  # the app's own navigation is known to a server only after its first page
+    wait_until_drawn(page, ".stage")
+    page.goto(f"{server.url}/{address}")
+    wait_until_still(page)
+
+
+def go_to(page: Page, name: str) -> None:
+    page.get_by_role("link", name=name, exact=True).first.click()
+    wait_until_still(page)
+
+
+def query_of(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+# ---- the game
+
+
+def play_one_round(page: Page) -> None:
+    page.locator(GUESS).fill("Lily. She loved")
+    page.keyboard.press("Enter")
+    expect_round(page, 2)
+
+
+def expect_round(page: Page, number: int, text: int = 1) -> None:
+    expect(page.get_by_text(f"Text {text} of 3 · round {number} of 5")).to_be_visible()
+
+
+def test_a_reload_keeps_the_game(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "play")
+    play_one_round(page)
+    before = page.locator("[class*=st-key-play_turn] .headline").inner_text()
+    page.reload()
+    expect_round(page, 2)
+    expect(page.locator("[class*=st-key-play_turn] .headline")).to_have_text(before)
+    page.locator(GUESS).fill("to play with")
+    page.keyboard.press("Enter")
+    expect_round(page, 3)
+
+
+def test_a_game_is_there_after_other_pages_and_a_reload_on_one_of_them(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "play?seed=21&set=story&mode=type")
+    play_one_round(page)
+    go_to(page, "Race")
+    page.reload()
+    wait_until_still(page)
+    go_to(page, "Be the draft")
+    expect_round(page, 2)
+    assert query_of(page)["seed"] == ["21"]
+
+
+def test_a_link_to_another_game_leaves_a_way_back_to_the_unfinished_one(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "play")
+    play_one_round(page)
+    page.goto(f"{app_server.url}/play?seed=77&set=story&mode=type")
+    page.get_by_role("button", name="Back to the previous game").click()
+    expect_round(page, 2)
+
+
+def test_a_new_game_stays_new_after_a_reload(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "play")
+    play_one_round(page)
+    page.get_by_role("button", name="End the game").click()
+    page.get_by_role("button", name="Play again").click()
+    expect_round(page, 1)
+    wait_until_still(page)
+    page.reload()
+    expect_round(page, 1)
+    wait_until_still(page)
+    expect_round(page, 1)
+
+
+def test_another_tab_has_a_game_of_its_own(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "play")
+    play_one_round(page)
+    other = page.context.new_page()
+    other.goto(f"{app_server.url}/play")
+    expect_round(other, 1)
+    wait_until_still(other)
+    expect_round(other, 1)
+
+
+# ---- the quiz
+
+
+def answer(page: Page, question: int, option: int) -> None:
+    page.locator(f".st-key-quiz-{question}-{option} button").click()
+    expect(page.locator(f".st-key-reveal-quiz-{question}")).to_be_visible()
+
+
+def test_a_reload_keeps_the_answers(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "learn?part=quiz")
+    answer(page, 1, 0)
+    answer(page, 2, 1)
+    page.reload()
+    expect(page.get_by_text("of 2 right so far.")).to_be_visible()
+    expect(page.locator(".st-key-reveal-quiz-2")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("of 2 right so far.")).to_have_count(0)
+    page.reload()
+    wait_until_still(page)
+    expect(page.get_by_text("so far.")).to_have_count(0)
+
+
+def test_back_and_forward_keep_the_answers(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "learn?part=quiz")
+    answer(page, 1, 0)
+    go_to(page, "Race")
+    page.go_back()
+    expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()
+    page.go_forward()
+    expect(page.get_by_role("button", name="Start the race")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".st-key-reveal-quiz-1")).to_be_visible()
+
+
+# ---- settings
+
+
+def key_right(page: Page, slider: str) -> str:
+    """Move a slider by one key press; its value then."""
+    handle = page.get_by_role("slider", name=slider, exact=True)
+    before = handle.input_value()
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    expect(handle).not_to_have_value(before)
+    wait_until_still(page)
+    return handle.input_value()
+
+
+SLIDERS = {  # a page, one of its sliders, and its part of the address
+    "Race": ("race", "Repeats", "repeats"),
+    "When it helps": ("helps", "Prompts of each", "prompts"),
+    "Worksheet": ("worksheet", "γ, draft length", "gamma"),
+    "Same quality": ("proof", "Draft length", "gamma"),
+}
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_a_setting_is_there_after_a_reload_and_after_another_page(page: Page, app_server: AppServer, name: str) -> None:
+    path, slider, parameter = SLIDERS[name]
+    open_page(page, app_server, path)
+    key_right(page, slider)
+    value = key_right(page, slider)
+    setting = page.get_by_role("slider", name=slider, exact=True)
+    assert query_of(page)[parameter] == [value]
+    page.reload()
+    expect(setting).to_have_value(value)
+    go_to(page, "Learn")
+    page.go_back()  # one step: not through the settings of before
+    expect(setting).to_have_value(value)
+    go_to(page, "Be the draft")
+    go_to(page, name)
+    expect(setting).to_have_value(value)
+    page.wait_for_url(f"**{parameter}={value}*")  # for the next reload
+    page.reload()
+    expect(setting).to_have_value(value)
+
+
+def test_watch_writes_its_settings_again_after_another_page(page: Page, app_server: AppServer) -> None:
+    open_page(page, app_server, "?gamma=7&tokens=16&view=full")
+    go_to(page, "Learn")
+    go_to(page, "Watch")
+    page.wait_for_url("**gamma=7*")
+    page.reload()
+    expect(page.get_by_role("slider", name="Draft length")).to_have_value("7")

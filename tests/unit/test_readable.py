@@ -1,0 +1,92 @@
+"""A run whose tokens are parts of characters: what people read shows characters, the file has the bytes."""
+
+from dataclasses import replace
+
+from specviz.cli.trace_text import round_line
+from specviz.core.readable import readable
+from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
+from specviz.core.trace import Output, Trace
+from specviz.measure.worksheet.exercises import exercises
+from specviz.player.data import stage_data
+from tests.support.fake_traces import fake_trace
+
+C3, B6, A4, N = 1, 2, 3, 4
+TEXTS = {C3: "⟨C3⟩", B6: "⟨B6⟩", A4: "⟨A4⟩", N: "nig"}
+
+
+def _drafted(token: int, status: str) -> DraftedToken:
+    tops = [Candidate(B6, TEXTS[B6], 0.7, 0.2), Candidate(A4, TEXTS[A4], 0.2, 0.7), Candidate(N, TEXTS[N], 0.1, 0.1)]
+    judged = {"target_prob": 0.2, "draft_prob": 0.7, "accept_prob": 0.5, "candidates": tops}
+    return DraftedToken(token, TEXTS[token], status, **({} if status == "discarded" else judged))  # type: ignore[arg-type]
+
+
+def _emitted(kind: str, token: int) -> EmittedToken:
+    residual = [ResidualCandidate(B6, TEXTS[B6], 0.9), ResidualCandidate(N, TEXTS[N], 0.1)]
+    return EmittedToken(kind, token, TEXTS[token], 0.7, [], residual)  # type: ignore[arg-type]
+
+
+def trace_of(*rounds: tuple[list[tuple[int, str]], tuple[str, int]]) -> Trace:
+    """A run after “Die K”, of these rounds: drafted tokens with their status, and the target's own token."""
+    fake = fake_trace(tokens=8, greedy=True, plain=False)
+    made = [
+        Round(i, 0.001, 0.004, 0.0, [_drafted(*token) for token in drafted], _emitted(*emitted))
+        for i, (drafted, emitted) in enumerate(rounds)
+    ]
+    written = [token_id for round in made for token_id in round.emitted_ids]
+    prompt = replace(fake.prompt, text="Die K", token_ids=[8, 9], tokens=["Die", " K"])
+    settings = replace(fake.settings, max_new_tokens=len(written))
+    return replace(fake, prompt=prompt, settings=settings, rounds=made, output=Output(written, "önig", "length"))
+
+
+def shown(trace: Trace, round: int = 0) -> list[str]:
+    data = stage_data(trace, run_id="x", source="live", running=False)
+    return [chip["text"] for chip in data["rounds"][round]["chips"]]
+
+
+def test_a_character_of_two_tokens_is_shown_on_both() -> None:
+    assert shown(trace_of(([(C3, "accepted"), (B6, "accepted")], ("bonus", N)))) == ["ö(1/2)", "ö(2/2)", "nig"]
+
+
+def test_a_rejected_part_shows_what_the_draft_meant() -> None:
+    trace = trace_of(([(C3, "accepted"), (A4, "rejected"), (N, "discarded")], ("correction", B6)))
+    assert shown(trace) == ["ö(1/2)", "ä(2/2)", "nig", "ö(2/2)"]
+    candidates = readable(trace).rounds[0].drafted[1].candidates
+    assert [each.text for each in candidates] == ["ö(2/2)", "ä(2/2)", "nig"]
+    assert [each.text for each in readable(trace).rounds[0].emitted.residual_top] == ["ö(2/2)", "nig"]
+
+
+def test_a_character_may_go_on_in_the_next_round() -> None:
+    trace = trace_of(([], ("bonus", C3)), ([(B6, "accepted")], ("bonus", N)))
+    assert shown(trace, 0) == ["ö(1/2)"]
+    assert shown(trace, 1) == ["ö(2/2)", "nig"]
+
+
+def test_a_character_that_is_never_finished_stays_bytes() -> None:
+    assert shown(trace_of(([(C3, "accepted"), (N, "accepted")], ("bonus", C3)))) == ["⟨C3⟩", "nig", "⟨C3⟩"]
+
+
+def test_a_character_may_begin_in_the_prompt() -> None:
+    trace = trace_of(([(B6, "accepted")], ("bonus", N)))
+    begun = replace(trace, prompt=replace(trace.prompt, tokens=["Die K", "⟨C3⟩"]))
+    assert shown(begun) == ["ö(2/2)", "nig"]
+
+
+def test_the_prompt_is_shown_as_text() -> None:
+    trace = trace_of(([(N, "accepted")], ("bonus", N)))
+    tokens = ["Die", " K", "⟨C3⟩", "⟨B6⟩", "nig", "in", " ⟨E5⟩⟨8C⟩", "⟨97⟩"]
+    asked = replace(trace, prompt=replace(trace.prompt, token_ids=[1] * len(tokens), tokens=tokens))
+    assert stage_data(asked, run_id="x", source="live", running=False)["prompt"] == {
+        "hidden": 0,
+        "tokens": ["Die", " K", "ö", "nig", "in", " 北"],
+    }
+
+
+def test_the_command_line_and_the_exercises_show_characters_too() -> None:
+    trace = trace_of(([(C3, "accepted"), (A4, "rejected")], ("correction", B6)))
+    assert round_line(readable(trace).rounds[0]).plain.split() == ["1", "✓ö(1/2)", "✗ä(2/2)", "↻ö(2/2)"]
+    assert "‘ö(1/2)’ ‘ä(2/2)’" in exercises(trace)[0].question
+
+
+def test_a_run_of_whole_characters_is_the_same_run() -> None:
+    trace = fake_trace(tokens=30)
+    assert readable(trace) is trace
