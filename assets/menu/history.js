@@ -21,6 +21,8 @@ export default function tidyHistory() {
 function samePlace(url) {
   const wanted = new URL(url ?? "", location.href);
   const now = new URL(location.href);
-  const same = STEPS.every((name) => wanted.searchParams.get(name) === now.searchParams.get(name));
+  /** @param {string} name */
+  const stays = (name) => [null, wanted.searchParams.get(name)].includes(now.searchParams.get(name)); // null: just opened
+  const same = STEPS.every(stays);
   return same && wanted.pathname === now.pathname;
 }

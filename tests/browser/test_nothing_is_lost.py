@@ -142,7 +142,7 @@ def test_back_and_forward_keep_the_answers(page: Page, app_server: AppServer) ->
 
 def key_right(page: Page, slider: str) -> str:
     """Move a slider by one key press; its value then."""
-    handle = page.get_by_role("slider", name=slider, exact=True)
+    handle = page.get_by_role("slider", name=slider)
     before = handle.input_value()
     handle.focus()
     page.keyboard.press("ArrowRight")
@@ -165,7 +165,7 @@ def test_a_setting_is_there_after_a_reload_and_after_another_page(page: Page, ap
     open_page(page, app_server, path)
     key_right(page, slider)
     value = key_right(page, slider)
-    setting = page.get_by_role("slider", name=slider, exact=True)
+    setting = page.get_by_role("slider", name=slider)
     assert query_of(page)[parameter] == [value]
     page.reload()
     expect(setting).to_have_value(value)
