@@ -21,7 +21,7 @@ class _Item(NamedTuple):
 
 
 def spelled(texts: Sequence[str]) -> list[str]:
-    """The texts of consecutive tokens, each part of a cut character as the character and which part it is: ö(1/2), ö(2/2).
+    """The texts of consecutive tokens; a part of a cut character as the character and which part it is: ö(1/2).
 
     Bytes that are no whole character together stay bytes.
     """

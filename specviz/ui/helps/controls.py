@@ -26,6 +26,7 @@ from specviz.ui.helps.state import HERE, Sweeps, recorded_sweep
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.hiding import hidden_in_link
 from specviz.ui.shared.job_size import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
@@ -52,7 +53,7 @@ def controls() -> None:
         sweeps.choice = chosen
         sweeps.acted = True
     if sweeps.acted:
-        write_address(chosen.parameters())
+        write_address({**chosen.parameters(), **hidden_in_link()})
 
 
 def start_bar() -> None:

@@ -90,7 +90,7 @@ def _enter(walk: Walk) -> None:
         asked = screen.last("view")
         show_in_view(next((view for view in VIEWS if view == asked), "projector"))
         visitor.watch.begin_again()
-    elif screen.page == "play":
+    elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
         new_game(visitor.play.plan)
     for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
         part.link_read = False

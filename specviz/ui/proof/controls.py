@@ -10,6 +10,7 @@ from specviz.measure.proof.rule_names import POSITIONS
 from specviz.ui.proof.link import DRAWS, Wanted, wanted_from_link
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
+from specviz.ui.shared.hiding import hidden_in_link
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
@@ -105,7 +106,7 @@ def remember() -> None:
     proof.acted = proof.acted or proof.values != before
     if proof.acted:
         wanted = _read()
-        write_address(wanted.link(wanted.rule))
+        write_address(wanted.link(wanted.rule) | hidden_in_link())
 
 
 def _read() -> Wanted:

@@ -16,6 +16,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.heading import heading
+from specviz.ui.shared.hiding import hidden_in_link
 from specviz.ui.shared.job_size import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.job_slot import beside_line
 from specviz.ui.shared.notices import notices
@@ -44,7 +45,7 @@ def race() -> Racing:
         st.caption(size_sentence(entry, pace_here(entry.request)))
     racing.acted = racing.acted or pressed
     if racing.acted and entry.prompts:
-        write_address(link_of_entry(entry))
+        write_address({**link_of_entry(entry), **hidden_in_link()})
     if pressed and not entry.problem:
         racing.start()
         st.rerun()  # the button is drawn again, disabled

@@ -7,7 +7,7 @@ from specviz.core.trace import UPLOAD, parse_trace
 from specviz.data.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.ui.session import session
-from specviz.ui.shared.address import write_address
+from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.hiding import hidden, hidden_in_link, is_hidden, unknown_hidden
 from specviz.ui.shared.notices import notices
@@ -33,9 +33,9 @@ def watch(asked: FormInput) -> Watching:
     if asked.acted and not asked.problem and (asked.again or asked.request != watching.request):
         watching.submit(asked.request, asked.preset, fresh=asked.again)
         write_address(link_of(asked.request, watching.step, asked.preset) | view_in_link() | hidden_in_link())
-    elif watching.shown and "target" not in st.query_params and (asked.acted or watching.shown.run_id != FIRST):
+    elif watching.shown and "target" not in address() and (asked.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
-        st.query_params.update(link_on_stage(watching, watching.shown) | view_in_link() | hidden_in_link())
+        write_address(link_on_stage(watching, watching.shown) | view_in_link() | hidden_in_link())
     watching.refused = asked.problem is not None
     own = None if asked.preset else left_out_of_link(asked.request.prompt)
     notices([unknown_view(), unknown_hidden(), unknown_place(), *watching.form.notes, asked.problem, own])
