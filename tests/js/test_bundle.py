@@ -17,6 +17,7 @@ ENTRIES = (
     "offline/player.js",
     "stage/feed.js",
     "stage/run.js",
+    "lesson/follow.js",
     "memory/keep.js",
     "memory/memory.js",
     "menu/history.js",
