@@ -24,6 +24,8 @@ from benchmarks.visitors import RunTimes, Visitor
 from specviz.models.machine import describe_machine
 from specviz.ui.shared.engine import HEAD_START_SECONDS
 
+PATIENCE = 120_000  # ms
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -55,6 +57,7 @@ def wake(browser: Browser, entry: str) -> dict[str, float]:
     with served(entry=entry) as server:
         healthy = time.perf_counter() - began
         page = browser.new_page(viewport={"width": 1280, "height": 720})
+        page.set_default_timeout(PATIENCE)
         page.goto(server.url, wait_until="commit")
         page.wait_for_selector(".stage .round .chip")
         tokens = time.perf_counter() - began

@@ -98,7 +98,7 @@ def test_the_whole_tour_by_keyboard(page: Page, app_server: AppServer, tour: Tou
         page.keyboard.press("ArrowRight")
         expect(card(page) if length == 8 else page.locator(".round-number")).to_contain_text(str(length))
     expect_step(page, tour, 6)
-    expect(card(page)).to_contain_text("19 target passes instead of 21, but 94 guesses are wasted instead of 37")
+    expect(card(page)).to_contain_text("19 target passes instead of 21. But 94 guesses are wasted")
     expect(slider).to_have_value("4")
     page.locator(".stage .play").focus()
     page.keyboard.press("Space")
@@ -116,6 +116,7 @@ def test_the_whole_tour_by_touch_on_a_phone(page: Page, app_server: AppServer, t
     page.get_by_role("button", name="New here?").tap()
     expect_step(page, tour, 1)
     expect(card(page)).to_be_in_viewport(ratio=1)
+    expect(card(page).locator(".tour-keys")).to_be_hidden()  # a phone has no keys
     page.get_by_role("button", name="Forward one step").tap()
     expect_step(page, tour, 2)
     chip(page, 1).tap()
@@ -134,6 +135,22 @@ def test_the_whole_tour_by_touch_on_a_phone(page: Page, app_server: AppServer, t
     page.get_by_role("button", name="Close the tour").tap()
     expect(card(page)).to_be_hidden()
     expect(page.locator(".stage[data-run=first]")).to_be_visible()
+
+
+def test_a_legend_under_a_resting_pointer_does_not_cover_what_the_tour_asks_for(
+    page: Page, app_server: AppServer
+) -> None:
+    """The button that opens the tour stands where the legend is a moment later."""
+    open_watch(page, app_server, "?tour=1")
+    forward = page.get_by_role("button", name="Forward one step").bounding_box()
+    for chip in page.locator(".legend .chip").all():
+        chip.hover()
+        tip = page.locator(".legend .tip:visible")
+        expect(tip).to_have_count(1)
+        box = tip.bounding_box()
+        assert box is not None
+        assert forward is not None
+        assert box["y"] >= forward["y"] + forward["height"]
 
 
 def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(page: Page, app_server: AppServer, tour: Tour) -> None:

@@ -69,8 +69,8 @@ def tour_of(trace: Trace) -> Tour | None:
 def _guess(round: Round) -> Beat:
     return Beat(
         until="checked",
-        says=f"The draft, a small model, guesses the next {_number(round)} tokens (words or parts of words): "
-        f"{_quoted(*(token.text for token in round.drafted))}. The target, a big model, has not read them yet.",
+        says=f"The draft, a small model, guesses the next {_number(round)} tokens (words or parts of words; ␣ is a "
+        f"space): {_quoted(*(token.text for token in round.drafted))}. The target, a big model, has not read them yet.",
         asks="Go one step forward, to the check.",
         keys="→",
         round=round.index,
@@ -139,15 +139,15 @@ def _length(trace: Trace, round: Round) -> Beat:
     return Beat(
         until="length",
         says=f"The draft length γ is the number of guesses in a round. It is {trace.settings.draft_length} here.",
-        asks=f"Drag the draft length to {DRAG_TO}. The first line of the stage then shows this run at that length.",
+        asks=f"Drag the draft length to {DRAG_TO}. The line above this card and the tokens then show this run at that length.",
         keys="Tab to the slider, then →",
         round=round.index,
         phase="judge",
         lights=("draft-length", "bonus"),
         did={
             "done": f"At draft length {{length}}, the same text takes {{passes}} target passes instead of "
-            f"{len(trace.rounds)}, but {{wasted}} guesses are wasted instead of {counts.rejected + counts.discarded} "
-            "(modelled from this run)."
+            f"{len(trace.rounds)}. But {{wasted}} guesses are wasted (rejected or discarded) instead of "
+            f"{counts.rejected + counts.discarded}. This is modelled from this run."
         },
         least=DRAG_TO,
     )
