@@ -139,7 +139,8 @@ def _length(trace: Trace, round: Round) -> Beat:
     return Beat(
         until="length",
         says=f"The draft length γ is the number of guesses in a round. It is {trace.settings.draft_length} here.",
-        asks=f"Drag the draft length to {DRAG_TO}. The line above this card and the tokens then show this run at that length.",
+        asks=f"Drag the draft length to {DRAG_TO}. The line above this card and the tokens then show this run at that "
+        "length.",
         keys="Tab to the slider, then →",
         round=round.index,
         phase="judge",
