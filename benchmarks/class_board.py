@@ -23,6 +23,7 @@ from specviz.models.machine import describe_machine
 
 GUESSES = ("Lily. She was", "Tom. He had a", "Anna and she", "a dog", "the big tree")
 QUESTIONS = 3
+LEFT_SECONDS = 30.0  # until the server has forgotten the students who left
 CODE = re.compile(r'class="code">([^<]+)<')
 
 
@@ -90,15 +91,16 @@ async def attend(server: Server, students: int, query: str, rounds: int) -> dict
             if query:
                 await press(student, "class_join", class_name=f"student-{number}")
             for turn in range(rounds):
-                asked, drawn = time.monotonic(), student.turns_drawn
+                asked, drawn = time.monotonic(), len(student.turns)
                 await student.press("play_send", play_guess=GUESSES[(number + turn) % len(GUESSES)])
-                await student.stay_until(lambda: student.turns_drawn > drawn, GIVE_UP_SECONDS)  # noqa: B023
+                await student.stay_until(lambda: len(student.turns) > drawn, GIVE_UP_SECONDS)  # noqa: B023
                 waits.append(time.monotonic() - asked)
             await student.open("part=quiz", "learn")
-            answers = [f"quiz-{question}-{number % 3}" for question in range(1, QUESTIONS + 1)]
-            await student.stay_until(lambda: answers[-1] in student.widgets, GIVE_UP_SECONDS)
-            for answer in answers:
-                await press(student, answer)
+            for question in (f"quiz-{number}" for number in range(1, QUESTIONS + 1)):
+                answer, answered = f"{question}-{number % 3}", f"{question}-again"
+                await student.stay_until(lambda: answer in student.widgets, GIVE_UP_SECONDS)  # noqa: B023
+                await student.press(answer)
+                await student.stay_until(lambda: answered in student.widgets, GIVE_UP_SECONDS)  # noqa: B023
             errors.extend(student.errors)
 
     with HealthCheck(server) as health:
@@ -145,6 +147,7 @@ async def board_of(teacher: Visitor, students: int, rounds: int) -> dict[str, An
 
 async def look(server: Server, teacher: Visitor, seconds: float) -> dict[str, Any]:
     """What a board without news costs."""
+    await teacher.stay(LEFT_SECONDS)
     before, polls, received = server.processor_seconds(), teacher.polls, teacher.received
     await teacher.stay(seconds)
     asked = teacher.polls - polls

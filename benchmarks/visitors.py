@@ -77,7 +77,7 @@ class Visitor:
     finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
     messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
     html: str = ""  # that was drawn last
-    turns_drawn: int = 0  # of "Be the draft"; one may be drawn again
+    turns: set[int] = field(default_factory=set)  # of "Be the draft", each once however often it is drawn
     problem: str = ""  # why the run asked for last has failed
     errors: list[str] = field(default_factory=list)  # exceptions on the page
     scripts: int = 0  # runs of the script or a fragment that have ended
@@ -238,7 +238,7 @@ class Visitor:
         elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):
             self.held = len(json.loads(element.bidi_component.bytes)["run"]["rounds"])
         elif kind == "bidi_component" and b'"spoken": true' in element.bidi_component.bytes:
-            self.turns_drawn += 1
+            self.turns.add(hash(element.bidi_component.bytes))
         elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
             self._look_at_stage(json.loads(element.bidi_component.bytes))
 

@@ -136,7 +136,10 @@ def test_a_room_can_read_every_part_on_a_projector(
     expect(teacher.get_by_text("Students", exact=True)).to_have_count(0)
 
 
-def test_a_board_without_news_draws_nothing(teacher: Page) -> None:
+def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing(teacher: Page) -> None:
+    with teacher.expect_websocket() as connected:
+        teacher.reload()
+    expect(teacher.locator(".class-join .code")).to_be_visible()
     wait_until_still(teacher)
     teacher.evaluate(
         """() => {
@@ -146,7 +149,6 @@ def test_a_board_without_news_draws_nothing(teacher: Page) -> None:
             board, { childList: true, subtree: true, characterData: true });
         }"""
     )
-    for _ in range(2):  # looks of the page whether there is something new
-        for state in ("running", "notRunning"):
-            teacher.wait_for_selector(f"[data-testid=stApp][data-test-script-state={state}]")
+    for _ in range(3):  # the page asks whether there is something new; after the last time, two answers are there
+        connected.value.wait_for_event("framesent")
     assert teacher.evaluate("window.changes") == 0

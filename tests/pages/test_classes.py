@@ -162,6 +162,7 @@ def test_a_reload_keeps_teacher_and_student(teacher: AppTest, code: str, monkeyp
     assert game(again).plan == Plan(seed=7)
     board = opened("class")
     assert "1 student has joined" in html_of(board)
+    assert attending(board).open, "the board looks for news"
 
 
 def test_the_teachers_link_opens_the_board_and_goes_out_of_the_address(teacher: AppTest, code: str) -> None:

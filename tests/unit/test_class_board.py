@@ -150,6 +150,14 @@ def test_words_of_one_student_are_not_for_the_room_unless_the_teacher_wants() ->
     assert "Lily" in hidden
 
 
+def test_no_bar_is_longer_than_its_place() -> None:
+    words = ["Lily", "Lily", *(f"word{number}" for number in range(20))]
+    board = board_of(a_class(*(a_student(n, [a_round(word=word)]) for n, word in enumerate(words, start=1))))
+    html = guesses_html(PLAN, board.places[0], rare=False) + scores_html(board)
+    widths = [float(width) for width in re.findall(r"width:([0-9.]+)%", html)]
+    assert max(widths) == 100.0
+
+
 def test_every_state_says_who_is_there() -> None:
     def said(board: Board) -> str:
         return Page(scores_html(board)).text

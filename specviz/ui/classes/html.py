@@ -56,12 +56,11 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
     text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
     left = [guess for guess in place.guesses if guess not in shown]
-    most = max(guess.students for guess in place.guesses)
+    others = sum(guess.students for guess in left)
+    most = max(others, *(guess.students for guess in place.guesses))
     rows = [_row(_word(g.word), g.students, most, "✓ accepted" if g.fits else "✗ not accepted") for g in shown]
     if left:
-        rows.append(
-            _row(f"{len(left)} other {'word' if len(left) == 1 else 'words'}", sum(g.students for g in left), most)
-        )
+        rows.append(_row(f"{len(left)} other {'word' if len(left) == 1 else 'words'}", others, most))
     model = f"{MODEL} began with {_word(place.model_word)}." if place.model_word else ""
     return (
         f'<section class="class-part"><p class="before">{_text(text)}<span aria-hidden="true"> ▁</span></p>'

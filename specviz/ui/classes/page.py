@@ -50,7 +50,8 @@ def lead() -> None:
 def show_class() -> None:
     """The board for its teacher; the student's place; else the two ways in."""
     state = attending()
-    if state.teacher and classes().changes(state.teacher) is None:
+    state.open = classes().changes(state.teacher) is not None
+    if state.teacher and not state.open:
         state.teacher, state.message = "", OVER
     if state.teacher:
         show_board(state)
