@@ -13,7 +13,7 @@ from specviz.player.picture import STYLE as PICTURE_STYLE
 from specviz.player.picture import is_open, marks_picture, result_picture, round_picture
 
 PAGE_NAMES = {"learn": "Learn", "race": "Race", "helps": "When it helps", "worksheet": "Worksheet"}
-PAGE_NAMES |= {"proof": "Same quality", "play": "Be the draft"}
+PAGE_NAMES |= {"proof": "Same quality", "play": "Be the draft", "class": "Class board"}
 MOST_LINK = 600  # characters: a longer one makes a QR code too fine for a phone
 QUIET = 4  # modules of white around a QR code, which readers need
 # up to so many moments: lines for each answer, and their height in mm, so that a sheet is one page also on Letter
