@@ -11,7 +11,7 @@ from specviz.data.lessons.plans import all_plans, find_plan
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.conftest import PATIENCE
-from tests.support.paper import PAPERS, cut_on_paper, on_paper, pages_of
+from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of
 from tests.support.visitor import expect_no_sideways_scroll
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
@@ -52,7 +52,7 @@ def test_the_sheet_is_one_page_and_the_key_is_whole(context: BrowserContext, tmp
         page, heard = opened(context, tmp_path, text)
         for paper in PAPERS:
             with on_paper(page, paper):
-                assert cut_on_paper(page) == []
+                expect_nothing_cut(page)
             pdf = page.pdf(format=paper)  # the margins are the file's own
             (SHOTS / f"lesson-{plan.name}-{kind}-{paper}.pdf").write_bytes(pdf)
             assert kind == "key" or pages_of(pdf) == 1

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import PATIENCE, AppServer
-from tests.support.paper import PAPERS, cut_on_paper, on_paper, pages_of, print_page
+from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of, print_page
 from tests.support.visitor import wait_until_drawn
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
@@ -20,11 +20,13 @@ PAGES = {  # by address: what shows that the page is there
     "/learn?part=quiz": "[data-testid=stMain] .stButton",
     "/learn?part=words": ".words .entry",
     "/learn?part=why": "[data-testid=stMain] p",
+    "/learn?part=teach": ".st-key-lesson_papers",
     "/race": ".race .lane",
     "/helps": ".chart .main-svg",
     "/worksheet": ".chart .main-svg",
     "/proof": "[data-testid=stMain] p",
     "/play": ".play .so-far",
+    "/class": "[data-testid=stMain] p",
 }
 COLOURS = "node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
 FILLS = "nodes => nodes.map((node) => getComputedStyle(node).fill)"
@@ -41,7 +43,7 @@ def test_a_printer_cuts_nothing(app_server: AppServer, page: Page, path: str) ->
     opened(page, app_server, path)
     for paper in PAPERS:
         with on_paper(page, paper):
-            assert cut_on_paper(page) == []
+            expect_nothing_cut(page)
             height = page.evaluate("document.documentElement.scrollHeight / innerHeight")
             expect(page.locator("button:visible:not([class*=st-key-] *, .chip, .explained)")).to_have_count(0)
         pdf = print_page(page, paper)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
 
 MARGIN = 0.4  # inches, as browsers have it
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 PIXELS = 96  # an inch in CSS
+SETTLED = 20_000  # ms; only a page that fails needs so long
 # Parts with more inside than they show, and parts that go beyond the paper, in shadow roots too.
 CUT = """() => {
   const found = [];
@@ -43,10 +44,11 @@ def on_paper(page: Page, paper: str) -> Iterator[None]:
     page.evaluate("dispatchEvent(new Event('afterprint'))")
 
 
-def cut_on_paper(page: Page) -> list[str]:
-    """What a printer would cut, one line each; use it `on_paper`."""
-    found: list[str] = page.evaluate(CUT)
-    return found
+def expect_nothing_cut(page: Page) -> None:
+    """Wait until a printer would cut nothing: a page that is being drawn again lacks its styles for a moment."""
+    with suppress(TimeoutError):
+        page.wait_for_function(f"() => ({CUT})().length === 0", timeout=SETTLED)
+    assert page.evaluate(CUT) == []
 
 
 def pages_of(pdf: bytes) -> int:
