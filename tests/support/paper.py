@@ -48,7 +48,8 @@ def expect_nothing_cut(page: Page) -> None:
     """Wait until a printer would cut nothing: a page that is being drawn again lacks its styles for a moment."""
     with suppress(TimeoutError):
         page.wait_for_function(f"() => ({CUT})().length === 0", timeout=SETTLED)
-    assert page.evaluate(CUT) == []
+    cut = page.evaluate(CUT)
+    assert cut == [], "\n".join(cut)
 
 
 def pages_of(pdf: bytes) -> int:
