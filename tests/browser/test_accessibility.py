@@ -28,6 +28,8 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/learn?part=quiz": "[data-testid=stMain] button",
     "/learn?part=words": ".words .entry",
     "/learn?part=why": ".explained",
+    "/learn?part=teach": ".st-key-lesson_start",
+    "/learn?lesson=fifty-minutes&moment=1": ".st-key-lesson_bar",
     "/proof": ".chart .main-svg",
     "/play": ".stage",
     "/class": "[data-testid=stForm]",
