@@ -2,10 +2,12 @@
 
 import csv
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.test_accessibility import AXE, VIOLATIONS
 from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
@@ -21,6 +23,7 @@ SMALLEST = """() => {
 }"""
 
 Opens = Callable[..., Page]
+Scheme = Literal["light", "dark"]
 
 
 @pytest.fixture
@@ -134,6 +137,22 @@ def test_a_room_can_read_every_part_on_a_projector(
         assert size >= smallest, text
         expect_no_sideways_scroll(teacher)
     expect(teacher.get_by_text("Students", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_of_our_making_on_the_board(opens: Opens, teacher: Page, scheme: Scheme) -> None:
+    teacher.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    student = opens(f"/play?class={code_of(teacher)}")
+    student.get_by_role("button", name="Join the class").click()
+    expect(student.locator(".st-key-class_chip button")).to_be_visible()
+    play(student, "Lily. She was", 1)
+    teacher.evaluate(AXE)
+    for part in ("Join", "Scores", "Guesses", "Quiz", "Students"):
+        show(teacher, part)
+        teacher.mouse.move(1, 1)  # what the mouse is on has another colour
+        wait_until_still(teacher)
+        found = teacher.evaluate(VIOLATIONS)
+        assert [f"{part}: {one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]] == []
 
 
 def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing(teacher: Page) -> None:

@@ -145,10 +145,10 @@ def test_names_from_a_file_stay_text(name: str, state: Callable[[], dict[str, An
 
 
 LINK = ("preset", "prompt", "target", "draft", "gamma", "temperature", "workload", "rule", "position", "draws", "seed")
-LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", "dtype", "repeats")
+LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", "dtype", "repeats", "class", "board")
 
 
-@pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play", "learn"])
+@pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play", "learn", "class"])
 @pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
 def test_values_from_a_link_stay_text(name: str, value: str) -> None:
     page = opened(name, {}, **dict.fromkeys(LINK, value))

@@ -77,7 +77,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h3", "img"}
+OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 
 
 # ---- what is computed

@@ -84,7 +84,7 @@ def question_html(question: Question, *, show_right: bool) -> str:
     answers = sum(question.chosen)
     said = f"{answers} {'answer' if answers == 1 else 'answers'}"
     return (
-        f'<section class="class-part question"><h3>{question.number + 1}. {escape(asked.text.technical)}</h3>'
+        f'<section class="class-part question"><h2>{question.number + 1}. {escape(asked.text.technical)}</h2>'
         f"{_table(said, rows)}</section>"
     )
 
