@@ -1,6 +1,7 @@
 """Names as a harmful file would have them, and everything on a page that Streamlit or Plotly reads as markup."""
 
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -35,11 +36,18 @@ AS_TEXT = {"text", "code", "text_area", "text_input", "dataframe", "bidi_compone
 AS_TEXT_IN = {"selectbox": {"options"}, "multiselect": {"options"}}
 NOT_SHOWN = {"id", "raw_value", "raw_values", "url", "alt", "type", "format"}
 
+PAPER = '<div class="on-paper">'
+
 
 def raw_names_in(page: AppTest) -> list[str]:
     """Each place on the page where one of the names would be read as markup."""
-    markdown = [text for text in markdown_of(page) if any(name in text for name in ALL_NAMES)]
+    markdown = [text for text in markdown_of(page) if any(name in text for name in _read_as_markup(text))]
     return markdown + [text for text in figure_texts_of(page) if any(mark in text for mark in FIGURE_MARKS)]
+
+
+def _read_as_markup(text: str) -> list[str]:
+    """The names that would be markup there: a table for paper is HTML, where the signs of Markdown mean nothing."""
+    return [name for name in ALL_NAMES if not text.startswith(PAPER) or escape(name) != name]
 
 
 def markdown_of(page: AppTest) -> list[str]:
