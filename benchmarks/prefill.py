@@ -30,6 +30,7 @@ from specviz.measure.compare import mean_log_probability
 from specviz.models import cached_model
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.transformers_models import from_transformers
 
 SHAPES = {  # layers, width, inner width, heads, key-value heads, vocabulary
     "as wren-base": (8, 512, 1376, 8, 8, 4096),
@@ -60,7 +61,7 @@ def random_llama(shape: tuple[int, ...]) -> LoadedModel:
     wrap: Any = PreTrainedTokenizerFast
     model.eval().requires_grad_(False)
     info = ModelInfo("random", model.num_parameters(), "float32", "")
-    return LoadedModel(model, wrap(tokenizer_object=words), "random", info)
+    return from_transformers(model, wrap(tokenizer_object=words), "random", info)
 
 
 def reading(shape: tuple[int, ...], tokens: int, repeats: int) -> list[dict[str, Any]]:

@@ -89,6 +89,7 @@ class ModelInfo:
     parameters: Annotated[int, Field(ge=0)]
     dtype: Name
     weights_hash: Name  # of the weight files, to notice later that they changed
+    forward: Name | None = None  # who read tokens: "light" (specviz) or "transformers"; None: not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class DrafterInfo:
     parameters: Annotated[int, Field(ge=0)] | None = None
     dtype: Name | None = None
     weights_hash: Name | None = None
+    forward: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

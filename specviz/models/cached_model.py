@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache
 
-from specviz.core.errors import InputError
 from specviz.models.loaded_model import LoadedModel
 
 CHUNK = 128
@@ -29,18 +27,9 @@ class CachedModel:
     """
 
     def __init__(self, loaded: LoadedModel, vocabulary: int, *, whole: bool = False) -> None:
-        self._model = loaded.model
-        self._name = loaded.name
         self._vocabulary = vocabulary  # logits beyond it are padding of the embedding, not tokens
-        self._device = loaded.model.device
-        self._cache = DynamicCache(config=loaded.model.config)
-        if not self._cache.is_croppable:
-            raise InputError(f"{loaded.name} has a recurrent state that cannot be rolled back after a rejection.")
-        if (
-            whole
-        ):  # store also what has left a sliding window, so that a crop may go back further than the one before it
-            self._cache = DynamicCache()
-        self._sliding = [layer for layer in self._cache.layers if hasattr(layer, "activate_past_recording")]
+        self._device = loaded.facts.device
+        self._reader = loaded.forward.reader(whole=whole)
         self.length = 0  # tokens in the cache
 
     def prefill(self, tokens: Sequence[int]) -> None:
@@ -51,32 +40,25 @@ class CachedModel:
     def prefill_steps(self, tokens: Sequence[int]) -> Iterator[None]:
         """Read the prompt in chunks, and yield after each: a chance to stop."""
         for start in range(0, len(tokens), CHUNK):
-            logits = self._forward(tokens[start : start + CHUNK], logits_to_keep=1)
+            logits = self._read(tokens[start : start + CHUNK], last=True)
             logits.cpu()  # waits for an accelerator, so that the clock includes its work
             yield
-        for layer in self._sliding:  # not earlier: for the prompt it would waste memory
-            layer.activate_past_recording()
+        self._reader.end_prompt()
 
     def read(self, tokens: Sequence[int]) -> Tensor:
         """Read `tokens` in one forward pass; returns the next-token logits after each, (len(tokens), vocabulary).
 
         The logits are float32 on the CPU, as is the random generator of the run.
         """
-        return self._forward(tokens)[:, : self._vocabulary].to("cpu", torch.float32)
+        return self._read(tokens)[:, : self._vocabulary].to("cpu", torch.float32)
 
     def crop(self, length: int) -> None:
         """Remove every token after the first `length` from the cache."""
         excess = max(0, self.length - length)
-        if excess or self._sliding:  # a sliding window needs a crop each round, even of 0 tokens
-            self._cache.crop(-excess)
-            self.length -= excess
+        self._reader.crop(excess)
+        self.length -= excess
 
-    @torch.inference_mode()
-    def _forward(self, tokens: Sequence[int], logits_to_keep: int = 0) -> Tensor:
-        ids = torch.tensor([tokens], device=self._device)
-        result = self._model(input_ids=ids, past_key_values=self._cache, use_cache=True, logits_to_keep=logits_to_keep)
+    def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:
+        logits = self._reader.read(torch.tensor(tokens, device=self._device), last=last)
         self.length += len(tokens)
-        if self._cache.get_seq_length() != self.length:  # it ignores the cache: every pass would start from nothing
-            raise InputError(f"{self._name} does not use a key-value cache, which decoding needs here.")
-        logits: Tensor = result.logits[0]
         return logits

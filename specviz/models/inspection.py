@@ -7,27 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    DynamicCache,
-    PreTrainedConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from specviz.core.errors import InputError
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names
+from specviz.models.bundled import read_tokenizer
+from specviz.models.catalogue import bundled_models
 from specviz.models.folders import find_folder
 from specviz.models.hub import HubModel, find_cached, look_up
 from specviz.models.places import check_folder, hub_id
 from specviz.models.quiet import in_short, quiet
 from specviz.models.weights import Shapes, disagreement, shapes_in_folder, shapes_on_hub
+
+if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB
+    from transformers import PreTrainedConfig, PreTrainedModel
 
 MOST_LAYERS = 1000  # the deepest models have a tenth of that; a false number could be millions
 FEW_FILES = 8  # with more weight files, their headers are read only after the download
@@ -38,7 +34,6 @@ class Inspection:
     """What is known about a model without its weights."""
 
     name: str
-    config: PreTrainedConfig
     tokenizer: PreTrainedTokenizerBase
     parameters: int  # tied embeddings counted once
     context: int | None  # most tokens it can read, prompt and output together; None: no known limit
@@ -52,6 +47,9 @@ def inspect_model(name: str) -> Inspection:
     Raises:
         InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
     """
+    for model in bundled_models():
+        if model.name == name:
+            return Inspection(name, read_tokenizer(name), model.parameters, model.context, model.vocabulary, None)
     folder, shapes = _open(name)
     with quiet():
         config = _in_one_sentence(name, lambda: _config(folder))
@@ -65,7 +63,6 @@ def inspect_model(name: str) -> Inspection:
     limit = getattr(text, "max_position_embeddings", None)
     return Inspection(
         name=name,
-        config=config,
         tokenizer=tokenizer,
         parameters=made.num_parameters(),
         context=int(limit) if limit and limit > 0 else None,
@@ -74,7 +71,7 @@ def inspect_model(name: str) -> Inspection:
     )
 
 
-def _sliding_window(config: PreTrainedConfig) -> int | None:
+def _sliding_window(config: "PreTrainedConfig") -> int | None:
     """How many tokens layers with a sliding window look back; None without such layers, even if a size is named."""
     kinds = getattr(config, "layer_types", None)
     unused = kinds is not None and "sliding_attention" not in kinds
@@ -83,8 +80,6 @@ def _sliding_window(config: PreTrainedConfig) -> int | None:
 
 def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     """The folder of configuration and tokenizer, and how to get the shapes of the weights (empty: not yet)."""
-    if name in bundled_names():
-        return MODELS_FOLDER / name, dict
     folder = find_folder(name)
     if folder:
         check_folder(name, folder)
@@ -98,7 +93,7 @@ def _open(name: str) -> tuple[Path, Callable[[], Shapes]]:
     return model.folder, lambda: shapes_on_hub(model) if few else {}
 
 
-def _config(folder: Path) -> PreTrainedConfig:
+def _config(folder: Path) -> "PreTrainedConfig":
     config: PreTrainedConfig = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     return config
 
@@ -119,7 +114,7 @@ def _in_one_sentence(name: str, read: Callable[[], Any]) -> Any:
         raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error
 
 
-def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedModel:
+def _build_without_weights(name: str, config: "PreTrainedConfig") -> "PreTrainedModel":
     """The model a configuration describes, on the meta device: shapes without numbers.
 
     Raises:
@@ -139,12 +134,12 @@ def _build_without_weights(name: str, config: PreTrainedConfig) -> PreTrainedMod
     return made
 
 
-def _from_config(config: PreTrainedConfig) -> PreTrainedModel:
+def _from_config(config: "PreTrainedConfig") -> "PreTrainedModel":
     made: PreTrainedModel = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     return made
 
 
-def _check_architecture(name: str, config: PreTrainedConfig) -> None:
+def _check_architecture(name: str, config: "PreTrainedConfig") -> None:
     causal = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(config.model_type)
     assumed = config.model_type if _is_encoder(config) else causal
     named: list[str | None] = [*config.architectures] if config.architectures else [assumed]
@@ -157,10 +152,10 @@ def _check_architecture(name: str, config: PreTrainedConfig) -> None:
         raise InputError(f"{name} is quantized: use the original model with floating-point weights.")
 
 
-def _is_encoder(config: PreTrainedConfig) -> bool:
+def _is_encoder(config: "PreTrainedConfig") -> bool:
     """Whether it reads in both directions by default (BERT and similar models)."""
     return getattr(config, "is_decoder", True) is False and "bert" in config.model_type
 
 
-def _croppable(name: str, config: PreTrainedConfig) -> bool:
+def _croppable(name: str, config: "PreTrainedConfig") -> bool:
     return bool(_in_one_sentence(name, lambda: DynamicCache(config=config).is_croppable))

@@ -1,53 +1,71 @@
 """A model in memory, ready to decode, and the number formats it may have."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from specviz.core.trace import ModelInfo
+from specviz.models.forward import Forward
+
+if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB, and bundled models need none
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Dtype = Literal["float32", "bfloat16", "auto"]
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+NO_LIMIT = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What decoding needs to know of a model, besides its forward pass."""
+
+    context: int  # most tokens it can read, prompt and output together
+    rows: int  # of its embedding, padding included
+    end_ids: frozenset[int]  # token ids that end the text
+    bytes: int  # memory that its weights take
+    cache_bytes_per_token: int  # memory that the keys and values of one token take
+    device: torch.device
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
     """A causal language model ready to decode, with its tokenizer."""
 
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: "PreTrainedTokenizerBase"
     name: str
     info: ModelInfo
+    facts: ModelFacts
+    forward: Forward
+    make_model: Callable[[], "PreTrainedModel"]  # makes it once
+
+    @property
+    def model(self) -> "PreTrainedModel":
+        """The model as transformers has it; for a bundled model, loaded when first asked for."""
+        return self.make_model()
 
     @property
     def context(self) -> int:
         """Most tokens it can read, prompt and output together."""
-        # transformers maps other names for it (n_positions, ...) to this one
-        limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
-        return int(limit) if limit and limit > 0 else 2**31  # some models have no limit, written as -1
+        return self.facts.context
 
     @property
     def bytes(self) -> int:
         """Memory that its weights take."""
-        return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
+        return self.facts.bytes
 
     @property
     def cache_bytes_per_token(self) -> int:
-        """Memory that the keys and values of one token take: layers × heads × size of a head × 2 × bytes of a number.
-
-        A layer with a sliding window may take less.
-        """
-        config = self.model.config.get_text_config()
-        queries = getattr(config, "num_attention_heads", 1)
-        heads = getattr(config, "num_key_value_heads", None) or queries
-        size = getattr(config, "head_dim", None) or config.hidden_size // queries
-        return int(config.num_hidden_layers * heads * size * 2 * self.model.dtype.itemsize)
+        """Memory that the keys and values of one token take; a layer with a sliding window may take less."""
+        return self.facts.cache_bytes_per_token
 
     @property
     def end_ids(self) -> frozenset[int]:
         """Token ids that end the text."""
-        ends = self.model.generation_config.eos_token_id if self.model.generation_config else None
-        ends = self.tokenizer.eos_token_id if ends is None else ends
-        return frozenset([ends] if isinstance(ends, int) else ends or [])
+        return self.facts.end_ids
+
+
+def cache_bytes(layers: int, heads: int, size: int, bytes_of_a_number: int) -> int:
+    """Memory that the keys and values of one token take."""
+    return layers * heads * size * 2 * bytes_of_a_number

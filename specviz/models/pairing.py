@@ -110,12 +110,12 @@ def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> 
     Raises:
         InputError: the tokenizers differ; the message names the first token that does.
     """
-    size = min(len(target.tokenizer), int(target.model.config.get_text_config().vocab_size))
+    size = min(len(target.tokenizer), target.facts.rows)
     if draft is None or draft.tokenizer is target.tokenizer:
         return size
     if difference := first_difference(target.tokenizer, draft.tokenizer):
         raise InputError(f"{draft.name} cannot draft for {target.name}: their tokenizers {_in_words(difference)}.")
-    return min(size, int(draft.model.config.get_text_config().vocab_size))
+    return min(size, draft.facts.rows)
 
 
 def _inspect(name: str, problems: list[str]) -> Inspection | None:

@@ -21,7 +21,7 @@ def pass_seconds(loaded: LoadedModel, lengths: Iterable[int], repeats: int) -> d
 def pass_steps(loaded: LoadedModel, lengths: Iterable[int], repeats: int) -> Steps[dict[int, float]]:
     """The same in steps: it may be paused between two passes, each of which is timed by itself."""
     lengths = list(lengths)
-    vocabulary = int(loaded.model.config.get_text_config().vocab_size)
+    vocabulary = loaded.facts.rows
     generator = torch.Generator().manual_seed(0)
     read = min(CONTEXT_TOKENS, loaded.context - max(lengths))
     tokens: list[int] = torch.randint(vocabulary, (read + max(lengths),), generator=generator).tolist()

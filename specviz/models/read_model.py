@@ -1,26 +1,22 @@
 """Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
 from specviz.models import downloads
+from specviz.models.bundled import read_bundled
 from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
 from specviz.models.devices import choose_device
 from specviz.models.folders import find_folder
+from specviz.models.forward import forced
 from specviz.models.hub import Progress, fetch, find_cached
 from specviz.models.inspection import inspect_model
-from specviz.models.layout import store_columns_first
-from specviz.models.loaded_model import DTYPES, Dtype, LoadedModel
-from specviz.models.memory import give_back, is_out_of_memory, needed_bytes, shortage
+from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.memory import give_back, needed_bytes, shortage
 from specviz.models.pairs import HUB_MODELS
 from specviz.models.places import hub_id
-from specviz.models.quiet import in_short, quiet
 
 
 def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
@@ -35,21 +31,21 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress
         InputError: there is no such model, it cannot be downloaded or used, or it does not fit into memory; one
             sentence.
     """
+    if name in bundled_names() and not forced():
+        return read_bundled(name, dtype)  # so small that it always fits
+    from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
+
     if name in bundled_names():
-        folder, parameters = MODELS_FOLDER / name, 0  # so small that it always fits
+        folder, parameters = MODELS_FOLDER / name, 0
     else:
         folder, parameters = prepare(name, dtype, progress)
         downloads.hold(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
-    with _one_sentence(name), quiet():
-        model, tokenizer = _read(name, folder, dtype)
-        model.to(device)
-    model.eval()
-    model.requires_grad_(False)
-    store_columns_first(model)
-    give_back()
+    model, tokenizer = read_folder(name, folder, dtype, device)
     info = ModelInfo(name, model.num_parameters(), dtype, _weights_hash(name, folder))
-    return LoadedModel(model, tokenizer, name, info)
+    made = from_transformers(model, tokenizer, name, info)
+    give_back()
+    return made
 
 
 def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
@@ -104,32 +100,6 @@ def download(name: str) -> Iterator[Progress]:
     """
     if name not in bundled_names() and not find_folder(name):
         yield from fetch(hub_id(name))
-
-
-def _read(name: str, folder: Path, dtype: str) -> tuple[Any, PreTrainedTokenizerBase]:
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-    options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
-    both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
-    model, report = both
-    if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers
-        raise InputError(f"{name} is incomplete: its config.json asks for {missing[0]}, which is not in its weights.")
-    return model, tokenizer
-
-
-@contextmanager
-def _one_sentence(name: str) -> Iterator[None]:
-    """Turn errors of loading into one sentence about the model."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # a broken file can cause errors of every kind in four libraries
-        if is_out_of_memory(error):
-            raise MemoryError from error
-        if "ignore_mismatched_sizes" in str(error):
-            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
-        raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error
 
 
 def _weights_hash(name: str, folder: Path) -> str:

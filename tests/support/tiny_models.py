@@ -9,6 +9,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.core.trace import ModelInfo
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.transformers_models import from_transformers
 
 
 def tiny_model(
@@ -32,7 +33,7 @@ def tiny_model(
     model.requires_grad_(False)
     model.lm_head.weight.mul_(sharpness / 4)
     info = ModelInfo(name, model.num_parameters(), "float32", f"seed-{seed}")
-    return LoadedModel(model, word_tokenizer(vocabulary), name, info)
+    return from_transformers(model, word_tokenizer(vocabulary), name, info)
 
 
 def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
@@ -42,8 +43,8 @@ def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
-def save(loaded: LoadedModel, folder: Path) -> Path:
+def save(made: LoadedModel, folder: Path) -> Path:
     """Write the model as a local folder that `load_model` takes."""
-    loaded.model.save_pretrained(folder)
-    loaded.tokenizer.save_pretrained(folder)
+    made.model.save_pretrained(folder)
+    made.tokenizer.save_pretrained(folder)
     return folder

@@ -13,6 +13,7 @@ from specviz.core.metrics import count
 from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.transformers_models import from_transformers
 from tests.support.tiny_models import tiny_model, word_tokenizer
 
 
@@ -103,7 +104,7 @@ def random_model(kind: str, config: dict[str, object], noise: float = 0.0) -> Lo
             weight.normal_(0, 0.5, generator=generator)
     for weight in model.parameters() if noise else ():
         weight.add_(noise * torch.randn(weight.shape, generator=generator))
-    return LoadedModel(model, word_tokenizer(11), kind, ModelInfo(kind, model.num_parameters(), "float32", ""))
+    return from_transformers(model, word_tokenizer(11), kind, ModelInfo(kind, model.num_parameters(), "float32", ""))
 
 
 @pytest.mark.parametrize("kind", DECODABLE)

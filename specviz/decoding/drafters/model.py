@@ -27,7 +27,7 @@ class ModelDrafter(Drafter):
         self.loaded: LoadedModel | None = loaded
         self._model = loaded
         made = loaded.info
-        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash)
+        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash, made.forward)
 
     def begin(self, context: DraftContext) -> "ModelProposer":
         """Open the model; nothing is read yet."""

@@ -32,7 +32,7 @@ class TranslatedDrafter(Drafter):
         self._draft_tokens, self._target_tokens = TextTokens(loaded.tokenizer), TextTokens(target.tokenizer)
         self._token_texts = TokenTexts(loaded.tokenizer)
         made = loaded.info
-        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash)
+        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash, made.forward)
 
     def check(self, settings: DecodeSettings) -> None:
         """Refuse to sample.

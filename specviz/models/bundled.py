@@ -1,0 +1,66 @@
+"""Load a bundled model from its own files, without transformers' model classes: they take seconds and 120 MB."""
+
+import json
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors.torch import load_file
+from transformers import PreTrainedTokenizerFast
+
+from specviz.core.trace import ModelInfo
+from specviz.models.catalogue import MODELS_FOLDER, count_parameters, weights_hash
+from specviz.models.devices import choose_device
+from specviz.models.forward import LIGHT, LightForward
+from specviz.models.llama_weights import Weights, build
+from specviz.models.loaded_model import DTYPES, LoadedModel, ModelFacts, cache_bytes
+from specviz.models.memory import give_back, needed_bytes
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+def read_bundled(name: str, dtype: str) -> LoadedModel:
+    """A bundled model with the light forward pass; tests show that it gives transformers' own logits."""
+    folder = MODELS_FOLDER / name
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    parameters = count_parameters(folder / "model.safetensors")
+    device = torch.device(choose_device(name, needed_bytes(parameters, dtype)))
+    llama = build(config, _weights(folder, dtype, device))
+    give_back()
+    facts = ModelFacts(
+        context=config["max_position_embeddings"],
+        rows=config["vocab_size"],
+        end_ids=frozenset([config["eos_token_id"]]),
+        bytes=parameters * DTYPES[dtype].itemsize,
+        cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
+        device=device,
+    )
+    info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT)
+    make_model = partial(_transformers, name, dtype)
+    return LoadedModel(read_tokenizer(name), name, info, facts, LightForward(llama), make_model)
+
+
+@cache
+def read_tokenizer(name: str) -> PreTrainedTokenizerFast:
+    """The tokenizer of a bundled model, made once: two models with the same files share it."""
+    made: Any = PreTrainedTokenizerFast.from_pretrained(MODELS_FOLDER / name, local_files_only=True)
+    tokenizer: PreTrainedTokenizerFast = made
+    return tokenizer
+
+
+def _weights(folder: Path, dtype: str, device: torch.device) -> Weights:
+    stored = load_file(folder / "model.safetensors")
+    return {name: weight.to(device, DTYPES[dtype]) for name, weight in stored.items()}
+
+
+@cache
+def _transformers(name: str, dtype: str) -> "PreTrainedModel":
+    """The same weights in transformers' class, for who asks for it: the decoders here do not."""
+    from specviz.models.layout import store_columns_first  # transformers' model classes: seconds and 120 MB
+    from specviz.models.transformers_models import read_folder
+
+    model = read_folder(name, MODELS_FOLDER / name, dtype)[0]
+    store_columns_first(model)
+    return model

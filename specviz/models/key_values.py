@@ -1,0 +1,46 @@
+"""The keys and values that a model has computed for the tokens it has read: its KV cache, in one tensor."""
+
+from torch import Tensor
+
+FIRST_ROOM = 256  # tokens
+
+
+class KeyValues:
+    """Keys and values of every layer, for one text. Grows by doubling; removing the last tokens costs nothing.
+
+    `store` is (layers, 2, heads, room, size of a head); the first `length` of the `room` tokens are in use.
+    """
+
+    def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
+        self.store = like.new_empty(layers, 2, heads, 0, size)
+        self.length = 0
+
+    def reserve(self, count: int) -> None:
+        """Make room for `count` more tokens."""
+        needed, room = self.length + count, self.store.shape[3]
+        if needed > room:
+            layers, two, heads, _, size = self.store.shape
+            grown = self.store.new_empty(layers, two, heads, max(needed, 2 * room, FIRST_ROOM), size)
+            grown[:, :, :, : self.length] = self.store[:, :, :, : self.length]
+            self.store = grown
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Store one layer's new keys and values, (heads, n, size) each; returns all of that layer, old and new.
+
+        `length` stays: every layer writes to the same place, and the pass that ends moves it on.
+        """
+        stop = self.length + keys.shape[1]
+        stored = self.store[layer]
+        stored[0, :, self.length : stop] = keys
+        stored[1, :, self.length : stop] = values
+        return stored[0, :, :stop], stored[1, :, :stop]
+
+    def crop(self, length: int) -> None:
+        """Forget every token after the first `length`."""
+        self.length = min(self.length, length)
+
+    def select(self, start: int, rows: list[int]) -> None:
+        """After the first `start` tokens keep only these, counted from `start`: the accepted path of a tree."""
+        taken = self.store[:, :, :, [start + row for row in rows]]
+        self.store[:, :, :, start : start + len(rows)] = taken
+        self.length = start + len(rows)

@@ -1,0 +1,120 @@
+"""From a checkpoint to the light forward pass: which models it knows, and how their matrices are joined."""
+
+import math
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from specviz.models.llama import Layer, Linear, Llama
+
+FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
+Config = Mapping[str, Any]  # config.json as transformers 5 writes it
+Weights = MutableMapping[str, Tensor]  # by the checkpoint's names
+
+
+def unknown_because(config: Config) -> str | None:
+    """Why the light forward pass does not know this architecture; None if it does."""
+    if config.get("model_type") not in FAMILIES:
+        return f"the architecture is {config.get('model_type')}"
+    if config.get("hidden_act") != "silu":
+        return f"the activation is {config.get('hidden_act')}"
+    if config.get("quantization_config"):
+        return "the weights are quantized"
+    if _slides(config):
+        return "some layers have a sliding window"
+    rope = config.get("rope_parameters") or {}
+    if rope.get("rope_type") not in ("default", "llama3") or rope.get("partial_rotary_factor", 1.0) != 1.0:
+        return f"the rotary position embedding is {rope.get('rope_type')}"
+    return None
+
+
+def build(config: Config, weights: Weights) -> Llama:
+    """Join the matrices that read the same input.
+
+    Args:
+        config: of an architecture that `unknown_because` has no objection to.
+        weights: float32 matrices on the CPU are stored column by column: a pass over 1 to 17 tokens multiplies a very
+            flat matrix by each, and the processor's matrix library is faster with this order (on wren-base by 8 % for
+            one token, by 16 % for five). bfloat16 uses other code, where the order makes no difference. Every entry is
+            replaced by a view of the joined matrix, so that whoever holds the mapping holds nothing twice.
+    """
+    heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
+    size = int(config.get("head_dim") or hidden // heads)
+    names = _Names(weights)
+    embedding = names.matrix("model.embed_tokens")
+    tied = bool(config.get("tie_word_embeddings")) or "lm_head.weight" not in weights
+    return Llama(
+        embedding=embedding,
+        layers=[_layer(names, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
+        norm=weights["model.norm.weight"],
+        output=embedding if tied else names.matrix("lm_head"),
+        heads=heads,
+        kv_heads=int(config.get("num_key_value_heads") or heads),
+        size=size,
+        eps=float(config["rms_norm_eps"]),
+        frequencies=frequencies(config["rope_parameters"], size).to(embedding.device),
+    )
+
+
+def frequencies(rope: Mapping[str, Any], size: int) -> Tensor:
+    """Radians a token for each pair of a head's numbers, (size / 2,): θ^(-2i / size) (Su et al. 2021).
+
+    Llama 3.1 divides low frequencies by `factor`, keeps high ones, and goes over smoothly between the two.
+    """
+    plain = 1.0 / (float(rope["rope_theta"]) ** (torch.arange(0, size, 2, dtype=torch.float) / size))
+    if rope["rope_type"] == "default":
+        return plain
+    factor, context = float(rope["factor"]), float(rope["original_max_position_embeddings"])
+    low, high = float(rope["low_freq_factor"]), float(rope["high_freq_factor"])
+    turns = context * plain / (2 * math.pi)  # of this pair within the context that the model was first trained for
+    share = ((turns - low) / (high - low)).clamp(0, 1)
+    return torch.where(turns < low, plain / factor, (1 - share) * plain / factor + share * plain)
+
+
+def _slides(config: Config) -> bool:
+    kinds = config.get("layer_types")
+    if kinds is not None:
+        return any(kind != "full_attention" for kind in kinds)
+    return bool(config.get("sliding_window")) and config.get("use_sliding_window", True) is not False
+
+
+def _layer(names: "_Names", at: str) -> Layer:
+    return Layer(
+        attention_norm=names.weights[f"{at}.input_layernorm.weight"],
+        queries_keys_values=names.linear(*(f"{at}.self_attn.{each}_proj" for each in "qkv")),
+        query_norm=names.weights.get(f"{at}.self_attn.q_norm.weight"),
+        key_norm=names.weights.get(f"{at}.self_attn.k_norm.weight"),
+        attention_out=names.linear(f"{at}.self_attn.o_proj"),
+        mlp_norm=names.weights[f"{at}.post_attention_layernorm.weight"],
+        gate_up=names.linear(f"{at}.mlp.gate_proj", f"{at}.mlp.up_proj"),
+        down=names.linear(f"{at}.mlp.down_proj"),
+    )
+
+
+class _Names:
+    """The weights, looked up by the names of their modules."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+
+    def linear(self, *names: str) -> Linear:
+        """One multiplication for modules that read the same input; without a bias unless one of them has one."""
+        biases = [self.weights[f"{name}.bias"] for name in names if f"{name}.bias" in self.weights]
+        return Linear(self.matrix(*names), torch.cat(biases) if biases else None)
+
+    def matrix(self, *names: str) -> Tensor:
+        """Their matrices, one below the other; each entry becomes a view of the result."""
+        joined = _stored(torch.cat([self.weights[f"{name}.weight"] for name in names]))
+        start = 0
+        for name in names:
+            rows = len(self.weights[f"{name}.weight"])
+            self.weights[f"{name}.weight"] = joined[start : start + rows]
+            start += rows
+        return joined
+
+
+def _stored(matrix: Tensor) -> Tensor:
+    columns_first = matrix.dtype == torch.float32 and matrix.device.type == "cpu"
+    return matrix.t().contiguous().t() if columns_first else matrix.contiguous()

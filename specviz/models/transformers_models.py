@@ -1,0 +1,145 @@
+"""Load a model with transformers, and decide which forward pass reads its tokens."""
+
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from specviz.core.errors import InputError
+from specviz.core.trace import ModelInfo
+from specviz.models.forward import Forward, LightForward, Reader, forced
+from specviz.models.layout import store_columns_first
+from specviz.models.llama_weights import build, unknown_because
+from specviz.models.loaded_model import DTYPES, NO_LIMIT, LoadedModel, ModelFacts, cache_bytes
+from specviz.models.memory import is_out_of_memory
+from specviz.models.quiet import in_short, quiet
+from specviz.models.transformers_forward import TransformersForward
+
+MOST_APART = {torch.float32: 1e-3, torch.bfloat16: 0.05}
+"""Differences of logits that rounding explains, as a share of the largest logit. In float32 the bundled models differ
+by nothing at all."""
+
+
+def from_transformers(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, info: ModelInfo, *, light: bool = True
+) -> LoadedModel:
+    """A model of transformers, ready to decode.
+
+    Args:
+        model: on its device, in evaluation mode.
+        tokenizer: its own.
+        name: as the visitor names it.
+        info: without the forward pass, which is chosen here.
+        light: use the light forward pass where it knows the architecture and agrees with the model.
+    """
+    forward = _light(model) if light and not forced() else None
+    if forward is None:
+        store_columns_first(model)
+    chosen: Forward = forward or TransformersForward(model, name)
+    info = ModelInfo(info.name, info.parameters, info.dtype, info.weights_hash, chosen.name)
+    return LoadedModel(tokenizer, name, info, _facts(model, tokenizer), chosen, lambda: model)
+
+
+def read_folder(
+    name: str, folder: Path, dtype: str, device: str = "cpu"
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model and its tokenizer from a folder.
+
+    Raises:
+        InputError: it cannot be loaded; one sentence.
+    """
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    with _one_sentence(name), quiet():
+        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        options |= {"dtype": DTYPES[dtype], "use_safetensors": True, "output_loading_info": True}
+        both: Any = AutoModelForCausalLM.from_pretrained(folder, **options)
+        model, report = both
+        if missing := sorted(report["missing_keys"]):  # transformers would fill them with random numbers
+            raise InputError(
+                f"{name} is incomplete: its config.json asks for {missing[0]}, which is not in its weights."
+            )
+        model.to(device)
+    model.eval()
+    model.requires_grad_(False)
+    return model, tokenizer
+
+
+def agree(light: Reader, other: Reader, rows: int, device: torch.device) -> bool:
+    """Whether two forward passes give the same logits, up to rounding: eight tokens at once, then three more."""
+    tokens = torch.randint(rows, (11,), generator=torch.Generator().manual_seed(0)).to(device)
+    for part in (tokens[:8], tokens[8:]):
+        ours, theirs = light.read(part), other.read(part)
+        apart = MOST_APART[ours.dtype] * float(theirs.abs().max())
+        if not torch.allclose(ours.float(), theirs.float(), rtol=0, atol=apart):
+            return False
+    return True
+
+
+def _light(model: PreTrainedModel) -> LightForward | None:
+    """The light forward pass for this model, which then shares its matrices; None if there is none that agrees."""
+    config = model.config.to_dict()
+    if unknown_because(config) or model.dtype not in MOST_APART:
+        return None
+    forward = LightForward(build(config, _Shared(model)))
+    same = agree(forward.reader(), TransformersForward(model, "").reader(), config["vocab_size"], model.device)
+    return forward if same else None
+
+
+class _Shared(MutableMapping[str, Tensor]):
+    """The weights of a model by name. Setting one replaces the model's own, so that nothing is in memory twice."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self._parameters = dict(model.named_parameters())
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._parameters[name].data
+
+    def __setitem__(self, name: str, weight: Tensor) -> None:
+        self._parameters[name].data = weight
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a model's weights are replaced, never removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+
+def _facts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> ModelFacts:
+    config = model.config.get_text_config()
+    # transformers maps other names for it (n_positions, ...) to this one
+    limit = getattr(config, "max_position_embeddings", None)
+    queries = getattr(config, "num_attention_heads", 1)
+    heads = getattr(config, "num_key_value_heads", None) or queries
+    size = getattr(config, "head_dim", None) or config.hidden_size // queries
+    ends = model.generation_config.eos_token_id if model.generation_config else None
+    ends = tokenizer.eos_token_id if ends is None else ends
+    return ModelFacts(
+        context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
+        rows=int(config.vocab_size),
+        end_ids=frozenset([ends] if isinstance(ends, int) else ends or []),
+        bytes=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
+        cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
+        device=model.device,
+    )
+
+
+@contextmanager
+def _one_sentence(name: str) -> Iterator[None]:
+    """Turn errors of loading into one sentence about the model."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # a broken file can cause errors of every kind in four libraries
+        if is_out_of_memory(error):
+            raise MemoryError from error
+        if "ignore_mismatched_sizes" in str(error):
+            raise InputError(f"{name} cannot be loaded: its config.json and its weights differ in size.") from error
+        raise InputError(f"{name} is not a causal language model that can be loaded: {in_short(error)}") from error
