@@ -23,7 +23,7 @@ class ModelFacts:
 
     context: int  # most tokens it can read, prompt and output together
     rows: int  # of its embedding, padding included
-    end_ids: frozenset[int]  # token ids that end the text
+    end_ids: frozenset[int] | None  # token ids that end the text; None: the tokenizer's
     bytes: int  # memory that its weights take
     cache_bytes_per_token: int  # memory that the keys and values of one token take
     device: torch.device
@@ -63,7 +63,10 @@ class LoadedModel:
     @property
     def end_ids(self) -> frozenset[int]:
         """Token ids that end the text."""
-        return self.facts.end_ids
+        if self.facts.end_ids is not None:
+            return self.facts.end_ids
+        end: int | None = self.tokenizer.eos_token_id
+        return frozenset() if end is None else frozenset([end])
 
 
 def cache_bytes(layers: int, heads: int, size: int, bytes_of_a_number: int) -> int:

@@ -41,7 +41,7 @@ def from_transformers(
         store_columns_first(model)
     chosen: Forward = forward or TransformersForward(model, name)
     info = ModelInfo(info.name, info.parameters, info.dtype, info.weights_hash, chosen.name)
-    return LoadedModel(tokenizer, name, info, _facts(model, tokenizer), chosen, lambda: model)
+    return LoadedModel(tokenizer, name, info, _facts(model), chosen, lambda: model)
 
 
 def read_folder(
@@ -111,7 +111,7 @@ class _Shared(MutableMapping[str, Tensor]):
         return len(self._parameters)
 
 
-def _facts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> ModelFacts:
+def _facts(model: PreTrainedModel) -> ModelFacts:
     config = model.config.get_text_config()
     # transformers maps other names for it (n_positions, ...) to this one
     limit = getattr(config, "max_position_embeddings", None)
@@ -119,11 +119,10 @@ def _facts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> ModelF
     heads = getattr(config, "num_key_value_heads", None) or queries
     size = getattr(config, "head_dim", None) or config.hidden_size // queries
     ends = model.generation_config.eos_token_id if model.generation_config else None
-    ends = tokenizer.eos_token_id if ends is None else ends
     return ModelFacts(
         context=int(limit) if limit and limit > 0 else NO_LIMIT,  # some models have no limit, written as -1
         rows=int(config.vocab_size),
-        end_ids=frozenset([ends] if isinstance(ends, int) else ends or []),
+        end_ids=None if ends is None else frozenset([ends] if isinstance(ends, int) else ends),
         bytes=sum(weight.numel() * weight.element_size() for weight in model.parameters()),
         cache_bytes_per_token=cache_bytes(int(config.num_hidden_layers), int(heads), int(size), model.dtype.itemsize),
         device=model.device,

@@ -24,7 +24,7 @@ from specviz.data.workloads import CONSTRAINED, Preset
 from specviz.decoding import Drafter, autoregressive_decode, make_constraint, speculative_decode
 from specviz.models.loaded_model import LoadedModel
 from tests.support.commands import PROMPT, SHORT, command_line
-from tests.support.tiny_models import tiny_model
+from tests.support.tiny_models import ending, tiny_model
 
 TOKENS = 128
 LIST, TABLE = CONSTRAINED.prompts[0], CONSTRAINED.prompts[3]  # a schema and an expression
@@ -257,9 +257,7 @@ def test_only_an_end_of_text_follows_an_end_of_text() -> None:
 
 
 def test_any_of_several_ends_of_text_may_end_the_output() -> None:
-    target = tiny(2)
-    assert target.model.generation_config is not None
-    target.model.generation_config.eos_token_id = [0, 6]
+    target = ending(tiny(2), 0, 6)
     mask = make_constraint(target, None, Grammar("regex", "b"), TINY_PROMPT).allowed([*TINY_PROMPT, 2])
     assert mask.nonzero().flatten().tolist() == [0, 6]
 
@@ -354,10 +352,8 @@ def test_models_that_cannot_be_constrained_say_why() -> None:
     endless = tiny_model(seed=1, name="endless")
     with pytest.raises(InputError, match="endless has no end-of-text token"):
         make_constraint(endless, None, LANGUAGE, [1])
-    assert endless.model.generation_config is not None
-    endless.model.generation_config.eos_token_id = 0
     with pytest.raises(InputError, match="The output of endless cannot be constrained"):
-        make_constraint(endless, None, LANGUAGE, [1])
+        make_constraint(ending(endless, 0), None, LANGUAGE, [1])
 
 
 @pytest.mark.parametrize(

@@ -134,11 +134,11 @@ import sys
 
 import psutil
 
-from specviz.models import read_model
+from specviz.models import bundled
 
 if sys.argv[1] == "held":
-    read_model.give_back = lambda: False
-read_model.read_model("wren-base")
+    bundled.give_back = lambda: False
+bundled.read_bundled("wren-base", "float32")
 print(psutil.Process().memory_info().rss / 1e6)  # MB
 """
 

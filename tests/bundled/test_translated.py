@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,6 +11,7 @@ from specviz import DecodeSettings, load_model
 from specviz.core.metrics import count
 from specviz.decoding import TranslatedDrafter, make_drafter, speculative_decode
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.transformers_models import from_transformers
 
 
 def test_a_bundled_draft_under_other_ids_does_as_well_as_under_its_own(tmp_path: Path) -> None:
@@ -43,4 +43,4 @@ def renumbered(draft: LoadedModel, folder: Path) -> LoadedModel:
     with torch.no_grad():
         for weight in {layer.weight for layer in (model.get_input_embeddings(), model.get_output_embeddings())}:
             weight[: len(rows)] = weight[rows].clone()
-    return replace(draft, model=model, tokenizer=AutoTokenizer.from_pretrained(folder), name="renumbered")
+    return from_transformers(model, AutoTokenizer.from_pretrained(folder), "renumbered", draft.info)

@@ -1,5 +1,6 @@
 """Very small random models, made in a moment: enough vocabulary to enumerate, real caches, real forward passes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -36,6 +37,11 @@ def tiny_model(
     return from_transformers(model, word_tokenizer(vocabulary), name, info)
 
 
+def ending(made: LoadedModel, *token_ids: int) -> LoadedModel:
+    """The same model, for which these tokens end a text."""
+    return replace(made, facts=replace(made.facts, end_ids=frozenset(token_ids)))
+
+
 def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
     """Words w0, w1, ... as tokens 0, 1, ..."""
     words = {f"w{i}": i for i in range(vocabulary)}
@@ -45,6 +51,9 @@ def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
 
 def save(made: LoadedModel, folder: Path) -> Path:
     """Write the model as a local folder that `load_model` takes."""
-    made.model.save_pretrained(folder)
+    weights = {
+        key: weight.clone(memory_format=torch.contiguous_format) for key, weight in made.model.state_dict().items()
+    }
+    made.model.save_pretrained(folder, state_dict=weights)  # without it: its weights are views of joined matrices
     made.tokenizer.save_pretrained(folder)
     return folder

@@ -20,7 +20,8 @@ from specviz.decoding import (
     speculative_decode,
 )
 from specviz.models.loaded_model import LoadedModel
-from tests.support.tiny_models import tiny_model
+from tests.support.counted_reads import CountedReads
+from tests.support.tiny_models import ending, tiny_model
 
 PROMPT = [1, 2, 3]
 TARGET = tiny_model(seed=1, name="target")
@@ -121,26 +122,17 @@ def test_a_model_that_drafts_for_itself_is_always_accepted(temperature: float) -
 
 @pytest.mark.parametrize(("draft", "full_accepts"), [(DRAFT, False), (tiny_model(seed=1, name="twin"), True)])
 def test_no_token_is_read_twice_and_the_draft_reads_one_token_a_step(draft: LoadedModel, full_accepts: bool) -> None:
-    reads: dict[str, list[int]] = {"target": [], "draft": []}
-    hooks = [
-        loaded.model.register_forward_pre_hook(
-            lambda _module, _args, kwargs, name=name: reads[name].append(kwargs["input_ids"].shape[1]), with_kwargs=True
-        )
-        for name, loaded in (("target", TARGET), ("draft", draft))
-    ]
-    try:
-        trace = speculative_decode(TARGET, ModelDrafter(draft), PROMPT, DecodeSettings(max_new_tokens=40))
-    finally:
-        for hook in hooks:
-            hook.remove()
-    assert reads["target"] == [2, *(len(round.drafted) + 1 for round in trace.rounds)]
+    target_reads, draft_reads = CountedReads(TARGET), CountedReads(draft)
+    settings = DecodeSettings(max_new_tokens=40)
+    trace = speculative_decode(target_reads.loaded, ModelDrafter(draft_reads.loaded), PROMPT, settings)
+    assert target_reads.lengths == [2, *(len(round.drafted) + 1 for round in trace.rounds)]
     expected = [2]
     previous_full = False
     for round in trace.rounds:
         if round.drafted:
             expected += [2 if previous_full else 1] + [1] * (len(round.drafted) - 1)
         previous_full = round.emitted.kind == "bonus"
-    assert reads["draft"] == expected
+    assert draft_reads.lengths == expected
     assert (2 in expected[1:]) == full_accepts
 
 
@@ -174,10 +166,7 @@ def test_a_drafter_needs_only_info_and_begin_and_a_proposer_only_propose() -> No
 
 
 def ending_target(end: int) -> LoadedModel:
-    target = tiny_model(seed=1, name="target")
-    assert target.model.generation_config is not None
-    target.model.generation_config.eos_token_id = end
-    return target
+    return ending(tiny_model(seed=1, name="target"), end)
 
 
 def test_an_accepted_end_of_text_ends_the_output_inside_the_block() -> None:

@@ -42,13 +42,13 @@ class PassSizes:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sizes: list[int] = []
-        real = CachedModel._forward
+        real = CachedModel._read
 
-        def forward(model: CachedModel, tokens: Sequence[int], logits_to_keep: int = 0) -> Tensor:
+        def read(model: CachedModel, tokens: Sequence[int], *, last: bool = False) -> Tensor:
             self.sizes.append(len(tokens))
-            return real(model, tokens, logits_to_keep)
+            return real(model, tokens, last=last)
 
-        monkeypatch.setattr(CachedModel, "_forward", forward)
+        monkeypatch.setattr(CachedModel, "_read", read)
 
 
 @pytest.fixture

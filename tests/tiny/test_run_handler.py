@@ -17,7 +17,7 @@ from specviz.service.job import JobView, advance
 from specviz.service.protocol import Done, JobEvent, Rounds, Run, Started, dump_event, parse_event
 from specviz.service.results import RunResult
 from tests.support.fake_workshop import workshop_with
-from tests.support.tiny_models import tiny_model
+from tests.support.tiny_models import ending, tiny_model
 
 PROMPT = "w1 w2 w3"
 DRAFT = tiny_model(seed=2, layers=1, name="draft")
@@ -27,10 +27,7 @@ SAMPLED = replace(GREEDY, temperature=1.0)
 
 def ending_at(token_id: int) -> LoadedModel:
     """A target whose texts end at this token."""
-    made = tiny_model(seed=1, name="target")
-    assert made.model.generation_config is not None
-    made.model.generation_config.eos_token_id = token_id
-    return made
+    return ending(tiny_model(seed=1, name="target"), token_id)
 
 
 TARGET = ending_at(3)

@@ -24,7 +24,7 @@ from specviz.service.handlers.sweep import sweep_steps
 from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
 from tests.support.pauses import Clock, with_pauses
-from tests.support.tiny_models import tiny_model
+from tests.support.tiny_models import ending, tiny_model
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -102,15 +102,13 @@ def test_pauses_are_in_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
-    ending = tiny_model(seed=1, name="ending")
-    assert ending.model.generation_config is not None
-    ending.model.generation_config.eos_token_id = 3  # so that the two draws end at different lengths
+    target = ending(tiny_model(seed=1, name="ending"), 3)  # so that the two draws end at different lengths
     plan = replace(PLAN, settings=SAMPLED, temperatures=(1.0,), draft_lengths=(2, 4))
-    rows = list(sweep(plan.cells(), lambda pair: (ending, DRAFT)))
+    rows = list(sweep(plan.cells(), lambda pair: (target, DRAFT)))
     assert {row.identical for row in rows} == {None}
     for row in rows:
         text = next(prompt.text for prompt in PROMPTS if prompt.name == row.preset)
-        plain = autoregressive_decode(ending, text, SAMPLED).output.token_ids
+        plain = autoregressive_decode(target, text, SAMPLED).output.token_ids
         assert row.plain_tokens == len(plain)
         a_token = row.autoregressive_seconds / len(plain), row.speculative_seconds / row.new_tokens
         assert row.speedup == pytest.approx(a_token[0] / a_token[1])

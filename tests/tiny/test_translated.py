@@ -4,7 +4,6 @@ import copy
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
@@ -17,7 +16,9 @@ from specviz.decoding import TranslatedDrafter, autoregressive_decode, make_draf
 from specviz.decoding.drafters.text_tokens import TextTokens, common_length
 from specviz.measure.calibration import calibrate
 from specviz.models.loaded_model import LoadedModel
-from tests.support.tiny_models import tiny_model
+from specviz.models.transformers_models import from_transformers
+from tests.support.counted_reads import CountedReads
+from tests.support.tiny_models import ending, tiny_model
 from tests.support.tokenizers import (
     CODE,
     KINDS,
@@ -140,35 +141,13 @@ def twins() -> tuple[LoadedModel, LoadedModel]:
     with torch.no_grad():
         for get in (model.get_input_embeddings, model.get_output_embeddings):
             get().weight.copy_(get().weight[order].clone())
-    return one, replace(one, model=model, tokenizer=words_tokenizer(words[::-1], False), name="twin")
-
-
-class Reads:
-    """What a model reads: the text it has after each pass, and whether a token was read again for nothing."""
-
-    def __init__(self, loaded: LoadedModel) -> None:
-        self.lengths: list[int] = []
-        self.again = 0
-        self.text: list[int] = []
-        self._hook = loaded.model.register_forward_pre_hook(self._read, with_kwargs=True)
-
-    def _read(self, _module: object, _args: object, kwargs: dict[str, Any]) -> None:
-        new, length = kwargs["input_ids"][0].tolist(), kwargs["past_key_values"].get_seq_length()
-        self.again += length < len(self.text) and self.text[length] == new[0]
-        self.text = self.text[:length] + new
-        self.lengths.append(len(new))
-
-    def __enter__(self) -> "Reads":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._hook.remove()
+    return one, from_transformers(model, words_tokenizer(words[::-1], False), "twin", one.info)
 
 
 def test_the_same_model_under_other_ids_is_always_accepted() -> None:
     target, twin = twins()
-    with Reads(twin) as reads:
-        trace = translated(target, twin, "little girl who", max_new_tokens=30, draft_length=4)
+    reads = CountedReads(twin)
+    trace = translated(target, reads.loaded, "little girl who", max_new_tokens=30, draft_length=4)
     assert trace.output.token_ids == autoregressive_decode(target, "little girl who", trace.settings).output.token_ids
     assert all(token.status == "accepted" for round in trace.rounds for token in round.drafted)
     assert [len(round.drafted) for round in trace.rounds] == [4] * 6
@@ -183,8 +162,8 @@ def test_the_same_model_under_other_ids_is_always_accepted() -> None:
 def test_no_token_is_read_twice(target: str, draft: str) -> None:
     big, good, bad = learned_model(target, STORY), learned_model(draft, STORY), random_model(draft, seed=2)
     for small in (good, bad):
-        with Reads(big) as ours, Reads(small) as theirs:
-            trace = translated(big, small, STORY[:9], max_new_tokens=24, draft_length=4)
+        ours, theirs = CountedReads(big), CountedReads(small)
+        trace = translated(ours.loaded, theirs.loaded, STORY[:9], max_new_tokens=24, draft_length=4)
         assert ours.lengths[1:] == [len(round.drafted) + 1 for round in trace.rounds]
         assert ours.again == theirs.again == 0
         said = TextTokens(small.tokenizer).spell(theirs.text[: theirs.lengths[0]])
@@ -205,17 +184,14 @@ def test_a_sliding_window_is_rolled_back_too() -> None:
 # Ends, and what is refused
 
 
-def ending(loaded: LoadedModel, token: str) -> LoadedModel:
+def ending_with(loaded: LoadedModel, token: str) -> LoadedModel:
     """Takes `token` for the end of the text."""
-    model = copy.deepcopy(loaded.model)
-    assert model.generation_config is not None
-    model.generation_config.eos_token_id = loaded.tokenizer.convert_tokens_to_ids(token)
-    return replace(loaded, model=model)
+    return ending(loaded, loaded.tokenizer.convert_tokens_to_ids(token))
 
 
 def test_the_drafts_end_of_text_is_proposed_as_the_targets() -> None:
     big, small = (
-        ending(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), "</s>")
+        ending_with(taught(kind, [*TextTokens(tokenizer(kind)).open("Once upon a time"), 0]), "</s>")
         for kind in ("story", "code")
     )
     trace = translated(big, small, "Once upon", max_new_tokens=40, draft_length=12)
@@ -232,11 +208,11 @@ def test_sampling_is_refused_before_anything_is_read(temperature: float) -> None
     big, small = random_model("story"), random_model("code")
     settings = DecodeSettings(temperature=temperature)
     sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
-    with Reads(big) as ours, Reads(small) as theirs:
-        with pytest.raises(InputError, match=sentence):
-            make_drafter(big, small, settings)
-        with pytest.raises(InputError, match=sentence):
-            speculative_decode(big, TranslatedDrafter(small, big), STORY, settings)
+    ours, theirs = CountedReads(big), CountedReads(small)
+    with pytest.raises(InputError, match=sentence):
+        make_drafter(ours.loaded, theirs.loaded, settings)
+    with pytest.raises(InputError, match=sentence):
+        speculative_decode(ours.loaded, TranslatedDrafter(theirs.loaded, ours.loaded), STORY, settings)
     assert ours.lengths == theirs.lengths == []
 
 
@@ -255,8 +231,8 @@ def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
     big = learned_model("story", STORY)
     small = replace(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer=tokenizer("bare"))
     prompt = TextTokens(big.tokenizer).open(STORY)[:3]
-    with Reads(small) as reads:
-        trace = translated(big, small, prompt, max_new_tokens=20, draft_length=4)
+    reads = CountedReads(small)
+    trace = translated(big, reads.loaded, prompt, max_new_tokens=20, draft_length=4)
     assert trace.output.token_ids == greedy_of_transformers(big, prompt, 20)
     assert len(big.tokenizer.decode([*prompt, *trace.output.token_ids])) > 64
     assert len(reads.text) <= 64

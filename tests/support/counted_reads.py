@@ -1,0 +1,47 @@
+"""A model that notes what it reads."""
+
+from dataclasses import replace
+
+from torch import Tensor
+
+from specviz.models.forward import Reader
+from specviz.models.loaded_model import LoadedModel
+
+
+class CountedReads:
+    """`loaded` reads as the model does; here stands what, and whether a token was read again for nothing."""
+
+    def __init__(self, loaded: LoadedModel) -> None:
+        self._forward = loaded.forward
+        self.name = loaded.forward.name
+        self.loaded = replace(loaded, forward=self)
+        self.lengths: list[int] = []  # tokens in each pass
+        self.again = 0  # tokens that were read, removed, and read at once again
+        self.text: list[int] = []  # what the cache holds, as of the last pass
+
+    def reader(self, *, whole: bool = False) -> Reader:
+        """See `Forward`."""
+        self.text = []
+        return _Reader(self._forward.reader(whole=whole), self)
+
+
+class _Reader:
+    def __init__(self, inner: Reader, counts: CountedReads) -> None:
+        self._inner = inner
+        self._counts = counts
+        self._length = 0
+
+    def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
+        new, counts = ids.tolist(), self._counts
+        counts.again += self._length < len(counts.text) and counts.text[self._length] == new[0]
+        counts.text = counts.text[: self._length] + new
+        counts.lengths.append(len(new))
+        self._length += len(new)
+        return self._inner.read(ids, last=last)
+
+    def crop(self, excess: int) -> None:
+        self._length -= excess
+        self._inner.crop(excess)
+
+    def end_prompt(self) -> None:
+        self._inner.end_prompt()
