@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from specviz.cli.output import number, say, visible
+from specviz.core.forward_words import forward_in_words
 from specviz.core.metrics import count
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
@@ -25,7 +26,8 @@ STYLES = {
 def print_trace(trace: Trace) -> None:
     """Rounds as coloured tokens, the text, the comparison of both outputs, the figures, the verdict."""
     drafter = f" + {trace.drafter.name}" if trace.drafter else ""
-    say(f"{trace.target.name}{drafter}, on {trace.recorded_on.machine}")
+    on = ", ".join(filter(None, (trace.recorded_on.machine, forward_in_words(trace))))
+    say(f"{trace.target.name}{drafter}, on {on}")
     say(f"prompt   {visible(trace.prompt.text)}")
     for round in readable(trace).rounds:
         say(round_line(round))

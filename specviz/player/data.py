@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from specviz.core.characters import merged
+from specviz.core.forward_words import forward_in_words
 from specviz.core.metrics import Running, autoregressive_clock, longest_draft, running
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -72,7 +73,7 @@ def stage_data(
         "longest_draft": MAX_DRAFT_LENGTH,
         "notice": notice,
         "badge": _badge(trace, source, running),
-        "measured": f"measured on {trace.recorded_on.machine}" if source == "recorded" else "measured on this machine",
+        "measured": _measured(trace, source),
         "idle": notice or ("Waiting for the first round…" if running else "No draft model took part in this run."),
         "link": link or {},
         "playhead": playhead,
@@ -87,6 +88,11 @@ def stage_data(
         "rounds": _rounds(readable(trace)),
         "plain": _plain(trace),
     }
+
+
+def _measured(trace: Trace, source: Source) -> str:
+    place = trace.recorded_on.machine if source == "recorded" else "this machine"
+    return ", ".join(filter(None, (f"measured on {place}", forward_in_words(trace))))
 
 
 def _badge(trace: Trace, source: Source, running: bool) -> str:

@@ -9,6 +9,7 @@ from itertools import chain
 
 from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.forward_words import forward_in_words
 from specviz.core.metrics import Costs, count
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
@@ -119,6 +120,8 @@ def _settings(trace: Trace) -> str:
         "Tokens": f"at most {settings.max_new_tokens}; stopped by {trace.output.stopped_by}",
         "Recorded": f"{trace.created[:10]} on {machine.machine}, torch {machine.torch}, {threads}",
     }
+    if forward := forward_in_words(trace):
+        facts["Forward passes"] = forward
     return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
 
 

@@ -1,0 +1,64 @@
+"""The light forward pass of the bundled models: transformers' own logits, without transformers' model classes."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from specviz import load_model
+from specviz.models.catalogue import bundled_names
+from specviz.models.transformers_forward import TransformersForward
+from specviz.models.transformers_models import MOST_APART, agree
+
+ROOT = Path(__file__).parents[2]
+TEXT = torch.randint(4096, (300,), generator=torch.Generator().manual_seed(1))
+WIDTHS = [128, 72, 1, 5, 2, 17, 1, 4, 70]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_float32_logits_are_equal_bit_for_bit(name: str) -> None:
+    """On this machine: another matrix library may add the products of a joined matrix in another order."""
+    loaded = load_model(name)
+    ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, name).reader()
+    assert loaded.info.forward == "light"
+    for part in TEXT.split(WIDTHS):
+        assert torch.equal(ours.read(part), theirs.read(part))
+        for reader in (ours, theirs):
+            reader.crop(3)
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_bfloat16_logits_differ_by_rounding_alone(name: str) -> None:
+    loaded = load_model(name, "bfloat16")
+    other = TransformersForward(loaded.model, name)
+    assert agree(loaded.forward.reader(), other.reader(), 4096, torch.device("cpu"))
+    ours, theirs = loaded.forward.reader(), other.reader()
+    for part in TEXT.split(WIDTHS):
+        one, two = ours.read(part).float(), theirs.read(part).float()
+        assert float((one - two).abs().max()) <= MOST_APART[torch.bfloat16] * float(two.abs().max())
+        best = one.argmax(-1)
+        behind = two.max(-1).values - two.gather(-1, best[:, None])[:, 0]
+        assert float(behind.max()) <= 0.5, "another choice only where two tokens are nearly equal"
+
+
+def test_decoding_with_bundled_models_imports_no_model_class_of_transformers() -> None:
+    program = """
+import sys
+from specviz import ModelDrafter, load_model, speculative_decode
+trace = speculative_decode(load_model("wren-base"), ModelDrafter(load_model("wren-nano")), "Once upon a time")
+print(trace.target.forward, "transformers.modeling_utils" in sys.modules)
+print(type(load_model("wren-nano").model).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["light", "False", "LlamaForCausalLM"]
