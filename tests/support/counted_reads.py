@@ -1,5 +1,6 @@
 """A model that notes what it reads."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from torch import Tensor
@@ -11,11 +12,13 @@ from specviz.models.loaded_model import LoadedModel
 class CountedReads:
     """`loaded` reads as the model does; here stands what, and whether a token was read again for nothing."""
 
-    def __init__(self, loaded: LoadedModel) -> None:
+    def __init__(self, loaded: LoadedModel, on_read: Callable[[int], None] = lambda tokens: None) -> None:
         self._forward = loaded.forward
+        self.on_read = on_read  # called before each pass with the number of its tokens
         self.name = loaded.forward.name
         self.loaded = replace(loaded, forward=self)
         self.lengths: list[int] = []  # tokens in each pass
+        self.longest = 0  # tokens in the cache after a pass
         self.again = 0  # tokens that were read, removed, and read at once again
         self.text: list[int] = []  # what the cache holds, as of the last pass
 
@@ -37,6 +40,8 @@ class _Reader:
         counts.text = counts.text[: self._length] + new
         counts.lengths.append(len(new))
         self._length += len(new)
+        counts.longest = max(counts.longest, self._length)
+        counts.on_read(len(new))
         return self._inner.read(ids, last=last)
 
     def crop(self, excess: int) -> None:

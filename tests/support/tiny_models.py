@@ -49,11 +49,13 @@ def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
-def save(made: LoadedModel, folder: Path) -> Path:
-    """Write the model as a local folder that `load_model` takes."""
+def save(made: LoadedModel, folder: Path, shard: str = "1GB") -> Path:
+    """Write the model as a local folder that `load_model` takes, its weights in files of this size."""
     weights = {
         key: weight.clone(memory_format=torch.contiguous_format) for key, weight in made.model.state_dict().items()
     }
-    made.model.save_pretrained(folder, state_dict=weights)  # without it: its weights are views of joined matrices
+    made.model.save_pretrained(
+        folder, state_dict=weights, max_shard_size=shard
+    )  # without it: its weights are views of joined matrices
     made.tokenizer.save_pretrained(folder)
     return folder

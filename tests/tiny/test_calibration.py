@@ -1,7 +1,6 @@
 """Calibration: its arithmetic on a clock that only the models move, its shape on the real one. No speed asserted."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import torch
@@ -11,6 +10,7 @@ from specviz.measure.calibration import LONGEST_PASS, calibrate, calibration_ste
 from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import pass_seconds
+from tests.support.counted_reads import CountedReads
 from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import tiny_model
 
@@ -27,45 +27,37 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def pair(monkeypatch: pytest.MonkeyPatch) -> tuple[LoadedModel, LoadedModel]:
     """Time stands still but in a forward pass: 3 s and 1 s a token for the target, 2 s for the draft.
 
     The target's first seven passes take 1000 s more, as first passes do.
     """
     now, passes = [0.0], [0]
 
-    def target_pass(_module: Any, _arguments: Any, options: dict[str, Any]) -> None:
+    def target_pass(tokens: int) -> None:
         passes[0] += 1
         slow_start = 1000.0 if passes[0] <= 7 else 0.0
-        now[0] += 3 + options["input_ids"].shape[1] + slow_start
+        now[0] += 3 + tokens + slow_start
 
-    def draft_pass(*_: Any) -> None:
+    def draft_pass(_: int) -> None:
         now[0] += 2
 
-    hooks = [
-        TARGET.model.register_forward_pre_hook(target_pass, with_kwargs=True),
-        DRAFT.model.register_forward_pre_hook(draft_pass),
-    ]
     for module in (pass_timing, speculative):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
-    yield
-    for hook in hooks:
-        hook.remove()
+    return CountedReads(TARGET, target_pass).loaded, CountedReads(DRAFT, draft_pass).loaded
 
 
-@pytest.mark.usefixtures("clock")
-def test_costs_are_medians_in_units_of_one_target_step() -> None:
-    costs = calibrate(TARGET, DRAFT)
+def test_costs_are_medians_in_units_of_one_target_step(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    costs = calibrate(*pair)
     assert costs.step_seconds == 4
     assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
     assert costs.cost_ratio == 2 / 4
     assert costs.overhead == 0
 
 
-@pytest.mark.usefixtures("clock")
-def test_warm_up_passes_are_not_timed() -> None:
+def test_warm_up_passes_are_not_timed(pair: tuple[LoadedModel, LoadedModel]) -> None:
     # the seven: reading the context, and three lengths twice
-    assert pass_seconds(TARGET, (1, 2, 3), repeats=1) == {1: 4, 2: 5, 3: 6}
+    assert pass_seconds(pair[0], (1, 2, 3), repeats=1) == {1: 4, 2: 5, 3: 6}
 
 
 def test_the_shape_of_a_calibration() -> None:
@@ -85,19 +77,10 @@ def test_prompt_lookup_has_no_model_to_name() -> None:
 
 @pytest.mark.parametrize("window", [64, 20, 6])
 def test_a_short_context_window_limits_the_measured_passes(window: int) -> None:
-    small = tiny_model(seed=1, name="small")
-    small.model.config.max_position_embeddings = window
-    longest_read: list[int] = []
-    hook = small.model.register_forward_pre_hook(
-        lambda _module, _arguments, options: longest_read.append(
-            options["past_key_values"].get_seq_length() + options["input_ids"].shape[1]
-        ),
-        with_kwargs=True,
-    )
-    costs = calibrate(small, small, repeats=1)
-    hook.remove()
+    reads = CountedReads(tiny_model(seed=1, name="small", context=window))
+    costs = calibrate(reads.loaded, reads.loaded, repeats=1)
     assert list(costs.verification) == list(range(1, min(17, window - 1) + 1))
-    assert max(longest_read) <= window
+    assert 1 < reads.longest <= window
 
 
 @pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])

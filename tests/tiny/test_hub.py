@@ -109,7 +109,7 @@ def test_a_cached_model_is_loaded_without_a_request(hub: HubServer) -> None:
 
 def test_a_model_in_several_files_is_counted_as_such(hub: HubServer) -> None:
     folder = hub.models[NAME]
-    tiny_model(seed=1).model.save_pretrained(folder, max_shard_size="6KB")
+    save(tiny_model(seed=1), folder, "6KB")
     (folder / "model.safetensors").unlink(missing_ok=True)
     files = len(list(folder.glob("*.safetensors")))
     assert files > 1
