@@ -10,20 +10,21 @@ is reported for would flatter, so each prompt is counted at the length that did 
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from statistics import geometric_mean, median
 from time import perf_counter
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
 from specviz.data.workloads import WORKLOADS
 from specviz.models import LoadedModel
+from specviz.models.forward import Reader
 from specviz.models.machine import describe_machine
 
 KINDS = ("story", "code", "structured")
@@ -121,31 +122,39 @@ def generate(target: LoadedModel, prompt: str, tokens: int, **options: Any) -> N
 
 def overhead(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
     """(Decoding seconds - seconds inside the two models) / seconds inside the two models, without prefill."""
-    drafter = ModelDrafter(draft)
+    calls: list[float] = []
+    timed_target, timed_draft = (replace(loaded, forward=TimedForward(loaded, calls)) for loaded in (target, draft))
+    drafter = ModelDrafter(timed_draft)
     shares = []
-    with timed_calls(target, draft) as calls:
-        for _ in range(repeats):
-            calls.clear()
-            trace = speculative_decode(target, drafter, prompt, to_the_end(tokens), record=False)
-            inside = sum(calls[2:])  # without the two prompts
-            shares.append(sum(round.seconds for round in trace.rounds) / inside - 1)
+    for _ in range(repeats):
+        calls.clear()
+        trace = speculative_decode(timed_target, drafter, prompt, to_the_end(tokens), record=False)
+        inside = sum(calls[2:])  # without the two prompts
+        shares.append(sum(round.seconds for round in trace.rounds) / inside - 1)
     return median(shares)
 
 
-@contextmanager
-def timed_calls(*models: LoadedModel) -> Iterator[list[float]]:
-    """Seconds of every forward call while the block runs, by hooks."""
-    calls: list[float] = []
-    began: list[float] = []
-    hooks = []
-    for loaded in models:
-        hooks.append(loaded.model.register_forward_pre_hook(lambda *_: began.append(perf_counter())))
-        hooks.append(loaded.model.register_forward_hook(lambda *_: calls.append(perf_counter() - began.pop())))
-    try:
-        yield calls
-    finally:
-        for hook in hooks:
-            hook.remove()
+class TimedForward:
+    """A model's forward pass that notes the seconds of every call."""
+
+    def __init__(self, loaded: LoadedModel, calls: list[float]) -> None:
+        self.name = loaded.forward.name
+        self._forward = loaded.forward
+        self._calls = calls
+
+    def reader(self, *, whole: bool = False) -> Reader:
+        """See `Forward`."""
+        reader = self._forward.reader(whole=whole)
+        read = reader.read
+
+        def timed(ids: Tensor, *, last: bool = False) -> Tensor:
+            began = perf_counter()
+            logits = read(ids, last=last)
+            self._calls.append(perf_counter() - began)
+            return logits
+
+        reader.read = timed  # type: ignore[method-assign]
+        return reader
 
 
 def recorded_over_unrecorded(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> float:
