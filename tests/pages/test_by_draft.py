@@ -12,7 +12,7 @@ from specviz.core.trace import DrafterInfo
 from specviz.service.protocol import DraftGuessed, dump_event, parse_event
 from specviz.ui.helps.by_draft import drafts_to_compare, reading
 from specviz.ui.helps.by_draft_figures import best_of, points_of, prospects_figure, tokens_figure
-from specviz.ui.shared.engine import engine
+from specviz.ui.shared.engine import end_engine
 from tests.support.figures import parts_of
 
 SECONDS = 120  # for a loaded machine; every bundled draft is loaded and calibrated
@@ -21,8 +21,7 @@ SECONDS = 120  # for a loaded machine; every bundled draft is loaded and calibra
 @pytest.fixture(scope="module", autouse=True)
 def ended_engine() -> Iterator[None]:
     yield
-    engine().close()
-    engine.clear()
+    end_engine()
 
 
 def panel() -> None:

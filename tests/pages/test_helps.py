@@ -13,7 +13,7 @@ from specviz.ui.helps.choice import Choice
 from specviz.ui.helps.state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
 from specviz.ui.helps.studied import studied
 from specviz.ui.session import Session
-from specviz.ui.shared.engine import engine
+from specviz.ui.shared.engine import end_engine
 from tests.support.fake_rows import row_at
 from tests.support.hostile import figures_of
 
@@ -28,8 +28,7 @@ def ended_engine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
         yield
-    engine().close()
-    engine.clear()
+    end_engine()
 
 
 def opened(**state: Any) -> AppTest:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.game.game import PROMPTS, ROUNDS, Plan
 from specviz.ui.play import page as play_page
 from specviz.ui.play.state import Playing
-from specviz.ui.shared.engine import engine
+from specviz.ui.shared.engine import end_engine
 from tests.support.payloads import payload_of, stage_payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
@@ -19,8 +19,7 @@ SECONDS = 90  # for a loaded machine; the engine needs five to start
 @pytest.fixture(scope="module", autouse=True)
 def ended_engine() -> Iterator[None]:
     yield
-    engine().close()
-    engine.clear()
+    end_engine()
 
 
 def open_page(**link: str) -> AppTest:

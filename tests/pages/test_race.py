@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.ui.race.state import Racing
-from specviz.ui.shared.engine import engine
+from specviz.ui.shared.engine import end_engine
 from tests.support.payloads import payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
@@ -17,8 +17,7 @@ SECONDS = 90  # for a loaded machine; the engine needs five to start
 @pytest.fixture(scope="module", autouse=True)
 def ended_engine() -> Iterator[None]:
     yield
-    engine().close()
-    engine.clear()
+    end_engine()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.ui.shared.engine import engine
+from specviz.ui.shared.engine import end_engine
 from specviz.ui.watch import state
 from tests.conftest import ROOT
 from tests.support.payloads import payload_of, stage_payload_of
@@ -25,8 +25,7 @@ def ended_engine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
         yield
-    engine().close()
-    engine.clear()
+    end_engine()
 
 
 @pytest.fixture

@@ -1,7 +1,12 @@
-"""The one service behind all visitors, and the name by which it knows this visitor."""
+"""The one service behind all visitors, and the name by which it knows this visitor.
+
+The service is not in Streamlit's own cache: any visitor can ask the server to clear that, and each time another engine
+would start, with all of its memory.
+"""
 
 from dataclasses import dataclass
-from threading import Timer
+from functools import cache
+from threading import RLock, Timer
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -22,18 +27,34 @@ class Visitor:
     id: str
 
 
-@st.cache_resource(show_spinner=False)
+_one_at_a_time = RLock()  # the first visitors may come together
+
+
 def engine() -> EngineService:
     """The server's one service; `start()` makes its engines run and returns at once."""
+    with _one_at_a_time:
+        return _service()
+
+
+def end_engine() -> None:
+    """End the service; whoever asks for it after that gets a new one."""
+    with _one_at_a_time:
+        _service().close()
+        _service.cache_clear()
+
+
+@cache
+def _service() -> EngineService:
     return EngineService(store=RunStore(default_folder()), engines=engines_wanted())
 
 
 def start_engine_soon() -> None:
     """Start the engine once the first page has had the processor to itself for a moment."""
-    _starting()
+    with _one_at_a_time:
+        _starting()
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _starting() -> None:
     timer = Timer(HEAD_START_SECONDS, _start_engine)
     timer.daemon = True
