@@ -1,12 +1,12 @@
 // A chart: a Plotly figure from the server, drawn when it can be seen, in the theme's colours and at the page's width.
 
 import { find } from "../shared/dom.js";
+import { fileName } from "../shared/file_name.js";
 import { mount } from "../shared/mounting.js";
 import { onPaper } from "../shared/paper.js";
 import { PLOT_CONFIG, TOKENS_FIRST, adoptPlotlyStyles, loadPlotly } from "../shared/plotly.js";
 import { applyScheme } from "../shared/theme.js";
 import { layoutOf } from "./layout.js";
-import { fileName } from "./names.js";
 
 /** @import { ChartPayload } from "../shared/payloads.js" */
 /** @import { Loaded } from "../shared/mounting.js" */

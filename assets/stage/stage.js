@@ -15,6 +15,7 @@ import { isPlain, plainStatus } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
 import { Presenter } from "./presenter.js";
 import { Replay } from "./replay.js";
+import { Saving } from "./saving.js";
 import { Share } from "./share.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
@@ -51,6 +52,7 @@ export class Stage {
     this.strip = new Strip(find(this.node, ".strip"), (place, meant) => this.#choose(place, meant));
     this.transport = new Transport(this.node, this.playhead);
     this.share = new Share(this.node, this.playhead);
+    this.saving = new Saving(this.node);
     this.presenter = new Presenter(this.node, this.playhead);
     this.replay = new Replay(this.node, {
       asked: (length) => this.tour.takes(length) || this.askDraftLength(length),

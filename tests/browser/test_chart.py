@@ -82,6 +82,27 @@ def test_a_chart_is_saved_by_keyboard_without_a_network(
     expect(button).to_be_hidden()
 
 
+@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
+def test_a_drawing_of_the_stage_is_saved_by_keyboard_and_stands_alone(
+    page: Page, app_server: AppServer, kind: str, begins: bytes
+) -> None:
+    page.goto(f"{app_server.url}/?view=full&run=first&step=30")
+    wait_until_drawn(page, ".stage .lanes svg")
+    page.locator(".stage .save summary").focus()
+    page.keyboard.press("Enter")
+    button = page.get_by_role("button", name=f"Speedup so far as {kind}")
+    button.focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename == f"specviz-speedup-so-far.{kind.lower()}"
+    assert (picture := download.value.path().read_bytes()).startswith(begins)
+    expect(button).to_be_hidden()
+    expect(page.locator(".stage .save summary")).to_be_focused()
+    if kind == "SVG":
+        assert b"var(--" not in picture
+        assert all(b"stroke=" in each for each in picture.split(b"<path")[1:]), "no style sheet is needed"
+
+
 def test_the_charts_of_a_page_load_plotly_once(page: Page, app_server: AppServer) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
