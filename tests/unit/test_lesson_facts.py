@@ -149,7 +149,7 @@ def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
     assert set(NUMBERS.findall(text)) <= set(NUMBERS.findall(" ".join(facts)))  # none that is not checked
 
 
-@pytest.mark.parametrize("key", MOMENTS.keys() - FACTS.keys(), ids=": ".join)
+@pytest.mark.parametrize("key", [key for key in MOMENTS if key not in FACTS], ids=": ".join)
 def test_a_moment_without_a_run_gives_no_figures(key: tuple[str, str]) -> None:
     assert NUMBERS.findall(text_of(MOMENTS[key])) == []
 
