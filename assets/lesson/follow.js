@@ -27,7 +27,8 @@ class Follower {
     const before = this.place;
     this.place = data;
     this.go = (moment) => setTriggerValue("moment", moment);
-    if (before ? data.moves !== before.moves : data.role === "notes") this.channel.postMessage({ ...data, asks: !before });
+    if (before && data.moves === before.moves) return;
+    this.channel.postMessage({ ...data, asks: !before && data.role === "notes" }); // a screen just opened leads
   }
 
   /** @param {Partial<Said> | null} said by any window of this site */

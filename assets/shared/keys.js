@@ -2,7 +2,7 @@
 
 const EDITABLE = "input:not([type=range]), textarea, select, [contenteditable]:not([contenteditable=false])";
 const TAKES_KEYS = `${EDITABLE}, input, button, a[href], summary, [role], [tabindex]`;
-const PAGE_ITSELF = "body, html, [data-testid=stMain], [data-testid=stApp]";
+const PAGE_ITSELF = "body, html, h1, h2, h3, [data-testid=stMain], [data-testid=stApp]";
 const EDGE = 80; // pixels of the window's top and bottom that do not count as in sight
 
 /**

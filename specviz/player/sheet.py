@@ -57,7 +57,8 @@ def sheet_html(plan: Plan, address: str | None = None) -> str:
     name = '<div class="name"><b>Name</b><span></span><b>Date</b><span></span></div>'
     marks = f'<div class="marks">{marks_picture()}</div>' if any(moment.screen.run for moment in plan.moments) else ""
     link = f'<p class="link">{escape(address)}</p>' if address else ""
-    head = f'<header><div class="title"><h1>{escape(plan.title)}</h1>{link}{name}</div>{_code(address)}</header>'
+    title = f"<h1>Speculative decoding: {escape(plan.title)}</h1>"
+    head = f'<header><div class="title">{title}{link}{name}</div>{_code(address)}</header>'
     return _page(plan.title, f"{head}{marks}<main>{moments}</main>")
 
 

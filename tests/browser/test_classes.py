@@ -113,6 +113,8 @@ def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
     teacher.keyboard.press("Escape")
     # the end
     teacher.get_by_role("button", name="More").click()
+    expect(teacher.get_by_role("button", name="End the class")).to_be_disabled()  # one press is not enough
+    teacher.get_by_text("All of it may be forgotten").click()
     teacher.get_by_role("button", name="End the class").click()
     expect(teacher.get_by_role("button", name="Open a class")).to_be_visible()
     one.reload()

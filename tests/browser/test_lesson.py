@@ -107,6 +107,10 @@ def test_notes_and_page_of_one_browser_go_together(context: BrowserContext, app_
     notes.get_by_role("button", name="Next", exact=True).click()
     expect(notes.get_by_role("heading", name="3. The best round")).to_be_visible()
     expect_moment(page, plan, 3)
+    page.close()
+    page = open_lesson(context, app_server, "moment=1")  # notes that were read to the end follow a lesson that starts
+    expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
+    expect_moment(page, plan, 1)
     notes.set_viewport_size(PHONE)
     notes.screenshot(path=SHOTS / "lesson-notes-phone.png")
 

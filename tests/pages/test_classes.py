@@ -195,6 +195,7 @@ def test_a_wrong_code_gets_one_sentence(teacher: AppTest, code: str) -> None:
 
 def test_the_end_is_said_on_every_screen(teacher: AppTest, code: str) -> None:
     student, other = joined(code, "Ada"), opened("class", board=attending(teacher).teacher)
+    teacher.checkbox(key="class_end_sure").check().run()
     click(teacher, "class_end")
     assert "## Open a class" in said(teacher)
     assert "This class is over" in said(other.run())

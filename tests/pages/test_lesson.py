@@ -116,6 +116,9 @@ def test_what_a_moment_hides_is_shown_by_a_button() -> None:
     page.button(key="lesson_show").click().run()
     assert any("tokens per target call" in line.value for line in page.markdown)
     assert not _has(page, "lesson_show")
+    page.button(key="lesson_hide").click().run()
+    assert not any("tokens per target call" in line.value for line in page.markdown)
+    assert _has(page, "lesson_show")
 
 
 @pytest.mark.parametrize(

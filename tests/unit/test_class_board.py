@@ -145,7 +145,7 @@ def test_words_of_one_student_are_not_for_the_room_unless_the_teacher_wants() ->
     board = board_of(a_class(*(a_student(n, [a_round(word=word)]) for n, word in enumerate(words, start=1))))
     hidden, shown = (Page(guesses_html(PLAN, board.places[0], rare=rare)).text for rare in (False, True))
     assert "rude" not in hidden
-    assert "2 other words" in hidden
+    assert "2 words not shown" in hidden
     assert "rude" in shown
     assert "Lily" in hidden
 

@@ -117,7 +117,10 @@ def _show_end() -> None:
         st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
         st.code(page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
         st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
-        st.button("End the class", key="class_end", icon=":material/stop_circle:", on_click=end_class)
+        sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
+        st.button(
+            "End the class", key="class_end", icon=":material/stop_circle:", disabled=not sure, on_click=end_class
+        )
 
 
 def _show_part(state: Attending, room: bool) -> None:

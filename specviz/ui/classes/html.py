@@ -60,7 +60,7 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
     most = max(others, *(guess.students for guess in place.guesses))
     rows = [_row(_word(g.word), g.students, most, "✓ accepted" if g.fits else "✗ not accepted") for g in shown]
     if left:
-        rows.append(_row(f"{len(left)} other {'word' if len(left) == 1 else 'words'}", others, most))
+        rows.append(_row(f"{len(left)} {'word' if len(left) == 1 else 'words'} not shown", others, most))
     model = f"{MODEL} began with {_word(place.model_word)}." if place.model_word else ""
     return (
         f'<section class="class-part"><p class="before">{_text(text)}<span aria-hidden="true"> ▁</span></p>'

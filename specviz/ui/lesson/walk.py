@@ -83,7 +83,7 @@ def _enter(walk: Walk) -> None:
     """Set up the screen of the moment. The page then reads the moment's link as its own address."""
     visitor, screen = session(), walk.moment.screen
     walk.entered, walk.times, walk.address = walk.at, walk.times + 1, screen.params
-    visitor.hidden = hidden_in(screen.params.get(PARAMETER, []))[0]
+    visitor.hidden = _hides(walk)
     for key in st.session_state.get("values_set", {}):
         st.session_state.pop(key, None)  # the page sets its widgets to what the link says
     if screen.page == WATCH:
@@ -104,6 +104,8 @@ def _draw_bar(walk: Walk) -> None:
         st.markdown(f"Moment {walk.at} of {walk.last}: **{plain(moment.title)}**")
         if walk.here and hidden():
             st.button("Show what is hidden", key="lesson_show", on_click=show_hidden)
+        elif walk.here and _hides(walk):
+            st.button("Hide it again", key="lesson_hide", on_click=_hide_again)
         elif not walk.here:
             st.button("Back to the moment", key="lesson_again", on_click=_go, args=(walk.at,))
         st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=_go, args=(walk.at - 1,))
@@ -112,6 +114,16 @@ def _draw_bar(walk: Walk) -> None:
     follow("screen", walk)
     if walk.problem:
         notices([walk.problem])
+
+
+def _hides(walk: Walk) -> frozenset[str]:
+    """What the moment's link takes away."""
+    return hidden_in(walk.moment.screen.params.get(PARAMETER, []))[0]
+
+
+def _hide_again() -> None:
+    if walk := session().walk:
+        session().hidden = _hides(walk)
 
 
 def _go(at: int) -> None:
