@@ -379,6 +379,7 @@ export interface StageState {
   gamma: number;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
+  hide?: Array<string>;
   tour?: TourPayload;
 }
 

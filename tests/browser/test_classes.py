@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from specviz.ui.classes.membership import TEACHER_COOKIE
 from tests.browser.test_accessibility import AXE, VIOLATIONS
 from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
@@ -158,9 +159,12 @@ def test_axe_finds_no_violation_of_our_making_on_the_board(opens: Opens, teacher
 
 
 def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing(teacher: Page) -> None:
+    teacher.wait_for_function("name => document.cookie.includes(name)", arg=TEACHER_COOKIE)
     with teacher.expect_websocket() as connected:
         teacher.reload()
     expect(teacher.locator(".class-join .code")).to_be_visible()
+    for _ in range(2):  # the first look may still draw what the reload asked for
+        connected.value.wait_for_event("framesent")
     wait_until_still(teacher)
     teacher.evaluate(
         """() => {

@@ -66,6 +66,10 @@ def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_ser
         page.screenshot(path=SHOTS / f"lesson-{at}.png")
         if at < len(plan.moments):
             page.get_by_role("button", name="Next", exact=True).click()
+    page.get_by_role("button", name="Show what is hidden").click()
+    expect(page.locator(".st-key-outcome")).to_be_visible()
+    wait_until_still(page)
+    expect_all_in_sight(page)
     outcome, bar = page.locator(".st-key-outcome").bounding_box(), page.locator(".st-key-lesson_bar").bounding_box()
     assert outcome is not None
     assert bar is not None

@@ -72,6 +72,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("specviz.ui.helps.state.FILE", tmp_path / "none.csv")
+    monkeypatch.setattr("specviz.ui.helps.controls.pace_here", lambda *_: None)  # the engine may have measured already
     recorded_sweep.cache_clear()
     try:
         page = opened()
