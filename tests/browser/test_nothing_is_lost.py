@@ -28,7 +28,10 @@ def open_page(page: Page, server: AppServer, address: str) -> None:
 
 
 def go_to(page: Page, name: str) -> None:
+    heading = page.get_by_role("heading", level=1)
+    before = heading.inner_text()
     page.get_by_role("link", name=name, exact=True).first.click()
+    expect(heading).not_to_have_text(before)  # a loaded server begins late, and is still until then
     wait_until_still(page)
 
 
