@@ -2,7 +2,7 @@
 #             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
-# make test   every check and every test, in parallel: about 17 minutes on two cores
+# make test   every check and every test, in parallel: about half an hour on two cores
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501
