@@ -58,9 +58,9 @@ def _weights(folder: Path, dtype: str, device: torch.device) -> Weights:
 @cache
 def _transformers(name: str, dtype: str) -> "PreTrainedModel":
     """The same weights in transformers' class, for who asks for it: the decoders here do not."""
-    from specviz.models.layout import store_columns_first  # transformers' model classes: seconds and 120 MB
+    from specviz.models.layout import store_fast  # transformers' model classes: seconds and 120 MB
     from specviz.models.transformers_models import read_folder
 
     model = read_folder(name, MODELS_FOLDER / name, dtype)[0]
-    store_columns_first(model)
+    store_fast(model)
     return model

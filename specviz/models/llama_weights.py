@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from specviz.models.layout import stored_fast
 from specviz.models.llama import Layer, Linear, Llama
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
@@ -35,10 +36,8 @@ def build(config: Config, weights: Weights) -> Llama:
 
     Args:
         config: of an architecture that `unknown_because` has no objection to.
-        weights: float32 matrices on the CPU are stored column by column: a pass over 1 to 17 tokens multiplies a very
-            flat matrix by each, and the processor's matrix library is faster with this order (on wren-base by 8 % for
-            one token, by 16 % for five). bfloat16 uses other code, where the order makes no difference. Every entry is
-            replaced by a view of the joined matrix, so that whoever holds the mapping holds nothing twice.
+        weights: every entry is replaced by a view of the joined matrix, which is stored as `layout.py` says, so that
+            whoever holds the mapping holds nothing twice.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
@@ -106,15 +105,10 @@ class _Names:
 
     def matrix(self, *names: str) -> Tensor:
         """Their matrices, one below the other; each entry becomes a view of the result."""
-        joined = _stored(torch.cat([self.weights[f"{name}.weight"] for name in names]))
+        joined = stored_fast(torch.cat([self.weights[f"{name}.weight"] for name in names]))
         start = 0
         for name in names:
             rows = len(self.weights[f"{name}.weight"])
             self.weights[f"{name}.weight"] = joined[start : start + rows]
             start += rows
         return joined
-
-
-def _stored(matrix: Tensor) -> Tensor:
-    columns_first = matrix.dtype == torch.float32 and matrix.device.type == "cpu"
-    return matrix.t().contiguous().t() if columns_first else matrix.contiguous()

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
 from specviz.models.forward import Forward, LightForward, Reader, forced
-from specviz.models.layout import store_columns_first
+from specviz.models.layout import store_fast
 from specviz.models.llama_weights import build, unknown_because
 from specviz.models.loaded_model import DTYPES, NO_LIMIT, LoadedModel, ModelFacts, cache_bytes
 from specviz.models.memory import is_out_of_memory
@@ -38,7 +38,7 @@ def from_transformers(
     """
     forward = _light(model) if light and not forced() else None
     if forward is None:
-        store_columns_first(model)
+        store_fast(model)
     chosen: Forward = forward or TransformersForward(model, name)
     info = ModelInfo(info.name, info.parameters, info.dtype, info.weights_hash, chosen.name)
     return LoadedModel(tokenizer, name, info, _facts(model), chosen, lambda: model)

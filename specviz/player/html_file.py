@@ -14,14 +14,15 @@ from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
 
 MOST_BYTES = 2_000_000
+HEAD = "offline/head.html"  # with the policy, so that there is one
 MARK = re.compile(r"\{\{([a-z-]+)\}\}")
 
 
-def html_file(template: str, parts: Mapping[str, str]) -> str:
-    """The template with every mark replaced once: a mark inside a part stays text.
+def html_file(body: str, parts: Mapping[str, str]) -> str:
+    """The head of all such files, then this body, with every mark replaced once: a mark inside a part stays text.
 
     Args:
-        template: a file in assets/.
+        body: a file in assets/.
         parts: by the name of their mark; `script` and `style` also give their hashes.
 
     Raises:
@@ -29,7 +30,7 @@ def html_file(template: str, parts: Mapping[str, str]) -> str:
     """
     hashes = {f"{name}-hash": _hash(parts[name]) for name in ("script", "style")}
     known = {**parts, **hashes}
-    page = MARK.sub(lambda mark: known[mark[1]], asset(template))
+    page = MARK.sub(lambda mark: known[mark[1]], asset(HEAD) + asset(body))
     if (size := len(page.encode())) > MOST_BYTES:
         raise InputError(f"The page would have {size / 1e6:.1f} MB, and at most {MOST_BYTES / 1e6:g} MB are written.")
     return page

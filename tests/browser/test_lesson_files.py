@@ -11,6 +11,7 @@ from specviz.data.lessons.plans import all_plans, find_plan
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from tests.conftest import PATIENCE
+from tests.support.from_disk import open_from_disk
 from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of
 from tests.support.visitor import expect_no_sideways_scroll
 
@@ -26,16 +27,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
-    """The page, and what went wrong or was asked of a network."""
-    file = folder / "lesson.html"
-    file.write_text(text, encoding="utf-8")
-    page, heard = context.new_page(), list[str]()
-    page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("console", lambda message: heard.append(message.text))
-    page.on("dialog", lambda dialog: heard.append(dialog.message))
-    page.on("request", lambda asked: heard.append(asked.url) if not asked.url.startswith(file.as_uri()) else None)
-    page.goto(file.as_uri())
-    return page, heard
+    return open_from_disk(context, folder / "lesson.html", text)
 
 
 def ten_minutes() -> Plan:

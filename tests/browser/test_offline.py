@@ -12,6 +12,7 @@ from specviz.player.offline import offline_page
 from specviz.player.replay import replay_data
 from tests.conftest import PATIENCE
 from tests.support.fake_traces import fake_trace
+from tests.support.from_disk import open_from_disk
 from tests.support.visitor import expect_no_sideways_scroll
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
@@ -26,16 +27,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     made.close()
 
 
-def opened(context: BrowserContext, folder: Path, page_text: str) -> tuple[Page, list[str]]:
-    """The page, and what went wrong or was asked of a network."""
-    file = folder / "run.html"
-    file.write_text(page_text, encoding="utf-8")
-    page, heard = context.new_page(), list[str]()
-    page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("console", lambda message: heard.append(message.text))
-    page.on("dialog", lambda dialog: heard.append(dialog.message))
-    page.on("request", lambda asked: heard.append(asked.url) if not asked.url.startswith(file.as_uri()) else None)
-    page.goto(file.as_uri())
+def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
+    page, heard = open_from_disk(context, folder / "run.html", text)
     expect(page.locator(".stage .chip").first).to_be_visible()
     return page, heard
 
