@@ -46,6 +46,7 @@ def play_one_round(page: Page) -> None:
     page.locator(GUESS).fill("Lily. She loved")
     page.keyboard.press("Enter")
     expect_round(page, 2)
+    wait_until_still(page)  # the tab holds the game at the end of the script that draws the round
 
 
 def expect_round(page: Page, number: int, text: int = 1) -> None:
