@@ -27,7 +27,7 @@ from specviz.models import LoadedModel
 from specviz.models.forward import Reader
 from specviz.models.machine import describe_machine
 
-KINDS = ("story", "code", "structured")
+KINDS = ("story", "prose", "code", "structured")
 GAMMAS = (2, 3, 4, 5, 7)
 
 
@@ -50,9 +50,7 @@ def main() -> None:
             "machine": asdict(describe_machine()),
             "options": vars(options),
             "generate_seconds_over_plain_loop": over_prompts(generate_over_plain, *arguments),
-            "assisted_seconds_over_speculative_loop": {
-                gamma: over_prompts(assisted_over_speculative, *arguments, gamma) for gamma in GAMMAS
-            },
+            "assisted_seconds_over_speculative_loop": over_lengths(assisted_over_speculative, *arguments),
             "decode_overhead_over_model_calls": over_prompts(overhead, *arguments),
             "recorded_seconds_over_unrecorded": over_prompts(recorded_over_unrecorded, *arguments),
             "greedy_speedup_decode": greedy_speedup(options.draft, more, options.tokens, options.repeats),
@@ -72,6 +70,13 @@ def over_prompts(
     """A figure for each prompt, and their median."""
     each = [round(figure(target, draft, prompt, *rest), 4) for prompt in prompts]
     return {"median": round(median(each), 4), "each": each}
+
+
+def over_lengths(figure: Callable[..., float], *arguments: Any) -> dict[str, Any]:
+    """The same for each draft length, and the median over all lengths and prompts."""
+    by_length = {gamma: over_prompts(figure, *arguments, gamma) for gamma in GAMMAS}
+    each = [one for length in by_length.values() for one in length["each"]]
+    return {"median": round(median(each), 4), "by_draft_length": by_length}
 
 
 def to_the_end(tokens: int, gamma: int = 4) -> DecodeSettings:
@@ -179,12 +184,7 @@ def greedy_speedup(
         target, draft = load_model("wren-base", target_dtype), load_model(draft_name)
         by_kind = table[f"target {target_dtype}, draft float32"] = {}
         for kind, texts in prompts.items():
-            by_kind[kind] = reported(
-                [
-                    {gamma: decode_ratio(target, draft, text, tokens, gamma, repeats) for gamma in GAMMAS}
-                    for text in texts
-                ]
-            )
+            by_kind[kind] = reported([decode_ratios(target, draft, text, tokens, repeats) for text in texts])
     return table
 
 
@@ -221,16 +221,18 @@ def best_length(prompts: Sequence[Mapping[int, float]]) -> int:
     return max(prompts[0], key=lambda length: geometric_mean(prompt[length] for prompt in prompts))
 
 
-def decode_ratio(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, gamma: int, repeats: int) -> float:
-    drafter, settings = ModelDrafter(draft), to_the_end(tokens, gamma)
-    ratios = []
+def decode_ratios(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, repeats: int) -> dict[int, float]:
+    """The speedup at each draft length. A turn is one plain run and then one run of each length."""
+    drafter = ModelDrafter(draft)
+    ratios: dict[int, list[float]] = {gamma: [] for gamma in GAMMAS}
     for turn in range(repeats + 1):
-        plain = autoregressive_decode(target, prompt, settings)
-        speculative = speculative_decode(target, drafter, prompt, settings, record=False)
-        if turn and plain.autoregressive:
-            seconds = sum(round.seconds for round in speculative.rounds)
-            ratios.append(sum(plain.autoregressive.seconds_per_token) / seconds)
-    return median(ratios)
+        plain = autoregressive_decode(target, prompt, to_the_end(tokens)).autoregressive
+        assert plain is not None
+        for gamma in GAMMAS:
+            run = speculative_decode(target, drafter, prompt, to_the_end(tokens, gamma), record=False)
+            if turn:
+                ratios[gamma].append(sum(plain.seconds_per_token) / sum(round.seconds for round in run.rounds))
+    return {gamma: median(each) for gamma, each in ratios.items()}
 
 
 if __name__ == "__main__":

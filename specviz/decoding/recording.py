@@ -1,8 +1,10 @@
 """Turn the tensors of a round into the plain values of a trace. The time this takes is not part of the round."""
 
 from dataclasses import dataclass
+from itertools import repeat
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
@@ -74,47 +76,51 @@ class Recorder:
     def _residual_top(self, verification: Verification) -> list[ResidualCandidate]:
         if verification.residual is None:  # greedy: all of (p - q)+ lies on the target's most probable token
             return [ResidualCandidate(verification.token_id, self._token_texts[verification.token_id], 1.0)]
-        top = verification.residual.topk(min(TOP, len(verification.residual)))
+        top = verification.residual.clamp(max=1).topk(min(TOP, len(verification.residual)))
         pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
-        return [
-            ResidualCandidate(token_id, self._token_texts[token_id], _probability(r)) for token_id, r in pairs if r > 0
-        ]
+        return [ResidualCandidate(token_id, self._token_texts[token_id], r) for token_id, r in pairs if r > 0]
 
     def _rows(self, draft: Draft, target: Tensor, verification: Verification) -> "_Rows":
         """The probabilities that the trace stores, gathered for all positions at once."""
-        p = self._sampler.probabilities(target)  # (n + 1, vocabulary)
-        q = self._draft_probabilities(draft, p)  # (n + 1, vocabulary); the last row, for the bonus, is zero
-        top = min(TOP, p.shape[-1])
-        guess = torch.tensor([*draft.token_ids, verification.token_id])
+        count, known = len(draft.token_ids), draft.own_tokens is None
+        p, q = self._both(draft, target)  # (n + 1, vocabulary) each; the last row of q, for the bonus, is zero
+        guess = torch.tensor([*draft.token_ids, verification.token_id])[:, None]
         chosen = guess.clone()
         chosen[verification.accepted] = verification.token_id
-        ids = torch.cat([guess[:, None], chosen[:, None], p.topk(top).indices, q.topk(top).indices], dim=1)
-        rows = list(zip(ids.tolist(), p.gather(1, ids).tolist(), q.gather(1, ids).tolist(), strict=True))
-        count, known = len(draft.token_ids), draft.own_tokens is None
+        ids = torch.cat([guess, chosen, _most_probable(p, guess), _most_probable(q, guess)], dim=1)
+        rows_p, rows_q = p.gather(1, ids).tolist(), q.gather(1, ids).tolist()
         return _Rows(
-            p_of_draft=[_probability(row_p[0]) for _, row_p, _ in rows[:count]],
-            q_of_draft=[_probability(row_q[0]) if known else None for _, _, row_q in rows[:count]],
-            p_of_emitted=_probability(rows[verification.accepted][1][1]),
-            candidates=[self._candidates(*row, top, known and i < count) for i, row in enumerate(rows)],
+            p_of_draft=[row[0] for row in rows_p[:count]],
+            q_of_draft=[row[0] if known else None for row in rows_q[:count]],
+            p_of_emitted=rows_p[verification.accepted][1],
+            candidates=[
+                self._candidates(*row, known and i < count)
+                for i, row in enumerate(zip(ids.tolist(), rows_p, rows_q, strict=True))
+            ],
         )
 
-    def _draft_probabilities(self, draft: Draft, p: Tensor) -> Tensor:
-        q = torch.zeros_like(p)
+    def _both(self, draft: Draft, target: Tensor) -> tuple[Tensor, Tensor]:
+        """p and q, from one call of the sampler. By rounding, a softmax entry can be above 1; none here is."""
         if draft.draft_scores is not None:
-            q[:-1] = self._sampler.probabilities(draft.draft_scores)
-        else:  # a point mass on each guess
-            q[torch.arange(len(draft.token_ids)), torch.tensor(draft.token_ids, dtype=torch.long)] = 1.0
-        return q
+            both = self._sampler.probabilities(torch.cat((target, draft.draft_scores))).clamp(max=1)
+            return both[: len(target)], F.pad(both[len(target) :], (0, 0, 0, 1))
+        q = torch.zeros_like(target)  # a point mass on each guess
+        q[torch.arange(len(draft.token_ids)), torch.tensor(draft.token_ids, dtype=torch.long)] = 1.0
+        return self._sampler.probabilities(target).clamp(max=1), q
 
-    def _candidates(self, ids: list[int], p: list[float], q: list[float], top: int, known: bool) -> list[Candidate]:
-        """The guess, the chosen token and the most probable ones of both models, by p; `known` says if q is known."""
-        from_target = len(ids) - top  # here the draft's top few begin: with a point mass, all but one have q = 0
-        seen = {ids[i]: (p[i], q[i]) for i in range(len(ids)) if (p[i] if i < from_target else q[i]) > 0 or i < 2}
-        ordered = sorted(seen.items(), key=lambda entry: (-entry[1][0], -entry[1][1]))
-        return [
-            Candidate(token_id, self._token_texts[token_id], _probability(a), _probability(b) if known else None)
-            for token_id, (a, b) in ordered
-        ]
+    def _candidates(self, ids: list[int], p: list[float], q: list[float], known: bool) -> list[Candidate]:
+        """Each token once, by p and then by q; `known` says if q is known."""
+        each = dict(zip(ids, zip(p, q, strict=True), strict=True))
+        ordered = sorted(each, key=each.__getitem__, reverse=True)
+        ps, qs = zip(*map(each.__getitem__, ordered), strict=True)
+        texts = map(self._token_texts.__getitem__, ordered)
+        return list(map(Candidate, ordered, texts, ps, qs if known else repeat(None)))
+
+
+def _most_probable(probabilities: Tensor, instead: Tensor) -> Tensor:
+    """The ids of the top few of each row; where fewer are possible, `instead`, (rows, 1)."""
+    top = probabilities.topk(min(TOP, probabilities.shape[-1]))
+    return top.indices.where(top.values > 0, instead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +129,3 @@ class _Rows:
     q_of_draft: list[float | None]
     p_of_emitted: float
     candidates: list[list[Candidate]]  # for each drafted position, then the bonus's
-
-
-def _probability(value: float) -> float:
-    """By rounding, a softmax entry can be above 1; a probability in a trace cannot."""
-    return min(1.0, value)

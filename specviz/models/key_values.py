@@ -12,8 +12,12 @@ class KeyValues:
     """
 
     def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
-        self.store = like.new_empty(layers, 2, heads, 0, size)
         self.length = 0
+        self._use(like.new_empty(layers, 2, heads, 0, size))
+
+    def _use(self, store: Tensor) -> None:
+        self.store = store
+        self._layers = [(layer[0], layer[1]) for layer in store]  # a pass would take these views anew for every token
 
     def reserve(self, count: int) -> None:
         """Make room for `count` more tokens."""
@@ -22,7 +26,7 @@ class KeyValues:
             layers, two, heads, _, size = self.store.shape
             grown = self.store.new_empty(layers, two, heads, max(needed, 2 * room, FIRST_ROOM), size)
             grown[:, :, :, : self.length] = self.store[:, :, :, : self.length]
-            self.store = grown
+            self._use(grown)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Store one layer's new keys and values, (heads, n, size) each; returns all of that layer, old and new.
@@ -30,10 +34,10 @@ class KeyValues:
         `length` stays: every layer writes to the same place, and the pass that ends moves it on.
         """
         stop = self.length + keys.shape[1]
-        stored = self.store[layer]
-        stored[0, :, self.length : stop] = keys
-        stored[1, :, self.length : stop] = values
-        return stored[0, :, :stop], stored[1, :, :stop]
+        all_keys, all_values = self._layers[layer]
+        all_keys[:, self.length : stop] = keys
+        all_values[:, self.length : stop] = values
+        return all_keys[:, :stop], all_values[:, :stop]
 
     def crop(self, length: int) -> None:
         """Forget every token after the first `length`."""

@@ -11,12 +11,13 @@ Qwen3 (with a norm on each head's queries and keys). `llama_weights.py` builds i
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specviz.models.key_values import KeyValues
+from specviz.models.key_values import FIRST_ROOM, KeyValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,27 @@ class Layer:
     down: Linear
 
 
+class Rotary:
+    """The angles by which attention learns how far apart two tokens are (Su et al. 2021), each computed once."""
+
+    def __init__(self, frequencies: Tensor, dtype: torch.dtype) -> None:
+        """`frequencies` are radians a token, for each pair of a head's numbers: (size / 2,)."""
+        self.frequencies = frequencies
+        self._cos = self._sin = frequencies.new_empty(0, dtype=dtype)
+
+    def at(self, positions: Tensor | slice, end: int) -> tuple[Tensor, Tensor]:
+        """Cosines and sines at places below `end`, (n, size) each; the sines with the sign that `_rotate` needs."""
+        if end > len(self._cos):
+            self._compute(max(end, 2 * len(self._cos), FIRST_ROOM))
+        return self._cos[positions], self._sin[positions]
+
+    @torch.inference_mode(False)  # training may use them too
+    def _compute(self, places: int) -> None:
+        angles = torch.arange(places, device=self.frequencies.device)[:, None] * self.frequencies
+        cos, sin = angles.cos().to(self._cos.dtype), angles.sin().to(self._cos.dtype)
+        self._cos, self._sin = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+
+
 @dataclass(frozen=True, slots=True)
 class Llama:
     """All weights, and the few numbers that they do not say."""
@@ -57,7 +79,7 @@ class Llama:
     kv_heads: int  # of keys and values: each serves heads / kv_heads queries
     size: int  # numbers in a head
     eps: float  # of the norms
-    frequencies: Tensor  # (size / 2,) radians a token
+    rotary: "Rotary"  # what turns a head's numbers by its token's place
 
     def cache(self) -> KeyValues:
         """An empty cache for one text."""
@@ -75,17 +97,17 @@ class Llama:
             mask: (n, cache length + n), true where a token may look; None: at itself and everything before it.
         """
         past, count = cache.length, len(ids)
+        end = past + count
         cache.reserve(count)
-        if positions is None:
-            positions = torch.arange(past, past + count, device=ids.device)
+        rotation = self.rotary.at(slice(past, end) if positions is None else positions, end)
         if mask is None and past and count > 1:  # else the attention's own mask, or none, does
-            mask = positions[:, None] >= torch.arange(past + count, device=ids.device)
-        rotation = self._rotation(positions)
+            mask = torch.ones(count, end, dtype=torch.bool, device=ids.device).tril(past)
+        bias = None if mask is None else torch.zeros_like(mask, dtype=self.embedding.dtype).masked_fill_(~mask, -inf)
         x = self.embedding[ids]
         for index, layer in enumerate(self.layers):
-            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), cache, rotation, mask)
+            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), cache, rotation, bias)
             x = x + _mlp(layer, self._norm(x, layer.mlp_norm))
-        cache.length += count
+        cache.length = end
         return self._norm(x, self.norm)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -99,33 +121,31 @@ class Llama:
         x: Tensor,
         cache: KeyValues,
         rotation: tuple[Tensor, Tensor],
-        mask: Tensor | None,
+        bias: Tensor | None,
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
         heads = layer.queries_keys_values(x).view(len(x), -1, self.size).transpose(0, 1)
-        queries, keys, values = torch.split(heads, [self.heads, self.kv_heads, self.kv_heads])
+        asking, values = heads[: -self.kv_heads], heads[-self.kv_heads :]
         if layer.query_norm is not None and layer.key_norm is not None:
-            queries, keys = self._norm(queries, layer.query_norm), self._norm(keys, layer.key_norm)
-        keys, values = cache.write(index, _rotate(keys, rotation), values)
+            queries, keys = asking[: self.heads], asking[self.heads :]
+            asking = torch.cat((self._norm(queries, layer.query_norm), self._norm(keys, layer.key_norm)))
+        asking = _rotate(asking, rotation)  # queries and keys together
+        keys, values = cache.write(index, asking[self.heads :], values)
         seen = F.scaled_dot_product_attention(
-            _rotate(queries, rotation)[None],
+            asking[None, : self.heads],
             keys[None],
             values[None],
-            attn_mask=mask,
-            is_causal=mask is None and len(x) > 1,
+            attn_mask=bias,
+            is_causal=bias is None and len(x) > 1,
             enable_gqa=self.kv_heads < self.heads,
         )
         return layer.attention_out(seen[0].transpose(0, 1).reshape(len(x), -1))
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019)."""
-        return F.rms_norm(x, weight.shape, weight, self.eps)
-
-    def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosines and sines of each position's angles, (n, size) each; the sines with the sign that `_rotate` needs."""
-        angles = positions[:, None].float() * self.frequencies
-        cos, sin = angles.cos().to(self.embedding.dtype), angles.sin().to(self.embedding.dtype)
-        return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+        wide = x.float()  # bfloat16 has too few digits for the squares
+        scale = wide.square().mean(-1, keepdim=True).add_(self.eps).rsqrt_()
+        return weight * (wide * scale).to(x.dtype)
 
 
 def _mlp(layer: Layer, x: Tensor) -> Tensor:

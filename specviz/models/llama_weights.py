@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from specviz.models.layout import stored_fast
-from specviz.models.llama import Layer, Linear, Llama
+from specviz.models.llama import Layer, Linear, Llama, Rotary
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 Config = Mapping[str, Any]  # config.json as transformers 5 writes it
@@ -53,7 +53,7 @@ def build(config: Config, weights: Weights) -> Llama:
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
         eps=float(config["rms_norm_eps"]),
-        frequencies=frequencies(config["rope_parameters"], size).to(embedding.device),
+        rotary=Rotary(frequencies(config["rope_parameters"], size).to(embedding.device), embedding.dtype),
     )
 
 

@@ -19,10 +19,12 @@ def describe_machine() -> Machine:
 @cache
 def _hardware() -> str:
     accelerator = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}{accelerator}"
+    return f"{processor()}, {os.cpu_count()} cores, {platform.system()}{accelerator}"
 
 
-def _processor() -> str:
+@cache
+def processor() -> str:
+    """The processor's name, as the system tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -124,7 +124,7 @@ def test_a_forward_pass_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPat
 
     def wrong(*arguments: object) -> Llama:
         made = build(*arguments)  # type: ignore[arg-type]
-        made.frequencies.mul_(1.01)
+        made.rotary.frequencies.mul_(1.01)
         return made
 
     monkeypatch.setattr(transformers_models, "build", wrong)
