@@ -69,12 +69,16 @@ def read_folder(
 
 
 def agree(light: Reader, other: Reader, rows: int, device: torch.device) -> bool:
-    """Whether two forward passes give the same logits, up to rounding: eight tokens at once, then three more."""
+    """Whether two forward passes expect the same tokens next and give the same logits, up to rounding.
+
+    They read eight tokens at once, then three more.
+    """
     tokens = torch.randint(rows, (11,), generator=torch.Generator().manual_seed(0)).to(device)
     for part in (tokens[:8], tokens[8:]):
         ours, theirs = light.read(part), other.read(part)
         apart = MOST_APART[ours.dtype] * float(theirs.abs().max())
-        if not torch.allclose(ours.float(), theirs.float(), rtol=0, atol=apart):
+        close = torch.allclose(ours.float(), theirs.float(), rtol=0, atol=apart)
+        if not (close and torch.equal(ours.argmax(-1), theirs.argmax(-1))):
             return False
     return True
 
