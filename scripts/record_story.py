@@ -27,7 +27,7 @@ from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.machine import describe_machine
-from specviz.models.pairing import shared_vocabulary
+from specviz.models.vocabularies import shared_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 FAMILY = ROOT / "benchmarks" / "results" / "family.json"

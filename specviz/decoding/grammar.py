@@ -5,9 +5,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 from llguidance import LLMatcher, LLTokenizer
-from llguidance.hf import from_tokenizer
 from torch import Tensor
-from transformers import PreTrainedTokenizerBase
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -15,12 +13,13 @@ from specviz.data.grammars import Grammar, compile_grammar, in_short
 from specviz.decoding.drafters.text_tokens import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import same_tokens, shared_vocabulary
+from specviz.models.tokens import Tokens
+from specviz.models.vocabularies import same_tokens, shared_vocabulary
 
 MASKS = 2 * MAX_DRAFT_LENGTH  # stored ones: the target needs the masks that the draft has used in the same round
 
 # llguidance needs up to a second to read a tokenizer. Weak: the entry is removed together with its model.
-_TOKENS: WeakKeyDictionary[PreTrainedTokenizerBase, dict[tuple[int, ...], LLTokenizer]] = WeakKeyDictionary()
+_TOKENS: WeakKeyDictionary[Tokens, dict[tuple[int, ...], LLTokenizer]] = WeakKeyDictionary()
 
 
 def make_constraint(
@@ -39,9 +38,9 @@ def make_constraint(
             target has no end-of-text token; llguidance cannot read its tokenizer; the prompt is bad.
     """
     source = compile_grammar(grammar)
-    vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokenizer, draft.tokenizer) else None)
+    vocabulary = shared_vocabulary(target, draft if draft and same_tokens(target.tokens, draft.tokens) else None)
     token_ids = prompt_ids(target, prompt, vocabulary)
-    text = prompt if isinstance(prompt, str) else str(target.tokenizer.decode(token_ids))
+    text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     if not text.endswith(grammar.opened):
         raise InputError(f"With the {grammar.name}, the prompt must end with {grammar.opened!r}.")
     ends = sorted(end for end in target.end_ids if end < vocabulary)
@@ -130,7 +129,9 @@ class GrammarConstraint:
 
 
 def _tokens_of(target: LoadedModel, ends: Sequence[int]) -> LLTokenizer:
-    known = _TOKENS.setdefault(target.tokenizer, {})
+    from llguidance.hf import from_tokenizer  # imports transformers: seconds
+
+    known = _TOKENS.setdefault(target.tokens, {})
     key = tuple(ends)
     if key not in known:
         try:

@@ -10,8 +10,8 @@ from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, Pref
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.machine import describe_machine
 from specviz.models.memory import cache_shortage
-from specviz.models.pairing import shared_vocabulary
 from specviz.models.token_texts import TokenTexts
+from specviz.models.vocabularies import shared_vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RunSetup:
         )
 
     def _output(self, written: list[int]) -> Output:
-        text = self.target.tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        text = self.target.tokens.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         if written and written[-1] in self.ends:
             return Output(written, str(text), "eos")
         return Output(written, str(text), "length" if len(written) == self.settings.max_new_tokens else None)
@@ -66,7 +66,7 @@ def set_up_run(
             differ.
     """
     vocabulary = shared_vocabulary(target, draft)
-    token_texts = TokenTexts(target.tokenizer)
+    token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary)
     for loaded in (target, draft):
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
@@ -76,7 +76,7 @@ def set_up_run(
             )
     if short := _cache_shortage(target, draft, len(token_ids), settings.max_new_tokens):
         raise InputError(short)
-    text = prompt if isinstance(prompt, str) else str(target.tokenizer.decode(token_ids))
+    text = prompt if isinstance(prompt, str) else str(target.tokens.decode(token_ids))
     shown = Prompt(text, token_ids, [token_texts[token_id] for token_id in token_ids])
     ends = target.end_ids if settings.stop_at_eos else frozenset[int]()
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -100,7 +100,7 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
     """
     if isinstance(prompt, str):
         # A special token spelled out in a prompt is text like any other.
-        token_ids = list(target.tokenizer(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
+        token_ids = list(target.tokens(prompt, split_special_tokens=True)["input_ids"]) if prompt else []
     else:
         token_ids = [int(token_id) for token_id in prompt]
     if not token_ids:

@@ -1,10 +1,10 @@
 """From logits to a choice: the most probable token, or a draw after temperature, top-k and top-p, in that order."""
 
+from math import inf
 from typing import Protocol
 
 import torch
 from torch import Tensor
-from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from specviz.core.settings import DecodeSettings
 
@@ -42,17 +42,16 @@ class Sampling:
     """Draws from the distribution left after temperature, then top-k, then top-p. Scores are its probabilities."""
 
     def __init__(self, settings: DecodeSettings, generator: torch.Generator) -> None:
-        self._warpers = LogitsProcessorList([TemperatureLogitsWarper(float(settings.temperature))])
-        if settings.top_k is not None:
-            self._warpers.append(TopKLogitsWarper(settings.top_k))
-        if settings.top_p is not None and settings.top_p < 1:
-            self._warpers.append(TopPLogitsWarper(settings.top_p))
+        self._settings = settings
         self._generator = generator
-        self._unused = torch.LongTensor()  # the warpers require input ids but do not read them
 
     def scores(self, logits: Tensor) -> Tensor:
-        """Probabilities after warping, each row summing to 1."""
-        warped: Tensor = self._warpers(self._unused, logits)
+        """Probabilities after temperature, top-k and top-p, each row summing to 1."""
+        warped = logits / self._settings.temperature
+        if self._settings.top_k is not None:
+            warped = only_top_k(warped, self._settings.top_k)
+        if self._settings.top_p is not None and self._settings.top_p < 1:
+            warped = only_top_p(warped, self._settings.top_p)
         return warped.softmax(-1)
 
     def choose(self, scores: Tensor) -> int:
@@ -62,6 +61,20 @@ class Sampling:
     def probabilities(self, scores: Tensor) -> Tensor:
         """The scores themselves: they are probabilities."""
         return scores
+
+
+def only_top_k(logits: Tensor, count: int) -> Tensor:
+    """Rows in which only the `count` largest logits are left (Fan et al. 2018); others are -inf."""
+    least = logits.topk(min(count, logits.shape[-1])).values[..., -1:]
+    return logits.masked_fill(logits < least, -inf)
+
+
+def only_top_p(logits: Tensor, share: float) -> Tensor:
+    """Rows in which only the most probable tokens are left that together reach `share` (Holtzman et al. 2020)."""
+    rising, order = logits.sort()
+    unlikely = rising.softmax(-1).cumsum(-1) <= 1 - share
+    unlikely[..., -1] = False  # one token is always left
+    return logits.masked_fill(unlikely.scatter(-1, order, unlikely), -inf)
 
 
 def make_sampler(settings: DecodeSettings, generator: torch.Generator) -> Sampler:

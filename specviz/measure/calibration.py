@@ -67,7 +67,7 @@ def calibration_steps(target: LoadedModel, draft: LoadedModel | None, repeats: i
 
 def _round_seconds(target: LoadedModel, draft: LoadedModel | None) -> Steps[tuple[float, float]]:
     """Median seconds of one draft step and of a round's overhead, from a short greedy run."""
-    prompt = target.tokenizer("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
+    prompt = target.tokens("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
     window = min(loaded.context for loaded in (target, draft) if loaded)
     settings = DecodeSettings(max_new_tokens=min(48, window // 2), draft_length=4, stop_at_eos=False)
     prompt = list(prompt)[: window - settings.max_new_tokens]

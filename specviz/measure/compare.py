@@ -22,7 +22,7 @@ from specviz.measure.paired import Paired
 from specviz.measure.paired_runs import PairedRuns, warm_up
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import shared_vocabulary
+from specviz.models.vocabularies import shared_vocabulary
 
 ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
 

@@ -1,13 +1,12 @@
-"""Load a bundled model from its own files, without transformers' model classes: they take seconds and 120 MB."""
+"""Load a bundled model from its own files, without transformers: importing it takes seconds and 150 MB."""
 
 import json
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from safetensors.torch import load_file
-from transformers import PreTrainedTokenizerFast
 
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import MODELS_FOLDER, count_parameters, weights_hash
@@ -16,9 +15,10 @@ from specviz.models.forward import LIGHT, LightForward
 from specviz.models.llama_weights import Weights, build
 from specviz.models.loaded_model import DTYPES, LoadedModel, ModelFacts, cache_bytes
 from specviz.models.memory import give_back, needed_bytes
+from specviz.models.tokens import LightTokens
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 def read_bundled(name: str, dtype: str) -> LoadedModel:
@@ -38,16 +38,15 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
         device=device,
     )
     info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT)
-    make_model = partial(_transformers, name, dtype)
-    return LoadedModel(read_tokenizer(name), name, info, facts, LightForward(llama), make_model)
+    make_model, make_tokenizer = partial(_transformers, name, dtype), partial(_tokenizer, name)
+    return LoadedModel(read_tokens(name), name, info, facts, LightForward(llama), make_model, make_tokenizer)
 
 
 @cache
-def read_tokenizer(name: str) -> PreTrainedTokenizerFast:
-    """The tokenizer of a bundled model, made once: two models with the same files share it."""
-    made: Any = PreTrainedTokenizerFast.from_pretrained(MODELS_FOLDER / name, local_files_only=True)
-    tokenizer: PreTrainedTokenizerFast = made
-    return tokenizer
+def read_tokens(name: str) -> LightTokens:
+    """The tokenizer of a bundled model, made once."""
+    config = json.loads((MODELS_FOLDER / name / "config.json").read_text(encoding="utf-8"))
+    return LightTokens(MODELS_FOLDER / name / "tokenizer.json", config["eos_token_id"])
 
 
 def _weights(folder: Path, dtype: str, device: torch.device) -> Weights:
@@ -58,9 +57,18 @@ def _weights(folder: Path, dtype: str, device: torch.device) -> Weights:
 @cache
 def _transformers(name: str, dtype: str) -> "PreTrainedModel":
     """The same weights in transformers' class, for who asks for it: the decoders here do not."""
-    from specviz.models.layout import store_fast  # transformers' model classes: seconds and 120 MB
+    from specviz.models.layout import store_fast
     from specviz.models.transformers_models import read_folder
 
     model = read_folder(name, MODELS_FOLDER / name, dtype)[0]
     store_fast(model)
     return model
+
+
+@cache
+def _tokenizer(name: str) -> "PreTrainedTokenizerBase":
+    """The same tokenizer in transformers' class, made once."""
+    from transformers import PreTrainedTokenizerFast
+
+    made: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(MODELS_FOLDER / name, local_files_only=True)
+    return made

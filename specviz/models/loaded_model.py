@@ -8,8 +8,9 @@ import torch
 
 from specviz.core.trace import ModelInfo
 from specviz.models.forward import Forward
+from specviz.models.tokens import Tokens
 
-if TYPE_CHECKING:  # importing transformers' model classes takes seconds and 120 MB, and bundled models need none
+if TYPE_CHECKING:  # importing transformers takes seconds, and bundled models need none of it
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Dtype = Literal["float32", "bfloat16", "auto"]
@@ -33,17 +34,23 @@ class ModelFacts:
 class LoadedModel:
     """A causal language model ready to decode, with its tokenizer."""
 
-    tokenizer: "PreTrainedTokenizerBase"
+    tokens: Tokens
     name: str
     info: ModelInfo
     facts: ModelFacts
     forward: Forward
     make_model: Callable[[], "PreTrainedModel"]  # makes it once
+    make_tokenizer: Callable[[], "PreTrainedTokenizerBase"]  # the same
 
     @property
     def model(self) -> "PreTrainedModel":
         """The model as transformers has it; for a bundled model, loaded when first asked for."""
         return self.make_model()
+
+    @property
+    def tokenizer(self) -> "PreTrainedTokenizerBase":
+        """The tokenizer as transformers has it; for a bundled model, loaded when first asked for."""
+        return self.make_tokenizer()
 
     @property
     def context(self) -> int:
@@ -65,7 +72,7 @@ class LoadedModel:
         """Token ids that end the text."""
         if self.facts.end_ids is not None:
             return self.facts.end_ids
-        end: int | None = self.tokenizer.eos_token_id
+        end: int | None = self.tokens.eos_token_id
         return frozenset() if end is None else frozenset([end])
 
 

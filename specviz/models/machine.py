@@ -3,17 +3,17 @@
 import os
 import platform
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import torch
-import transformers
 
 from specviz.core.trace import Machine
 
 
 def describe_machine() -> Machine:
     """The machine, the versions of the libraries, and the current number of torch's threads."""
-    return Machine(_hardware(), torch.__version__, transformers.__version__, torch.get_num_threads())
+    return Machine(_hardware(), torch.__version__, version("transformers"), torch.get_num_threads())
 
 
 @cache

@@ -1,28 +1,15 @@
 """Whether a draft fits a target, decided before anything is loaded; if not, the answer says what would work."""
 
-import json
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Literal, NamedTuple
-from weakref import WeakKeyDictionary
-
-from transformers import PreTrainedTokenizerBase
+from typing import Literal
 
 from specviz.core.errors import InputError
 from specviz.models.devices import choose_device
 from specviz.models.inspection import Inspection, inspect_model
-from specviz.models.loaded_model import LoadedModel
 from specviz.models.memory import needed_bytes, shortage
+from specviz.models.vocabularies import first_difference, in_words
 
 Tokens = Literal["same", "padded", "different"]
-
-
-class Difference(NamedTuple):
-    """The first token id that differs between two tokenizers; None where one of them has no such id."""
-
-    token_id: int
-    target: str | None
-    draft: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,46 +80,6 @@ def check_pair(
     return PairReport(target, draft, tokens, problems, notes, parameters, sizes, needed, context)
 
 
-def same_tokens(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> bool:
-    """Whether every token id means the same in both."""
-    return target is draft or _vocabulary(target) == _vocabulary(draft)
-
-
-def _vocabulary(tokenizer: PreTrainedTokenizerBase) -> bytes:
-    """A hash of what every token id means. Every run asks, and a large vocabulary takes 0.1 s to list."""
-    found = _vocabularies.get(tokenizer)
-    if found is None:
-        listed = json.dumps(tokenizer.get_vocab(), sort_keys=True)
-        found = _vocabularies[tokenizer] = sha256(listed.encode("utf-8", "surrogatepass")).digest()
-    return found
-
-
-_vocabularies: WeakKeyDictionary[PreTrainedTokenizerBase, bytes] = WeakKeyDictionary()
-
-
-def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> Difference | None:
-    """The first token id with another meaning in the draft; None if the tokenizers are equal."""
-    if same_tokens(target, draft):
-        return None
-    ours, theirs = ({token_id: token for token, token_id in each.get_vocab().items()} for each in (target, draft))
-    token_id = min(each for each in ours.keys() | theirs.keys() if ours.get(each) != theirs.get(each))
-    return Difference(token_id, ours.get(token_id), theirs.get(token_id))
-
-
-def shared_vocabulary(target: LoadedModel, draft: LoadedModel | None = None) -> int:
-    """How many logits stand for tokens; further rows of an embedding are padding.
-
-    Raises:
-        InputError: the tokenizers differ; the message names the first token that does.
-    """
-    size = min(len(target.tokenizer), target.facts.rows)
-    if draft is None or draft.tokenizer is target.tokenizer:
-        return size
-    if difference := first_difference(target.tokenizer, draft.tokenizer):
-        raise InputError(f"{draft.name} cannot draft for {target.name}: their tokenizers {_in_words(difference)}.")
-    return min(size, draft.facts.rows)
-
-
 def _inspect(name: str, problems: list[str]) -> Inspection | None:
     try:
         return inspect_model(name)
@@ -143,8 +90,8 @@ def _inspect(name: str, problems: list[str]) -> Inspection | None:
 
 def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list[str], notes: list[str]) -> Tokens:
     """Compare the tokenizers, and add what follows from it to the problems or notes."""
-    if difference := first_difference(target.tokenizer, draft.tokenizer):
-        said = f"The tokenizers of {target.name} and {draft.name} {_in_words(difference)}"
+    if difference := first_difference(target.tokens, draft.tokens):
+        said = f"The tokenizers of {target.name} and {draft.name} {in_words(difference)}"
         if greedy:
             notes.append(
                 f"{said}: the draft's text is tokenized again for the target, which works for greedy decoding only."
@@ -152,7 +99,7 @@ def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list
         else:
             problems.append(f"{said}: set the temperature to 0, or use two models of the same family.")
         return "different"
-    tokens = len(target.tokenizer)
+    tokens = len(target.tokens)
     if target.rows == draft.rows == tokens:
         return "same"
     notes.append(
@@ -160,15 +107,6 @@ def _compare(target: Inspection, draft: Inspection, greedy: bool, problems: list
         f"{draft.rows} (draft): the rows without a token are padding and are never written."
     )
     return "padded"
-
-
-def _in_words(difference: Difference) -> str:
-    token_id, target, draft = difference
-    return f"differ first at token {token_id}, {_quoted(target)} for the target and {_quoted(draft)} for the draft"
-
-
-def _quoted(token: str | None) -> str:
-    return "nothing" if token is None else repr(token[:40])
 
 
 def _sliding(model: Inspection) -> str:

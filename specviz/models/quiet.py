@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import shorten
 
-from transformers.utils import logging as transformers_logging
-
 from specviz.core.errors import without_folders
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars, and no output of transformers on standard error."""
+    from transformers.utils import logging as transformers_logging  # here: `in_short` needs no transformers
+
     bars, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers_logging.set_verbosity(logging.CRITICAL)

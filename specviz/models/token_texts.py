@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from tokenizers.decoders import ByteLevel
-from transformers import PreTrainedTokenizerBase
-from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+from specviz.models.tokens import Tokens
 
 
 def _show_bytes(error: UnicodeError) -> tuple[str, int]:
@@ -21,9 +21,11 @@ codecs.register_error("specviz.show_bytes", _show_bytes)
 class TokenTexts:
     """Display text by token id, made once for each id. Never join these into text: decode the ids instead."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: Tokens) -> None:
         self._tokenizer = tokenizer
-        self._byte_level = isinstance(getattr(tokenizer.backend_tokenizer, "decoder", None), ByteLevel)
+        self._byte_level = isinstance(
+            getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None), ByteLevel
+        )
         self._known: dict[int, str] = {}
 
     def __getitem__(self, token_id: int) -> str:
@@ -41,7 +43,7 @@ class TokenTexts:
         return token_bytes(str(raw), self._byte_level).decode("utf-8", "specviz.show_bytes")
 
 
-def texts_of(tokenizer: PreTrainedTokenizerBase, token_ids: Iterable[int]) -> dict[int, str]:
+def texts_of(tokenizer: Tokens, token_ids: Iterable[int]) -> dict[int, str]:
     """The display text of each of these tokens."""
     token_texts = TokenTexts(tokenizer)
     return {token_id: token_texts[token_id] for token_id in token_ids}
@@ -59,6 +61,8 @@ def token_bytes(raw: str, byte_level: bool) -> bytes:
 
 @cache
 def byte_alphabet() -> dict[str, bytes]:
-    """The byte behind each character of GPT-2's printable alphabet."""
-    alphabet: dict[int, str] = bytes_to_unicode()  # type: ignore[no-untyped-call]
-    return {char: bytes([byte]) for byte, char in alphabet.items()}
+    """The byte behind each character of GPT-2's printable alphabet: bytes that print are themselves."""
+    prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in prints]
+    spelled = {chr(byte): byte for byte in prints} | {chr(256 + place): byte for place, byte in enumerate(others)}
+    return {char: bytes([byte]) for char, byte in spelled.items()}

@@ -41,7 +41,7 @@ def from_transformers(
         store_fast(model)
     chosen: Forward = forward or TransformersForward(model, name)
     info = ModelInfo(info.name, info.parameters, info.dtype, info.weights_hash, chosen.name)
-    return LoadedModel(tokenizer, name, info, _facts(model), chosen, lambda: model)
+    return LoadedModel(tokenizer, name, info, _facts(model), chosen, lambda: model, lambda: tokenizer)
 
 
 def read_folder(

@@ -12,6 +12,7 @@ import sys
 import traceback
 from contextlib import suppress
 from functools import partial
+from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import BinaryIO
@@ -107,7 +108,6 @@ def _open_workshop(send: Send) -> DoJob:
     """Import the decoders, load the default pair and decode once, so that the first visitor need not wait."""
     gc.disable()  # collecting while importing takes a sixth of the start
     import torch
-    import transformers
 
     from specviz.service.dispatch import job_steps
     from specviz.service.model_cache import set_aside
@@ -123,7 +123,7 @@ def _open_workshop(send: Send) -> DoJob:
         traceback.print_exc()  # other models may still work
     gc.enable()
     set_aside()
-    send(Ready({"torch": torch.__version__, "transformers": transformers.__version__}))
+    send(Ready({"torch": torch.__version__, "transformers": version("transformers")}))
     return do_job
 
 

@@ -14,8 +14,8 @@ from specviz.models.inspection import inspect_model
 from specviz.models.loaded_model import Dtype, LoadedModel
 from specviz.models.loading import load_model
 from specviz.models.memory import available_bytes, in_words, weight_bytes
-from specviz.models.pairing import shared_vocabulary
 from specviz.models.pairs import known_models
+from specviz.models.vocabularies import shared_vocabulary
 
 LEAST_BUDGET = 400 * 10**6  # bytes
 MOST_DIGITS = 10  # of SPECVIZ_MODEL_MB: no machine has so many megabytes

@@ -52,12 +52,14 @@ def test_bfloat16_logits_differ_by_rounding_alone(name: str) -> None:
         assert float(behind.max()) <= 0.5, "another choice only where two tokens are nearly equal"
 
 
-def test_decoding_with_bundled_models_imports_no_model_class_of_transformers() -> None:
+def test_decoding_with_bundled_models_and_an_engine_import_no_transformers() -> None:
     program = """
 import sys
-from specviz import ModelDrafter, load_model, speculative_decode
-trace = speculative_decode(load_model("wren-base"), ModelDrafter(load_model("wren-nano")), "Once upon a time")
-print(trace.target.forward, "transformers.modeling_utils" in sys.modules)
+import specviz.service.dispatch, specviz.service.workshop
+from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
+sampled = DecodeSettings(max_new_tokens=5, temperature=0.8, top_k=40, top_p=0.9)
+trace = speculative_decode(load_model("wren-base"), ModelDrafter(load_model("wren-nano")), "Once upon a time", sampled)
+print(trace.target.forward, "transformers" in sys.modules)
 print(type(load_model("wren-nano").model).__name__)
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

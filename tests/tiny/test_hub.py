@@ -19,7 +19,7 @@ from huggingface_hub import constants
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
-from specviz.models import downloads, hub_errors, inspection, memory
+from specviz.models import configuration, downloads, hub_errors, memory
 from specviz.models import hub as hub_module
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.pairing import check_pair
@@ -409,7 +409,7 @@ def test_after_every_error_the_previous_pair_is_still_usable(
     hub.models["someone/huge"] = changed(shutil.copytree(saved, tmp_path / "huge"), **SEVENTY_B)
     hub.models["someone/bert"] = changed(shutil.copytree(saved, tmp_path / "bert"), model_type="bert")
     hub.models["someone/other"] = save(tiny_model(seed=2, vocabulary=9), tmp_path / "other")
-    monkeypatch.setattr(inspection, "FEW_FILES", 0)
+    monkeypatch.setattr(configuration, "FEW_FILES", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
     for target, draft, settings, expected in (
         ("a/../b", "lookup", {}, "There is no model named 'a/../b'"),

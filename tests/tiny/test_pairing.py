@@ -13,10 +13,11 @@ import transformers
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz import InputError, load_model
-from specviz.models import devices, inspection, memory, pairing
+from specviz.models import configuration, devices, memory, pairing
 from specviz.models.inspection import inspect_model
-from specviz.models.pairing import PairReport, check_pair, first_difference, same_tokens
+from specviz.models.pairing import PairReport, check_pair
 from specviz.models.pairs import known_models
+from specviz.models.vocabularies import first_difference, same_tokens
 from tests.support.tiny_models import tiny_model, word_tokenizer
 from tests.tiny.test_architectures import DECODABLE, GPT2, LLAMA, REFUSED, SMALL
 
@@ -173,7 +174,7 @@ def test_two_models_with_the_same_tokens_may_have_other_architectures(tmp_path: 
 
 def test_a_model_too_large_for_this_machine_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = change(folder, **SEVENTY_B)
-    monkeypatch.setattr(inspection, "shapes_in_folder", lambda *_: {})  # as of a model in so many files on the Hub
+    monkeypatch.setattr(configuration, "shapes_in_folder", lambda *_: {})  # as of a model in so many files on the Hub
     monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
     report = check_pair(name, "wren-nano")
     sentence = only_problem(report)

@@ -6,7 +6,7 @@ from specviz.decoding.drafters.prompt_lookup import PromptLookupDrafter
 from specviz.decoding.drafters.protocol import Drafter
 from specviz.decoding.drafters.translated import TranslatedDrafter
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import same_tokens
+from specviz.models.vocabularies import same_tokens
 
 
 def make_drafter(target: LoadedModel, draft: LoadedModel | None, settings: DecodeSettings) -> Drafter:
@@ -22,7 +22,7 @@ def make_drafter(target: LoadedModel, draft: LoadedModel | None, settings: Decod
     """
     if draft is None:
         return PromptLookupDrafter()
-    if same_tokens(target.tokenizer, draft.tokenizer):
+    if same_tokens(target.tokens, draft.tokens):
         return ModelDrafter(draft)
     drafter = TranslatedDrafter(draft, target)
     drafter.check(settings)

@@ -14,8 +14,8 @@ from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Pro
 from specviz.decoding.prompt_reading import TimedReading
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import shared_vocabulary
 from specviz.models.token_texts import texts_of
+from specviz.models.vocabularies import shared_vocabulary
 
 CHUNK = 64  # tokens read in one pass along an output: the logits of a long one would take hundreds of megabytes
 
@@ -51,7 +51,7 @@ class ModelDrafter(Drafter):
         model = CachedModel(self._model, shared_vocabulary(target, self._model))
         reading = TimedReading(_guess(model, [*prompt_ids, *output], len(output), guesses))
         yield from reading
-        texts = texts_of(target.tokenizer, [*output, *guesses])
+        texts = texts_of(target.tokens, [*output, *guesses])
         exact = is_exact(target.info.dtype, self._model.info.dtype)
         return DraftGuesses(self.info, output, guesses, None, texts, exact, reading.seconds)
 

@@ -40,6 +40,6 @@ class PromptLookupDrafter(Drafter, Proposer):
         began = perf_counter()
         prompt, output = list(prompt_ids), list(output_ids)
         proposals = [self.propose(prompt + output[:place], MAX_DRAFT_LENGTH).token_ids for place in range(len(output))]
-        texts = texts_of(target.tokenizer, [*output, *chain.from_iterable(proposals)])
+        texts = texts_of(target.tokens, [*output, *chain.from_iterable(proposals)])
         exact = is_exact(target.info.dtype, None)
         return DraftGuesses(self.info, output, None, proposals, texts, exact, perf_counter() - began)

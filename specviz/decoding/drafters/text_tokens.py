@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from transformers import PreTrainedTokenizerBase
+from specviz.models.tokens import Tokens
 
 LOOK_BACK = 200  # characters tokenized again to see how a text continues: longer than any word
 UNFINISHED = 3  # most tokens that can hold the start of a character: UTF-8 has up to four bytes a character
@@ -12,7 +12,7 @@ REPLACEMENT = "\ufffd"  # how decoding shows bytes that are not a character, or 
 class TextTokens:
     """What the tokens of one tokenizer spell, and how it splits a text."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: Tokens) -> None:
         self._tokenizer = tokenizer
         self._near: tuple[str, list[int]] = ("", [])  # the end of the last text that was extended, and its tokens
 

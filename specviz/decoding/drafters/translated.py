@@ -17,8 +17,8 @@ from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import same_tokens, shared_vocabulary
 from specviz.models.token_texts import TokenTexts
+from specviz.models.vocabularies import same_tokens, shared_vocabulary
 
 MOST_PER_TOKEN = 3  # draft tokens a round may take for each target token, beyond the first
 
@@ -29,8 +29,8 @@ class TranslatedDrafter(Drafter):
     def __init__(self, loaded: LoadedModel, target: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model, self._target = loaded, target
-        self._draft_tokens, self._target_tokens = TextTokens(loaded.tokenizer), TextTokens(target.tokenizer)
-        self._token_texts = TokenTexts(loaded.tokenizer)
+        self._draft_tokens, self._target_tokens = TextTokens(loaded.tokens), TextTokens(target.tokens)
+        self._token_texts = TokenTexts(loaded.tokens)
         made = loaded.info
         self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash, made.forward)
 
@@ -52,7 +52,7 @@ class TranslatedDrafter(Drafter):
         Raises:
             InputError: see `check` and `set_up_run`; or the drafter was made for a target with another tokenizer.
         """
-        if not same_tokens(target.tokenizer, self._target.tokenizer):
+        if not same_tokens(target.tokens, self._target.tokens):
             raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
         self.check(settings)
         setup = set_up_run(target, None, prompt, settings)
@@ -205,5 +205,5 @@ class DraftWriter:
 
 def _end_id(target: LoadedModel) -> int | None:
     """The token that the target most probably ends its text with."""
-    own = target.tokenizer.eos_token_id
+    own = target.tokens.eos_token_id
     return own if own in target.end_ids else min(target.end_ids, default=None)

@@ -65,7 +65,7 @@ class Draws:
         self._rule = make_other_rule(rule, self._generator)
         self._drafts_with = drafts_with(rule, self._sampler)
         self._model_of = NeverCropped if rule == "uncropped" else RememberingModel
-        self._recorder = Recorder(TokenTexts(target.tokenizer), self._sampler, False)
+        self._recorder = Recorder(TokenTexts(target.tokens), self._sampler, False)
         self._target = Passes(target, self._setup.vocabulary, self._setup.prompt.token_ids)
         self._draft_passes: dict[int, Passes] = {}  # by the draft model's `id`
 

@@ -140,7 +140,7 @@ def near_tie(
     exact_model = CachedModel(exact(), setup.vocabulary)
     exact_model.prefill(plain[: at - 1])
     whole = exact_model.read([plain[at - 1]])[0]
-    before = setup.target.tokenizer.decode(plain[:at], clean_up_tokenization_spaces=False)
+    before = setup.target.tokens.decode(plain[:at], clean_up_tokenization_spaces=False)
     return NearTie(
         position=at - len(setup.prompt.token_ids),
         text=str(before)[-TEXT_SHOWN:],

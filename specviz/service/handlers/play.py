@@ -28,8 +28,8 @@ from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn
 from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pairing import shared_vocabulary
 from specviz.models.token_texts import TokenTexts
+from specviz.models.vocabularies import shared_vocabulary
 from specviz.service.protocol import Finished, Play, Started, TurnPlayed
 from specviz.service.workshop import Steps, Workshop
 
@@ -133,23 +133,23 @@ def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_w
     """
     if problem := guess_problem(guess):
         raise InputError(problem)
-    tokenizer = target.tokenizer
-    if any(mark in guess for mark in tokenizer.all_special_tokens):
+    tokens = target.tokens
+    if any(mark in guess for mark in tokens.all_special_tokens):
         raise InputError(f"That is a mark the models use inside, not something a story says: type words.{FREE}")
     before = _spelled(target, text_ids)
     added = joined(before, tidy(guess), inside_word)
-    whole = list(tokenizer(before + added, split_special_tokens=True)["input_ids"])
+    whole = list(tokens(before + added, split_special_tokens=True)["input_ids"])
     if whole[: len(text_ids)] == list(text_ids):
         token_ids = whole[len(text_ids) :]
     else:
-        token_ids = list(tokenizer(added, split_special_tokens=True, add_special_tokens=False)["input_ids"])
+        token_ids = list(tokens(added, split_special_tokens=True, add_special_tokens=False)["input_ids"])
     if not token_ids or _spelled(target, [*text_ids, *token_ids]) != before + added:
         raise InputError(f"The target has no tokens that spell this: type it in other words.{FREE}")
     return token_ids
 
 
 def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
-    return str(target.tokenizer.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+    return str(target.tokens.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
 def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: Ask, text_ids: list[int]) -> Turn:
@@ -157,7 +157,7 @@ def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, 
     text = _spelled(target, text_ids)
     if text_ids[-1] in target.end_ids and len(text_ids) > 1:
         return Turn(text, text_ids, joins=False, ended=True)
-    token_texts = TokenTexts(target.tokenizer)
+    token_texts = TokenTexts(target.tokens)
     model = CachedModel(target, shared_vocabulary(target, draft))
     model.prefill(text_ids[:-1])
     next_scores = model.read(text_ids[-1:])[-1]
@@ -170,7 +170,7 @@ def _offers(
     target: LoadedModel, draft: LoadedModel, text_ids: list[int], next_scores: Tensor, seed: int
 ) -> list[Offer]:
     """Candidates that differ, shuffled by the seed: both models' own words, a half-right one, and runners-up."""
-    token_texts, ends = TokenTexts(target.tokenizer), target.end_ids
+    token_texts, ends = TokenTexts(target.tokens), target.end_ids
     runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
     half = _goes_on(draft, text_ids, [*own[:1], *_runner_up(target, [*text_ids, *own[:1]])])

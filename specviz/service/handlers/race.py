@@ -72,7 +72,7 @@ def _check(
 def _lap(runs: PairedRuns, target: LoadedModel, prompt: RacePrompt) -> RaceLap:
     """What was measured, after at least one repeat. The two texts are compared only now, off the clock."""
     speculative, plain = runs.shown
-    token_texts = TokenTexts(target.tokenizer)
+    token_texts = TokenTexts(target.tokens)
     return RaceLap(
         speculative=speculative,
         plain=plain,
