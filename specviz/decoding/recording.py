@@ -1,10 +1,11 @@
 """Turn the tensors of a round into the plain values of a trace. The time this takes is not part of the round."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
@@ -14,6 +15,7 @@ from specviz.decoding.verification import Verification
 from specviz.models.token_texts import TokenTexts
 
 TOP = 5  # candidates stored from each model's distribution
+_candidate: Callable[[Iterable[object]], Candidate] = partial(tuple.__new__, Candidate)  # made by hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,17 @@ class Recorder:
     def _rows(self, draft: Draft, target: Tensor, verification: Verification) -> "_Rows":
         """The probabilities that the trace stores, gathered for all positions at once."""
         count, known = len(draft.token_ids), draft.own_tokens is None
-        p, q = self._both(draft, target)  # (n + 1, vocabulary) each; the last row of q, for the bonus, is zero
+        both = self._both(draft, target)  # p in n + 1 rows, then q in n rows
         guess = torch.tensor([*draft.token_ids, verification.token_id])[:, None]
         chosen = guess.clone()
         chosen[verification.accepted] = verification.token_id
-        ids = torch.cat([guess, chosen, _most_probable(p, guess), _most_probable(q, guess)], dim=1)
-        rows_p, rows_q = p.gather(1, ids).tolist(), q.gather(1, ids).tolist()
+        top = both.topk(min(TOP, both.shape[-1]))
+        likely = top.indices.where(top.values > 0, torch.cat((guess, guess[:-1])))  # fewer tokens may be possible
+        from_p, from_q = likely[: count + 1], torch.cat((likely[count + 1 :], likely[count : count + 1]))
+        ids = torch.cat((guess, chosen, from_p, from_q), dim=1)
+        # By rounding, a softmax entry can be above 1; a probability in a trace cannot.
+        rows: list[list[float]] = both.gather(1, torch.cat((ids, ids[:-1]))).clamp_(max=1).tolist()
+        rows_p, rows_q = rows[: count + 1], [*rows[count + 1 :], [0.0] * ids.shape[1]]  # the bonus has no draft
         return _Rows(
             p_of_draft=[row[0] for row in rows_p[:count]],
             q_of_draft=[row[0] if known else None for row in rows_q[:count]],
@@ -99,14 +106,13 @@ class Recorder:
             ],
         )
 
-    def _both(self, draft: Draft, target: Tensor) -> tuple[Tensor, Tensor]:
-        """p and q, from one call of the sampler. By rounding, a softmax entry can be above 1; none here is."""
+    def _both(self, draft: Draft, target: Tensor) -> Tensor:
+        """The target's probabilities and, below them, the draft's, from one call of the sampler."""
         if draft.draft_scores is not None:
-            both = self._sampler.probabilities(torch.cat((target, draft.draft_scores))).clamp(max=1)
-            return both[: len(target)], F.pad(both[len(target) :], (0, 0, 0, 1))
-        q = torch.zeros_like(target)  # a point mass on each guess
+            return self._sampler.probabilities(torch.cat((target, draft.draft_scores)))
+        q = torch.zeros_like(target[:-1])  # a point mass on each guess
         q[torch.arange(len(draft.token_ids)), torch.tensor(draft.token_ids, dtype=torch.long)] = 1.0
-        return self._sampler.probabilities(target).clamp(max=1), q
+        return torch.cat((self._sampler.probabilities(target), q))
 
     def _candidates(self, ids: list[int], p: list[float], q: list[float], known: bool) -> list[Candidate]:
         """Each token once, by p and then by q; `known` says if q is known."""
@@ -114,13 +120,7 @@ class Recorder:
         ordered = sorted(each, key=each.__getitem__, reverse=True)
         ps, qs = zip(*map(each.__getitem__, ordered), strict=True)
         texts = map(self._token_texts.__getitem__, ordered)
-        return list(map(Candidate, ordered, texts, ps, qs if known else repeat(None)))
-
-
-def _most_probable(probabilities: Tensor, instead: Tensor) -> Tensor:
-    """The ids of the top few of each row; where fewer are possible, `instead`, (rows, 1)."""
-    top = probabilities.topk(min(TOP, probabilities.shape[-1]))
-    return top.indices.where(top.values > 0, instead)
+        return list(map(_candidate, zip(ordered, texts, ps, qs if known else repeat(None), strict=False)))
 
 
 @dataclass(frozen=True, slots=True)
