@@ -15,6 +15,7 @@ from specviz.player.data import stage_data
 from specviz.player.payload import PassesPayload, StagePayload
 from specviz.ui.classes.membership import class_in_link
 from specviz.ui.classes.strip import class_chip, class_question
+from specviz.ui.learn.code import show_code
 from specviz.ui.learn.plain_sentences import plain_sentences
 from specviz.ui.learn.state import PARTS, Learning, Part, take
 from specviz.ui.session import session
@@ -91,7 +92,7 @@ def _chosen(name: str) -> None:
 
 
 def show_story(state: Learning) -> None:
-    """The current step: text and question on the left, the stage on the right."""
+    """The current step: text and question on the left, the stage on the right, the code below."""
     step = STEPS[state.lesson]
     facts = facts_of(step.trace)
     _show_way(state, step)
@@ -102,6 +103,7 @@ def show_story(state: Learning) -> None:
         ask(step.question, f"step-{step.name}", facts, state)
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")
+    show_code(step.name)
 
 
 def _show_way(state: Learning, step: Step) -> None:
