@@ -136,6 +136,6 @@ def test_a_model_whose_state_cannot_be_rolled_back_is_refused(kind: str) -> None
     model = random_model(kind, config)
     with pytest.raises(InputError, match=f"^{kind} .*{why}"):
         autoregressive_decode(model, [1, 2, 3], DecodeSettings(max_new_tokens=4))
-    target = replace(tiny_model(seed=1, vocabulary=11), tokenizer=model.tokenizer)
+    target = replace(tiny_model(seed=1, vocabulary=11), tokens=model.tokens)
     with pytest.raises(InputError, match=f"^{kind} .*{why}"):
         speculative_decode(target, ModelDrafter(model), [1, 2, 3], DecodeSettings(max_new_tokens=4))
