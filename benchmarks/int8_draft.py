@@ -10,7 +10,7 @@ Each ratio is of the seconds inside the draft phases, or of whole rounds, of one
 import argparse
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
@@ -48,17 +48,6 @@ class Int8Linear(Linear):
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class Int8Llama(Llama):
-    """A model whose output embedding is 8-bit too."""
-
-    last: Int8Linear
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """See `Llama`."""
-        return self.last(hidden)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draft", default="wren-nano")
@@ -81,9 +70,7 @@ def in_int8(loaded: LoadedModel) -> Llama:
     """The model with every matrix in int8."""
     assert isinstance(loaded.forward, LightForward)
     exact = loaded.forward.llama
-    fields = {name: getattr(exact, name) for name in Llama.__dataclass_fields__}
-    fields["layers"] = [_layer(layer) for layer in exact.layers]
-    return Int8Llama(**fields, last=Int8Linear(Linear(exact.output, None)))
+    return replace(exact, layers=[_layer(layer) for layer in exact.layers], output=Int8Linear(exact.output))
 
 
 def _layer(layer: Layer) -> Layer:

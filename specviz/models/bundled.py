@@ -27,7 +27,7 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     parameters = count_parameters(folder / "model.safetensors")
     device = torch.device(choose_device(name, needed_bytes(parameters, dtype)))
-    llama = build(config, _weights(folder, dtype, device))
+    llama = build(config, _weights(folder, dtype, device), room=True)  # small models
     give_back()
     facts = ModelFacts(
         context=config["max_position_embeddings"],

@@ -17,7 +17,8 @@ class KeyValues:
 
     def _use(self, store: Tensor) -> None:
         self.store = store
-        self._layers = [(layer[0], layer[1]) for layer in store]  # a pass would take these views anew for every token
+        # What a pass writes to and reads from, (1, heads, room, size) each: made once, not in every pass.
+        self._layers = [(layer[0][None], layer[1][None]) for layer in store]
 
     def reserve(self, count: int) -> None:
         """Make room for `count` more tokens."""
@@ -29,15 +30,15 @@ class KeyValues:
             self._use(grown)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Store one layer's new keys and values, (heads, n, size) each; returns all of that layer, old and new.
+        """Store one layer's new keys and values, (1, heads, n, size) each; returns all of that layer, old and new.
 
         `length` stays: every layer writes to the same place, and the pass that ends moves it on.
         """
-        stop = self.length + keys.shape[1]
+        stop = self.length + keys.shape[2]
         all_keys, all_values = self._layers[layer]
-        all_keys[:, self.length : stop] = keys
-        all_values[:, self.length : stop] = values
-        return all_keys[:, :stop], all_values[:, :stop]
+        all_keys[:, :, self.length : stop] = keys
+        all_values[:, :, self.length : stop] = values
+        return all_keys[:, :, :stop], all_values[:, :, :stop]
 
     def crop(self, length: int) -> None:
         """Forget every token after the first `length`."""

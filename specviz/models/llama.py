@@ -26,10 +26,12 @@ class Linear:
 
     weight: Tensor  # (out, in)
     bias: Tensor | None
+    for_one: Tensor | None = None  # the same matrix, stored in the order that is faster for one token alone
 
     def __call__(self, x: Tensor) -> Tensor:
         """(n, in) in, (n, out) out."""
-        return F.linear(x, self.weight, self.bias)
+        weight = self.weight if self.for_one is None or len(x) > 1 else self.for_one
+        return F.linear(x, weight, self.bias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Llama:
     embedding: Tensor  # (vocabulary, hidden)
     layers: list[Layer]
     norm: Tensor
-    output: Tensor  # (vocabulary, hidden); the embedding itself where the two are tied
+    output: Linear  # to the vocabulary; its matrix is the embedding's where the two are tied
     heads: int  # of queries
     kv_heads: int  # of keys and values: each serves heads / kv_heads queries
     size: int  # numbers in a head
@@ -112,7 +114,7 @@ class Llama:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """What the model expects next after each hidden state, (n, vocabulary)."""
-        return F.linear(hidden, self.output)
+        return self.output(hidden)
 
     def _attention(
         self,
@@ -124,22 +126,22 @@ class Llama:
         bias: Tensor | None,
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
-        heads = layer.queries_keys_values(x).view(len(x), -1, self.size).transpose(0, 1)
-        asking, values = heads[: -self.kv_heads], heads[-self.kv_heads :]
+        heads = layer.queries_keys_values(x).view(1, len(x), -1, self.size).transpose(1, 2)
+        both, values = torch.split(heads, [self.heads + self.kv_heads, self.kv_heads], 1)  # queries and keys; values
         if layer.query_norm is not None and layer.key_norm is not None:
-            queries, keys = asking[: self.heads], asking[self.heads :]
-            asking = torch.cat((self._norm(queries, layer.query_norm), self._norm(keys, layer.key_norm)))
-        asking = _rotate(asking, rotation)  # queries and keys together
-        keys, values = cache.write(index, asking[self.heads :], values)
+            queries, keys = both[:, : self.heads], both[:, self.heads :]
+            both = torch.cat((self._norm(queries, layer.query_norm), self._norm(keys, layer.key_norm)), 1)
+        both = _rotate(both, rotation)
+        keys, values = cache.write(index, both[:, self.heads :], values)
         seen = F.scaled_dot_product_attention(
-            asking[None, : self.heads],
-            keys[None],
-            values[None],
+            both[:, : self.heads],
+            keys,
+            values,
             attn_mask=bias,
             is_causal=bias is None and len(x) > 1,
             enable_gqa=self.kv_heads < self.heads,
         )
-        return layer.attention_out(seen[0].transpose(0, 1).reshape(len(x), -1))
+        return layer.attention_out(seen.transpose(1, 2).reshape(len(x), -1))
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019)."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from specviz.models.layout import stored_fast
+from specviz.models.layout import for_one, stored_fast
 from specviz.models.llama import Layer, Linear, Llama, Rotary
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
@@ -31,24 +31,26 @@ def unknown_because(config: Config) -> str | None:
     return None
 
 
-def build(config: Config, weights: Weights) -> Llama:
+def build(config: Config, weights: Weights, *, room: bool = False) -> Llama:
     """Join the matrices that read the same input.
 
     Args:
         config: of an architecture that `unknown_because` has no objection to.
         weights: every entry is replaced by a view of the joined matrix, which is stored as `layout.py` says, so that
             whoever holds the mapping holds nothing twice.
+        room: there is memory for every matrix in two orders, where that makes a pass faster: see `layout.for_one`.
     """
     heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
     size = int(config.get("head_dim") or hidden // heads)
-    names = _Names(weights)
+    names = _Names(weights, room)
     embedding = names.matrix("model.embed_tokens")
     tied = bool(config.get("tie_word_embeddings")) or "lm_head.weight" not in weights
+    output = embedding if tied else names.matrix("lm_head")
     return Llama(
         embedding=embedding,
         layers=[_layer(names, f"model.layers.{index}") for index in range(int(config["num_hidden_layers"]))],
         norm=weights["model.norm.weight"],
-        output=embedding if tied else names.matrix("lm_head"),
+        output=Linear(output, None, for_one(output) if room else None),
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
         size=size,
@@ -95,13 +97,15 @@ def _layer(names: "_Names", at: str) -> Layer:
 class _Names:
     """The weights, looked up by the names of their modules."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, room: bool) -> None:
         self.weights = weights
+        self._room = room
 
     def linear(self, *names: str) -> Linear:
         """One multiplication for modules that read the same input; without a bias unless one of them has one."""
         biases = [self.weights[f"{name}.bias"] for name in names if f"{name}.bias" in self.weights]
-        return Linear(self.matrix(*names), torch.cat(biases) if biases else None)
+        matrix = self.matrix(*names)
+        return Linear(matrix, torch.cat(biases) if biases else None, for_one(matrix) if self._room else None)
 
     def matrix(self, *names: str) -> Tensor:
         """Their matrices, one below the other; each entry becomes a view of the result."""

@@ -3,7 +3,7 @@
 `LightTokens` reads a tokenizer.json itself, so that a bundled model needs no transformers: importing it takes seconds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,10 +31,12 @@ class Tokens(Protocol):
     def get_vocab(self) -> dict[str, int]:
         """The id of each token."""
 
-    def __call__(self, text: str, *, add_special_tokens: bool = ..., **options: Any) -> Mapping[str, Any]:
+    @property
+    def __call__(self) -> Callable[..., Mapping[str, Any]]:
         """The ids of a text, under "input_ids"; with `split_special_tokens`, marks in it are text like any other."""
 
-    def decode(self, token_ids: Any, skip_special_tokens: bool = ..., **options: Any) -> Any:
+    @property
+    def decode(self) -> Callable[..., Any]:
         """The text of these tokens."""
 
     def convert_ids_to_tokens(self, ids: int) -> Any:
@@ -67,7 +69,7 @@ class LightTokens:
         return {"input_ids": self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids}
 
     def decode(
-        self, token_ids: Sequence[int], skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool = False
+        self, token_ids: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool = False
     ) -> str:
         """See `Tokens`.
 

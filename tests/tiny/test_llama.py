@@ -143,7 +143,7 @@ def test_the_old_forward_pass_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_model_of_transformers_shares_every_matrix() -> None:
     loaded = ready(random_weights("llama", {}))
     llama = light(loaded)
-    joined = {llama.embedding, llama.output, *(layer.queries_keys_values.weight for layer in llama.layers)}
+    joined = {llama.embedding, llama.output.weight, *(layer.queries_keys_values.weight for layer in llama.layers)}
     joined |= {layer.gate_up.weight for layer in llama.layers}
     joined |= {each.weight for layer in llama.layers for each in (layer.attention_out, layer.down)}
     storages = {matrix.untyped_storage().data_ptr() for matrix in joined}
