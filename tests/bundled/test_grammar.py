@@ -5,7 +5,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -24,7 +23,7 @@ from specviz.data.workloads import CONSTRAINED, Preset
 from specviz.decoding import Drafter, autoregressive_decode, make_constraint, speculative_decode
 from specviz.models.loaded_model import LoadedModel
 from tests.support.commands import PROMPT, SHORT, command_line
-from tests.support.tiny_models import ending, tiny_model
+from tests.support.tiny_models import ending, tiny_model, with_tokenizer
 
 TOKENS = 128
 LIST, TABLE = CONSTRAINED.prompts[0], CONSTRAINED.prompts[3]  # a schema and an expression
@@ -175,7 +174,7 @@ LETTERS = letters()
 
 def tiny(layers: int, vocabulary: int = 7, seed: int = 1) -> LoadedModel:
     made = tiny_model(seed=seed, layers=layers, vocabulary=vocabulary, name=f"tiny-{layers}")
-    return replace(made, tokenizer=LETTERS)
+    return with_tokenizer(made, LETTERS)
 
 
 TINY, SMALLER = tiny(2), tiny(1)
@@ -272,7 +271,7 @@ def test_padding_of_an_embedding_is_never_allowed() -> None:
 
 
 def test_the_target_alone_takes_the_mask_of_a_pair_that_shares_fewer_tokens() -> None:
-    draft = replace(tiny(1, vocabulary=6), tokenizer=letters())  # has no row for the last token, "ca"
+    draft = with_tokenizer(tiny(1, vocabulary=6), letters())  # has no row for the last token, "ca"
     constraint = make_constraint(TINY, draft, LANGUAGE, TINY_PROMPT)
     assert constraint.allowed(TINY_PROMPT).shape == (6,)
     settings = DecodeSettings(12)
@@ -288,7 +287,7 @@ def test_a_grammar_without_a_possible_token_gets_one_sentence() -> None:
     constraint = make_constraint(TINY, None, Grammar("regex", "bx"), TINY_PROMPT)  # there is no x
     with pytest.raises(InputError, match="no token that it allows here"):
         constraint.allowed([*TINY_PROMPT, 2])
-    draft = replace(tiny(1, vocabulary=2), tokenizer=letters())  # has no b, so the pair has none
+    draft = with_tokenizer(tiny(1, vocabulary=2), letters())  # has no b, so the pair has none
     only_end = make_constraint(TINY, draft, Grammar("regex", "b"), [1]).allowed([1])
     assert only_end.tolist() == [True, False]
 

@@ -59,3 +59,8 @@ def save(made: LoadedModel, folder: Path, shard: str = "1GB") -> Path:
     )  # without it: its weights are views of joined matrices
     made.tokenizer.save_pretrained(folder)
     return folder
+
+
+def with_tokenizer(loaded: LoadedModel, tokenizer: PreTrainedTokenizerFast) -> LoadedModel:
+    """The same model with other words for its tokens."""
+    return replace(loaded, tokens=tokenizer, make_tokenizer=lambda: tokenizer)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 import torch
@@ -11,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from specviz.decoding.drafters.text_tokens import TextTokens
 from specviz.models.loaded_model import LoadedModel
-from tests.support.tiny_models import tiny_model
+from tests.support.tiny_models import tiny_model, with_tokenizer
 
 STORY = "Once upon a time there was a little girl who loved to walk in the park and talk to the ducks. "
 LETTERS = "Née à Zürich, 猫が好き、日本語の本 🦆🦆 déjà vu 👩‍👩‍👧 naïve, 犬も好き. "
@@ -92,7 +91,7 @@ def random_model(kind: str, seed: int = 1) -> LoadedModel:
     """Random weights, so its text wanders over tokens, broken characters and all."""
     made = tokenizer(kind)
     loaded = tiny_model(seed=seed, vocabulary=len(made), name=kind, context=400)
-    return replace(loaded, tokenizer=made)
+    return with_tokenizer(loaded, made)
 
 
 @cache
@@ -104,7 +103,7 @@ def learned_model(kind: str, text: str) -> LoadedModel:
 def taught(kind: str, token_ids: list[int]) -> LoadedModel:
     """Trained until every token of the text is far ahead of the others, so that no rounding changes what it writes."""
     made = tokenizer(kind)
-    loaded = replace(tiny_model(seed=2, vocabulary=len(made), name=kind, context=400), tokenizer=made)
+    loaded = with_tokenizer(tiny_model(seed=2, vocabulary=len(made), name=kind, context=400), made)
     ids = torch.tensor([token_ids])
     loaded.model.requires_grad_(True)
     optimizer = torch.optim.Adam(loaded.model.parameters(), lr=0.01)

@@ -14,7 +14,7 @@ from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
-from tests.support.tiny_models import tiny_model, word_tokenizer
+from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +35,7 @@ def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedM
         if likely:
             loaded.model.lm_head.weight[7:] = 50 * loaded.model.lm_head.weight[:1].abs()
             loaded.model.lm_head.weight[8:] *= -1  # with either sign of a hidden state, some padding wins
-    return replace(loaded, tokenizer=word_tokenizer(7))
+    return with_tokenizer(loaded, word_tokenizer(7))
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])

@@ -3,7 +3,6 @@
 import copy
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import pytest
 import torch
@@ -18,7 +17,7 @@ from specviz.measure.calibration import calibrate
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 from tests.support.counted_reads import CountedReads
-from tests.support.tiny_models import ending, tiny_model
+from tests.support.tiny_models import ending, tiny_model, with_tokenizer
 from tests.support.tokenizers import (
     CODE,
     KINDS,
@@ -133,7 +132,7 @@ def test_the_output_is_that_of_transformers_own_assisted_generation() -> None:
 def twins() -> tuple[LoadedModel, LoadedModel]:
     """The same weights under other token ids: they say the same words. Neither ever says a special token."""
     words = list(dict.fromkeys(STORY.split()))
-    one = replace(tiny_model(seed=5, vocabulary=len(words) + 3, context=200), tokenizer=words_tokenizer(words, False))
+    one = with_tokenizer(tiny_model(seed=5, vocabulary=len(words) + 3, context=200), words_tokenizer(words, False))
     with torch.no_grad():
         one.model.get_output_embeddings().weight[:3] = 0  # never the most probable of so many
     order = [0, 1, 2, *range(len(words) + 2, 2, -1)]
@@ -173,9 +172,9 @@ def test_no_token_is_read_twice(target: str, draft: str) -> None:
 
 def test_a_sliding_window_is_rolled_back_too() -> None:
     config = DECODABLE["mistral"] | {"vocab_size": 11}
-    target = replace(architecture("mistral", config), tokenizer=words_tokenizer(list("abcdefgh")))
+    target = with_tokenizer(architecture("mistral", config), words_tokenizer(list("abcdefgh")))
     draft = architecture("mistral", config, noise=0.15)
-    draft = replace(draft, tokenizer=words_tokenizer(list("bacdefhg")))
+    draft = with_tokenizer(draft, words_tokenizer(list("bacdefhg")))
     for prompt in ([3, 4, 5], [3, 4, 5, 6, 7, 8, 9, 3, 4, 5]):
         trace = translated(target, draft, prompt, max_new_tokens=30, draft_length=4)
         assert trace.output.token_ids == greedy_of_transformers(target, prompt, 30)
@@ -217,7 +216,7 @@ def test_sampling_is_refused_before_anything_is_read(temperature: float) -> None
 
 
 def test_a_text_must_fit_both_context_windows_in_their_own_tokens() -> None:
-    narrow = replace(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer=tokenizer("bare"))  # 64 tokens
+    narrow = with_tokenizer(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer("bare"))  # 64 tokens
     wide = random_model("story")
     drafter = TranslatedDrafter(narrow, wide)
     with pytest.raises(InputError, match=r"96 tokens in narrow's tokenizer.* 8 new tokens do not fit .* 64 tokens"):
@@ -229,7 +228,7 @@ def test_a_text_must_fit_both_context_windows_in_their_own_tokens() -> None:
 def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
     """Its tokens are shorter than the target's, so the text may outgrow its window though the prompt fits."""
     big = learned_model("story", STORY)
-    small = replace(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer=tokenizer("bare"))
+    small = with_tokenizer(tiny_model(seed=1, vocabulary=258, name="narrow"), tokenizer("bare"))
     prompt = TextTokens(big.tokenizer).open(STORY)[:3]
     reads = CountedReads(small)
     trace = translated(big, reads.loaded, prompt, max_new_tokens=20, draft_length=4)
