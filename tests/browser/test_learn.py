@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from specviz.data.lessons.quiz import QUIZ
 from specviz.data.lessons.steps import STEPS
 from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
 LONG = PATIENCE
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
@@ -66,6 +66,7 @@ def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserConte
     page.keyboard.press("ArrowRight")
     expect(number).not_to_have_text(before)
     expect_title(page, f"3. {STEPS[2].title.technical}")
+    wait_until_still(page)  # the key is heard once the page's script has ended
     page.keyboard.press("PageUp")
     expect_title(page, f"2. {STEPS[1].title.technical}")
 
