@@ -33,7 +33,7 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
         context=config["max_position_embeddings"],
         rows=config["vocab_size"],
         end_ids=frozenset([config["eos_token_id"]]),
-        bytes=parameters * DTYPES[dtype].itemsize,
+        bytes=parameters * DTYPES[dtype].itemsize + llama.second_copies,
         cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
         device=device,
     )

@@ -33,7 +33,7 @@ def _float32_on_cpu(matrix: Tensor) -> bool:
 
 
 def store_fast(model: "PreTrainedModel") -> None:
-    """Store each matrix of a model so; a matrix that is stored so already is not copied."""
+    """Store each matrix of a model as `stored_fast` does; one that is stored so already is not copied."""
     for module in model.modules():
         if isinstance(module, torch.nn.Linear):
             module.weight.data = stored_fast(module.weight.data)

@@ -81,7 +81,15 @@ class Llama:
     kv_heads: int  # of keys and values: each serves heads / kv_heads queries
     size: int  # numbers in a head
     eps: float  # of the norms
-    rotary: "Rotary"  # what turns a head's numbers by its token's place
+    rotary: Rotary  # what turns a head's numbers by its token's place
+
+    @property
+    def second_copies(self) -> int:
+        """Bytes of the matrices that are stored in a second order."""
+        linears = [self.output]
+        for layer in self.layers:
+            linears += [layer.queries_keys_values, layer.attention_out, layer.gate_up, layer.down]
+        return sum(linear.for_one.nbytes for linear in linears if linear.for_one is not None)
 
     def cache(self) -> KeyValues:
         """An empty cache for one text."""

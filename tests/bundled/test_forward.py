@@ -80,6 +80,14 @@ def test_bfloat16_logits_differ_by_rounding_alone(name: str) -> None:
         assert float(behind.max()) <= 0.5, "another choice only where two tokens are nearly equal"
 
 
+@pytest.mark.parametrize(("processor", "copies"), [("AMD EPYC", 1), ("Intel(R) Xeon(R) Processor", 2)])
+def test_the_memory_of_a_second_order_is_counted(processor: str, copies: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "processor", lambda: processor)
+    loaded = read_bundled("wren-mini", "float32")
+    weights = loaded.info.parameters * 4
+    assert copies * 0.95 * weights <= loaded.bytes <= copies * weights  # norms have one order
+
+
 def test_decoding_with_bundled_models_and_an_engine_import_no_transformers() -> None:
     program = """
 import sys
