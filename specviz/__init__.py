@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         iter_speculative_decode,
         speculative_decode,
     )
+    from specviz.decoding.assisted import record_assisted_generation
     from specviz.models import load_model
+    from specviz.player.notebook import show
 
 _LATER = {
     "ModelDrafter": "specviz.decoding",
@@ -27,7 +29,11 @@ _LATER = {
     "iter_speculative_decode": "specviz.decoding",
     "speculative_decode": "specviz.decoding",
     "load_model": "specviz.models",
+    "record_assisted_generation": "specviz.decoding.assisted",
+    "show": "specviz.player.notebook",
 }
+
+__version__ = "0.1.0"  # as in pyproject.toml
 
 __all__ = [
     "DecodeSettings",
@@ -35,10 +41,13 @@ __all__ = [
     "ModelDrafter",
     "PromptLookupDrafter",
     "Trace",
+    "__version__",
     "autoregressive_decode",
     "iter_speculative_decode",
     "load_model",
     "read_trace",
+    "record_assisted_generation",
+    "show",
     "speculative_decode",
 ]
 

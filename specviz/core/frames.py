@@ -11,7 +11,7 @@ TOKEN_COLUMNS = {
     "round": "int64",
     "position": "int64",
     "status": "str",
-    "id": "int64",
+    "id": "Int64",
     "text": "str",
     "p": "float64",
     "q": "float64",
@@ -37,10 +37,13 @@ def token_frame(rounds: Iterable[Round]) -> pd.DataFrame:
 
     Columns:
         round: the round's index, from 0.
-        position: the token's place in the draft, from 1. A correction has the position of the token it replaces;
-            a bonus comes after the last drafted token, and an own token has position 1.
-        status: accepted, rejected, discarded, correction, bonus or own (nothing was drafted).
-        id, text: the token; the text may be part of a character.
+        position: the token's place in the draft, from 1; in a tree its depth, which siblings share. A correction has
+            the position of the token it replaces; a bonus comes after the last accepted token, and an own token has
+            position 1.
+        status: accepted, rejected, discarded, not taken (a node of a tree that was never judged), correction, bonus or
+            own (nothing was drafted).
+        id, text: the token; the text may be part of a character. The id is missing (NA) where another system wrote the
+            run and does not report it.
         p, q: the probability that the target and the draft gave the token, from 0 to 1.
         u: the random number that decided; a token is accepted where u < accept_prob.
         accept_prob: the probability of accepting the token.
@@ -58,7 +61,8 @@ def round_frame(rounds: Iterable[Round]) -> pd.DataFrame:
         round: its index, from 0.
         drafted, accepted, rejected, discarded: how many of its drafted tokens.
         emitted: correction, bonus, own or none: the token that the target added.
-        draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify.
+        draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify. NaN where it is
+            not reported.
         tokens: how many tokens it added to the text.
     """
     return _frame([_round_row(round) for round in rounds], ROUND_COLUMNS)
@@ -70,11 +74,11 @@ def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> pd.DataFrame
 
 
 def _token_rows(round: Round) -> Iterator[tuple[Any, ...]]:
-    for position, token in enumerate(round.drafted, start=1):
+    for depth, token in zip(round.depths, round.drafted, strict=True):
         probabilities = token.target_prob, token.draft_prob, token.u, token.accept_prob
-        yield round.index, position, token.status, token.id, token.text, *probabilities
+        yield round.index, depth + 1, token.status, token.id, token.shown, *probabilities
     added = round.emitted
-    if added.id is not None:
+    if added.kind != "none":
         yield round.index, round.accepted + 1, round.added, added.id, added.text, added.target_prob, None, None, None
 
 
@@ -89,5 +93,5 @@ def _round_row(round: Round) -> tuple[Any, ...]:
         round.draft_seconds,
         round.verify_seconds,
         round.overhead_seconds,
-        len(round.emitted_ids),
+        round.emits,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from specviz.core import metrics
+from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 
 FEWEST = 5  # blocks from which an interval is computed
@@ -28,13 +29,13 @@ class Block:
 def blocks_of(trace: Trace) -> list[Block]:
     """The blocks of a run in turns, while both decoders wrote; none of any other run."""
     plain, found, start = trace.autoregressive, list[Block](), 0
-    if plain is None or not plain.alternating:
+    if plain is None or not plain.alternating or not trace.timed:
         return found
     for round in trace.rounds:
-        tokens = len(round.emitted_ids)
+        tokens = round.emits
         steps = plain.seconds_per_token[start : start + tokens]
         if len(steps) == tokens:
-            found.append(Block(len(round.drafted), tokens, round.seconds, sum(steps)))
+            found.append(Block(len(round.drafted), tokens, known_seconds(round.seconds), sum(steps)))
         start += tokens
     return found
 

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 
+from specviz.core.rounds import NEVER_JUDGED, known_seconds
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, Round, Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many tokens of some rounds were drafted, accepted, rejected, discarded and emitted."""
+    """How many tokens of some rounds were drafted, accepted, rejected, discarded and emitted.
+
+    Of a tree, every node is drafted, and the nodes that were not taken count as discarded: neither was judged.
+    """
 
     rounds: int = 0
     drafted: int = 0
@@ -46,8 +50,8 @@ class Counts:
             self.drafted + len(statuses),
             self.accepted + accepted,
             self.rejected + statuses.count("rejected"),
-            self.discarded + statuses.count("discarded"),
-            self.emitted + accepted + (round.emitted.id is not None),
+            self.discarded + statuses.count("discarded") + statuses.count("not taken"),
+            self.emitted + accepted + (round.emitted.kind != "none"),
         )
 
 
@@ -75,17 +79,33 @@ class PositionCounts:
 
 def longest_draft(trace: Trace) -> int:
     """The number of positions in a draft of this run: the draft length, or more if the schedule made longer drafts."""
-    return max([trace.settings.draft_length, *(len(round.drafted) for round in trace.rounds)])
+    return max([trace.settings.draft_length, *(round.depth for round in trace.rounds)])
 
 
 def by_position(rounds: Sequence[Round], draft_length: int) -> list[PositionCounts]:
-    """Judged and accepted tokens for positions 1 to `draft_length` of the draft."""
+    """Judged and accepted tokens for positions 1 to `draft_length` of the draft.
+
+    Of a tree, a position is a depth. It counts as judged once, however many siblings were tried there.
+    """
     judged, accepted = [0] * draft_length, [0] * draft_length
     for round in rounds:
-        for position, token in enumerate(round.drafted[:draft_length]):
-            judged[position] += token.status != "discarded"
-            accepted[position] += token.status == "accepted"
+        statuses = list(zip(round.depths, (token.status for token in round.drafted), strict=True))
+        for depth in {depth for depth, status in statuses if status not in NEVER_JUDGED and depth < draft_length}:
+            judged[depth] += 1
+            accepted[depth] += (depth, "accepted") in statuses
     return [PositionCounts(i + 1, judged[i], accepted[i]) for i in range(draft_length)]
+
+
+def per_place_rate(rounds: Sequence[Round]) -> float | None:
+    """Accepted / judged places; None when nothing was judged.
+
+    For a chain it is the per-judgement rate. In a tree several tokens are judged for one place, until one is accepted.
+    """
+    if not any(round.is_tree for round in rounds):
+        return count(rounds).per_judgement_rate
+    positions = by_position(rounds, max(round.depth for round in rounds))
+    judged = sum(each.judged for each in positions)
+    return sum(each.accepted for each in positions) / judged if judged else None
 
 
 def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
@@ -105,7 +125,7 @@ class Running:
     """The state of the run after one round."""
 
     counts: Counts
-    speculative_seconds: float  # decoding so far, without prefill
+    speculative_seconds: float | None  # decoding so far, without prefill; None from a round without times on
     autoregressive_seconds: float | None  # of the target alone for as many tokens; None before it wrote them
 
     @property
@@ -119,10 +139,12 @@ class Running:
 def running(trace: Trace) -> list[Running]:
     """The state after each round."""
     states: list[Running] = []
-    counts, seconds = Counts(), 0.0
+    counts = Counts()
+    seconds: float | None = 0.0
     clock = _clock_beside(trace)
     for round in trace.rounds:
-        counts, seconds = counts.plus(round), seconds + round.seconds
+        counts = counts.plus(round)
+        seconds = None if seconds is None or round.seconds is None else seconds + round.seconds
         states.append(Running(counts, seconds, clock[counts.emitted] if counts.emitted < len(clock) else None))
     return states
 
@@ -146,37 +168,41 @@ class Costs:
     """The costs of a round, in units of one single-token target step."""
 
     step_seconds: float  # that unit: the plain run's median step
-    cost_ratio: float  # c: one draft step
+    cost_ratio: float  # c: one draft step, which drafts one token, or all nodes of one depth of a tree
     verification: dict[int, float]  # v(k): target time for k tokens at once
     overhead: float  # o: round time that is neither draft nor verify
 
-    def round_steps(self, drafted: int) -> float:
-        """The time of a round with this many drafted tokens, nc + v(n+1) + o."""
-        return drafted * self.cost_ratio + verification_steps(self.verification, drafted + 1) + self.overhead
+    def round_steps(self, drafted: int, depth: int | None = None) -> float:
+        """The time of a round with this many drafted tokens, nc + v(n+1) + o; with a tree, dc + v(n+1) + o.
+
+        The draft takes one step for each of a tree's d depths. `depth` None: the draft is a chain, and d is n.
+        """
+        steps = drafted if depth is None else depth
+        return steps * self.cost_ratio + verification_steps(self.verification, drafted + 1) + self.overhead
 
 
 def costs(trace: Trace) -> Costs | None:
-    """The costs measured by one trace (medians); None without a plain run or a drafted token."""
+    """The costs measured by one trace (medians); None without a plain run, a drafted token or times."""
     drafting = [round for round in trace.rounds if round.drafted]
-    if not trace.autoregressive or not trace.autoregressive.seconds_per_token or not drafting:
+    if not trace.autoregressive or not trace.autoregressive.seconds_per_token or not drafting or not trace.timed:
         return None
     step = median(trace.autoregressive.seconds_per_token)
     if not step:
         return None
     verify_seconds: dict[int, list[float]] = defaultdict(list)
     for round in trace.rounds:
-        verify_seconds[len(round.drafted) + 1].append(round.verify_seconds)
+        verify_seconds[len(round.drafted) + 1].append(known_seconds(round.verify_seconds))
     return Costs(
         step_seconds=step,
-        cost_ratio=median(round.draft_seconds / len(round.drafted) for round in drafting) / step,
+        cost_ratio=median(known_seconds(round.draft_seconds) / round.depth for round in drafting) / step,
         verification={k: median(seconds) / step for k, seconds in sorted(verify_seconds.items())},
-        overhead=median(round.overhead_seconds for round in trace.rounds) / step,
+        overhead=median(known_seconds(round.overhead_seconds) for round in trace.rounds) / step,
     )
 
 
 def speedup_at(rounds: Sequence[Round], costs: Costs) -> float | None:
     """What these very rounds gain at these costs: tokens / their time in target steps. None without a round."""
-    steps = sum(costs.round_steps(len(round.drafted)) for round in rounds)
+    steps = sum(costs.round_steps(len(round.drafted), round.depth) for round in rounds)
     return count(rounds).emitted / steps if steps else None
 
 

@@ -6,7 +6,7 @@ value a field.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import UnionType
@@ -47,24 +47,24 @@ def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def missing_field(value: object, kind: type) -> str | None:
-    """The path of the first field of a dataclass that the JSON value does not have, like "rounds.0.drafted"."""
+def missing_fields(value: object, kind: type) -> Iterator[str]:
+    """The paths of the fields of a dataclass that the JSON value does not have, like "rounds.0.drafted"."""
     if not isinstance(value, Mapping):
-        return None  # pydantic says what it should be
+        return  # pydantic says what it should be
     for name, (required, part) in _parts(kind).items():
         if name not in value:
             if required:
-                return name
-        elif part and (path := _missing_inside(value[name], part)):
-            return f"{name}.{path}"
-    return None
+                yield name
+        elif part:
+            yield from (f"{name}.{path}" for path in _missing_inside(value[name], part))
 
 
-def _missing_inside(value: object, part: type) -> str | None:
+def _missing_inside(value: object, part: type) -> Iterator[str]:
     if not isinstance(value, Sequence) or isinstance(value, str):
-        return missing_field(value, part)
-    paths = ((index, missing_field(each, part)) for index, each in enumerate(value))
-    return next((f"{index}.{path}" for index, path in paths if path), None)
+        yield from missing_fields(value, part)
+        return
+    for index, each in enumerate(value):
+        yield from (f"{index}.{path}" for path in missing_fields(each, part))
 
 
 @cache

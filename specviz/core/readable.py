@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from specviz.core.characters import LONGEST, spelled
-from specviz.core.trace import Candidate, ResidualCandidate, Round, Trace
+from specviz.core.trace import Candidate, DraftedToken, ResidualCandidate, Round, Trace
 
 Alternative = TypeVar("Alternative", Candidate, ResidualCandidate)
 AROUND = LONGEST - 1  # tokens that can hold the rest of a character
@@ -26,30 +26,32 @@ def readable(trace: Trace) -> Trace:
 
 
 def _texts(round: Round) -> list[str]:
-    return [*(token.text for token in round.drafted), round.emitted.text, *round.draft_tokens]
+    return [*(token.text or "" for token in round.drafted), round.emitted.text, *round.draft_tokens]
 
 
 def _written(round: Round) -> list[str]:
     """The tokens that the round adds to the text."""
-    texts = [token.text for token in round.drafted[: round.accepted]]
-    return texts if round.emitted.id is None else [*texts, round.emitted.text]
+    texts = [token.shown for token in round.accepted_tokens]
+    return texts if round.emitted.kind == "none" else [*texts, round.emitted.text]
 
 
 def _round(round: Round, before: Sequence[str], after: Sequence[str]) -> Round:
     """What the text goes on with decides the tokens that stay; a draft's own next tokens decide the others."""
-    written, drafted = _written(round), [token.text for token in round.drafted]
+    written, drafted = _written(round), [token.shown for token in round.drafted]
     stays = spelled([*before, *written, *after])[len(before) :]
-    guessed = spelled([*before, *drafted])[len(before) :]
+    paths = [[drafted[place] for place in path] for path in round.paths]
+    longest = paths if round.is_tree else [drafted] * len(drafted)  # in a tree several tokens may come next
+    guessed = [spelled([*before, *longest[i]])[len(before) + len(path) - 1] for i, path in enumerate(paths)]
     tokens = [
         replace(
             token,
-            text=stays[i] if i < round.accepted else guessed[i],
-            candidates=_alternatives(token.candidates, [*before, *drafted[:i]], token.id, guessed[i]),
+            text=_own_text(token, stays[len(paths[i]) - 1] if token.status == "accepted" else guessed[i]),
+            candidates=_alternatives(token.candidates, [*before, *paths[i][:-1]], token.id, guessed[i]),
         )
         for i, token in enumerate(round.drafted)
     ]
     emitted = round.emitted
-    if emitted.id is not None:
+    if emitted.kind != "none":
         text, context = stays[len(written) - 1], [*before, *written[:-1]]
         emitted = replace(
             emitted,
@@ -58,6 +60,11 @@ def _round(round: Round, before: Sequence[str], after: Sequence[str]) -> Round:
             residual_top=_alternatives(emitted.residual_top, context, emitted.id, text),
         )
     return replace(round, drafted=tokens, emitted=emitted, draft_tokens=spelled(round.draft_tokens))
+
+
+def _own_text(token: DraftedToken, text: str) -> str | None:
+    """A text that is not reported stays unknown."""
+    return None if token.text is None else text
 
 
 def _alternatives(found: Sequence[Alternative], before: Sequence[str], own: int | None, text: str) -> list[Alternative]:

@@ -28,8 +28,8 @@ class DraftGuesses:
 
     drafter: DrafterInfo
     token_ids: Ids  # the output
-    guesses: Ids | None  # a model's guess at each place; None for prompt lookup
-    proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # prompt lookup's, up to 16 from each place
+    guesses: Ids | None  # a model's guess at each place; None where a round's guesses are in `proposals`
+    proposals: Annotated[list[Ids], Field(max_length=MAX_TOKENS)] | None  # lookup's and heads', up to 16 from a place
     pieces: dict[TokenId, Piece]  # the text of each token in it
     exact: bool  # whether a real run chooses the same tokens, see `is_exact`
     seconds: Seconds = 0.0  # the time it took
@@ -145,9 +145,9 @@ def tails_of(trace: Trace) -> dict[int, list[int]]:
     written = 0
     for round in trace.rounds:
         judged = round.accepted + round.rejected
-        if round.discarded:
-            tails[written + judged - 1] = [token.id for token in round.drafted[judged:]]
-        written += len(round.emitted_ids)
+        if round.discarded and not round.is_tree:  # a tree has no tail: after one guess come several
+            tails[written + judged - 1] = [token.id for token in round.drafted[judged:] if token.id is not None]
+        written += round.emits
     return tails
 
 

@@ -9,14 +9,20 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import FailFast, Field, TypeAdapter
 
-Status = Literal["accepted", "rejected", "discarded"]
+from specviz.core.errors import InputError
+
+Status = Literal["accepted", "rejected", "discarded", "not taken"]  # the last: a node of a tree, never judged
 EmittedKind = Literal["correction", "bonus", "none"]  # as the trace file has it
+NEVER_JUDGED = ("discarded", "not taken")
+NOT_REPORTED = "⟨?⟩"  # is shown for a token that the system which wrote the run does not report
 TargetStatus = Literal["correction", "bonus", "own", "none"]  # as it is shown: nothing was drafted before an own token
 MAX_CANDIDATES = 64
 
 TokenId = Annotated[int, Field(ge=0, lt=2**31)]
 Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+# The place of a node's parent among the drafted tokens of its round; -1: the text. The file leaves out None: a chain.
+Parent = Annotated[int | None, Field(ge=-1, lt=64, exclude_if=lambda parent: parent is None)]
 Piece = Annotated[str, Field(max_length=2_000)]  # one token's text; bytes that are no whole character stand as ⟨E2⟩
 
 
@@ -41,14 +47,20 @@ class ResidualCandidate(NamedTuple):
 class DraftedToken:
     """One token the draft proposed, and what happened to it."""
 
-    id: TokenId
-    text: Piece
+    id: TokenId | None  # None where another system wrote the run and does not report it; so is the text
+    text: Piece | None
     status: Status
     target_prob: Probability | None = None  # None where recording was off
     draft_prob: Probability | None = None  # None also for a draft with another tokenizer: it has no such token
     accept_prob: Probability | None = None  # None for a discarded token: it was never judged
     u: Probability | None = None  # the number drawn; None when greedy
     candidates: Annotated[list[Candidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
+    parent: Parent = None
+
+    @property
+    def shown(self) -> str:
+        """Its text, or a sign where that is not reported."""
+        return NOT_REPORTED if self.text is None else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +68,7 @@ class EmittedToken:
     """The token the target adds at the end of a round; none after an accepted end of text."""
 
     kind: EmittedKind
-    id: TokenId | None = None
+    id: TokenId | None = None  # None without a token, or where another system does not report it
     text: Piece = ""
     target_prob: Probability | None = None
     candidates: Annotated[list[Candidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
@@ -70,9 +82,9 @@ class Round:
     """One draft phase and the target pass that checked it."""
 
     index: Annotated[int, Field(ge=0)]
-    draft_seconds: Seconds
-    verify_seconds: Seconds
-    overhead_seconds: Seconds  # the rest of the round, without recording
+    draft_seconds: Seconds | None  # None where another system wrote the run and does not report it
+    verify_seconds: Seconds | None
+    overhead_seconds: Seconds | None  # the rest of the round, without recording
     drafted: Annotated[list[DraftedToken], FailFast(), Field(max_length=64)]
     emitted: EmittedToken
     # What a draft with another tokenizer wrote, in its own tokens. The file leaves out an empty list.
@@ -87,13 +99,42 @@ class Round:
 
     @property
     def rejected(self) -> int:
-        """0 or 1: at most one drafted token a round is judged and fails."""
+        """Drafted tokens that were judged and failed: 0 or 1; in a tree also more, siblings that were tried in turn."""
         return sum(token.status == "rejected" for token in self.drafted)
 
     @property
     def discarded(self) -> int:
         """Number of drafted tokens that were never judged."""
-        return sum(token.status == "discarded" for token in self.drafted)
+        return sum(token.status in NEVER_JUDGED for token in self.drafted)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether the draft is a tree."""
+        return bool(self.drafted) and self.drafted[0].parent is not None
+
+    @property
+    def paths(self) -> list[list[int]]:
+        """For each drafted token the places of its ancestors, from the text on, and its own."""
+        paths: list[list[int]] = []
+        for place, token in enumerate(self.drafted):
+            parent = place - 1 if token.parent is None else min(token.parent, place - 1)
+            paths.append([*(paths[parent] if parent >= 0 else []), place])
+        return paths
+
+    @property
+    def depths(self) -> list[int]:
+        """The place of each drafted token in the text after the round's start, from 0; siblings share one."""
+        return [len(path) - 1 for path in self.paths] if self.is_tree else list(range(len(self.drafted)))
+
+    @property
+    def depth(self) -> int:
+        """Draft steps: the length of a chain, or a tree's longest path."""
+        return max(self.depths) + 1 if self.is_tree else len(self.drafted)
+
+    @property
+    def accepted_tokens(self) -> list[DraftedToken]:
+        """The drafted tokens that survived, in the order of the text."""
+        return [token for token in self.drafted if token.status == "accepted"]
 
     @property
     def added(self) -> TargetStatus:
@@ -101,15 +142,32 @@ class Round:
         return "own" if self.emitted.kind == "bonus" and not self.drafted else self.emitted.kind
 
     @property
-    def seconds(self) -> float:
-        """The whole round, in seconds."""
-        return self.draft_seconds + self.verify_seconds + self.overhead_seconds
+    def seconds(self) -> float | None:
+        """The whole round, in seconds; None where a part of it is not reported."""
+        draft, verify, overhead = self.draft_seconds, self.verify_seconds, self.overhead_seconds
+        return None if draft is None or verify is None or overhead is None else draft + verify + overhead
 
     @property
     def emitted_ids(self) -> list[int]:
-        """The token ids this round adds to the text."""
-        accepted = [token.id for token in self.drafted if token.status == "accepted"]
-        return accepted if self.emitted.id is None else [*accepted, self.emitted.id]
+        """The token ids this round adds to the text; without those that are not reported."""
+        ids = [*(token.id for token in self.accepted_tokens), self.emitted.id]
+        return [token_id for token_id in ids if token_id is not None]
+
+    @property
+    def emits(self) -> int:
+        """How many tokens this round adds to the text."""
+        return self.accepted + (self.emitted.kind != "none")
+
+
+def known_seconds(seconds: float | None) -> float:
+    """A time of a run that has times, as every run of this program has.
+
+    Raises:
+        InputError: another system wrote the run and does not report it.
+    """
+    if seconds is None:
+        raise InputError("This run has no times: the system that wrote it does not report them.")
+    return seconds
 
 
 _ROUND: TypeAdapter[Round] = TypeAdapter(Round)

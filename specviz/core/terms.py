@@ -17,12 +17,14 @@ class Counted:
     """What rounds of different lengths drafted and wrote: exact counts, and the cost of checking them.
 
     Prompt lookup may find fewer tokens than the draft length, or none, and a schedule chooses the length itself. E(γ)
-    would count γ drafted tokens in each of these rounds.
+    would count γ drafted tokens in each of these rounds. A tree drafts several tokens in a step, and a round can write
+    only one of them for each step.
     """
 
     tokens: float  # per target call
-    drafted: float  # the mean of all rounds, those without a draft among them
+    drafted: float  # draft steps, the mean of all rounds, those without a draft among them; a tree's are its depths
     verification: float  # the mean of v over these rounds, in target steps
+    nodes: float | None = None  # of trees: drafted tokens a round; None: a draft step drafts one token
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Terms:
     tokens in the place of E(γ) and γ.
     """
 
-    alpha: float  # per judgement
+    alpha: float  # per judgement; of a tree, per place: whether one of the tokens drafted for it was accepted
     draft_length: int
     cost_ratio: float  # c
     verification: float  # v at draft_length + 1
@@ -49,6 +51,12 @@ class Terms:
     def drafted(self) -> float:
         """Drafted tokens a round."""
         return self.counted.drafted if self.counted else self.draft_length
+
+    @property
+    def read(self) -> float:
+        """Tokens that the target reads in a round: the text's last one and every guess."""
+        nodes = self.counted.nodes if self.counted else None
+        return (self.drafted if nodes is None else nodes) + 1
 
     @property
     def checking(self) -> float:
@@ -99,20 +107,20 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
     The costs are those of a calibration if one is given, else those measured in the run itself. The draft length is the
     median over rounds with a draft.
     """
-    own, alpha = metrics.costs(trace), metrics.count(trace.rounds).per_judgement_rate
+    own, alpha = metrics.costs(trace), metrics.per_place_rate(trace.rounds)
     costs = costs or own
     if own is None or costs is None or alpha is None:
         return None
-    draft_length = median_high(len(round.drafted) for round in trace.rounds if round.drafted)
+    draft_length = median_high(round.depth for round in trace.rounds if round.drafted)
     verification = verification_steps(costs.verification, draft_length + 1)
     counted = counted_of(trace.rounds, costs) if lengths_differ(trace) else None
     return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead, counted)
 
 
 def lengths_differ(trace: Trace) -> bool:
-    """Whether the drafts of this run have no fixed length: prompt lookup, or a schedule that chooses the length."""
+    """Whether E(γ) does not describe the drafts: prompt lookup, trees, or a schedule that chooses the length."""
     lookup = trace.drafter is not None and trace.drafter.kind == "prompt-lookup"
-    return lookup or trace.settings.draft_schedule != "fixed"
+    return lookup or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None
 
 
 def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> Counted:
@@ -120,6 +128,7 @@ def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> Counted:
     counts = metrics.count(rounds)
     return Counted(
         tokens=counts.emitted / counts.rounds,
-        drafted=counts.drafted / counts.rounds,
+        drafted=fmean(round.depth for round in rounds),
         verification=fmean(verification_steps(costs.verification, len(round.drafted) + 1) for round in rounds),
+        nodes=counts.drafted / counts.rounds if any(round.is_tree for round in rounds) else None,
     )

@@ -4,18 +4,24 @@ The dataclasses mirror the trace file field by field. Decoding builds them unche
 `read_trace` checks everything: types, ranges, size, schema version and the bookkeeping.
 """
 
+import json
 import operator
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import FailFast, Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.outline import missing_field, read_outline
+from specviz.core.outline import missing_fields, read_outline
+from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, in_a_sentence, problems_of
+from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.round_checks import round_problems
 from specviz.core.rounds import (
     Candidate,
     DraftedToken,
@@ -32,6 +38,7 @@ from specviz.core.rounds import (
     parse_round,
 )
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.tree_shape import MAX_NODES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +50,7 @@ __all__ = [  # also the parts of a round: readers of a trace need both
     "DrafterInfo",
     "EmittedKind",
     "EmittedToken",
+    "Imported",
     "Machine",
     "ModelInfo",
     "Output",
@@ -64,11 +72,15 @@ __all__ = [  # also the parts of a round: readers of a trace need both
     "without_candidates",
 ]
 
-SCHEMA: Literal[1] = 1
+SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
+SCHEMAS = (1, 2)  # what is read
 MAX_TOKENS = 65_536  # in a prompt or an output
+NAMED = ("model", "eagle", "medusa", "early-exit")  # kinds of drafters that have a name of their own
 
 Name = Annotated[str, Field(max_length=300)]
 Text = Annotated[str, Field(max_length=2_000_000)]
+# The GPU that computed, by its name. None: the processor, or not reported; the file leaves it out.
+Device = Annotated[Name | None, Field(exclude_if=lambda device: device is None)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ class Machine:
     machine: Name
     torch: Name
     transformers: Name
-    threads: Annotated[int, Field(ge=1)]
+    threads: Annotated[int, Field(ge=0)]  # 0: not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +98,33 @@ class ModelInfo:
     """Which weights were used, in which number format."""
 
     name: Name
-    parameters: Annotated[int, Field(ge=0)]
+    parameters: Annotated[int, Field(ge=0)]  # 0: not reported
     dtype: Name
     weights_hash: Name  # of the weight files, to notice later that they changed
     forward: Name | None = None  # who read tokens: "light" (specviz) or "transformers"; None: not reported
+    device: Device = None
+
+    def as_drafter(self, kind: str) -> "DrafterInfo":
+        """This model as what drafted."""
+        return DrafterInfo(kind, self.name, self.parameters, self.dtype, self.weights_hash, self.forward, self.device)
 
 
 @dataclass(frozen=True, slots=True)
 class DrafterInfo:
     """Who drafted: a model, or a rule without a model (the model fields are then None)."""
 
-    kind: Name  # "model", "prompt-lookup", "person", ...
+    kind: Name  # "model", "prompt-lookup", "eagle", "medusa", "early-exit", "person", or "other"
     name: Name
     parameters: Annotated[int, Field(ge=0)] | None = None
     dtype: Name | None = None
     weights_hash: Name | None = None
     forward: Name | None = None
+    device: Device = None
+
+    @property
+    def asked_as(self) -> str:
+        """The name that a request asks for it by, see `RunRequest.draft`."""
+        return PROMPT_LOOKUP if self.kind == "prompt-lookup" else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +132,7 @@ class Prompt:
     """The prompt as text and as the target's tokens."""
 
     text: Text
-    token_ids: Annotated[list[TokenId], FailFast(), Field(min_length=1, max_length=MAX_TOKENS)]
+    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]  # empty: not reported
     tokens: Annotated[list[Piece], FailFast(), Field(max_length=MAX_TOKENS)]  # one display text per id
 
 
@@ -117,8 +140,8 @@ class Prompt:
 class PrefillSeconds:
     """Time to read the prompt; it is not part of decoding."""
 
-    target: Seconds
-    draft: Seconds
+    target: Seconds | None  # None where another system wrote the run and does not report it
+    draft: Seconds | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +158,26 @@ class Autoregressive:
 class Output:
     """The text that the run wrote, without the prompt."""
 
-    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]
+    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]  # empty where they are not reported
     text: Text
-    stopped_by: Literal["length", "eos"] | None  # None only during the run: never in a file
+    # None only during the run: never in a file. "other": another system wrote the run, and stopped it otherwise.
+    stopped_by: Literal["length", "eos", "other"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The system that wrote a run, if it was not this program."""
+
+    system: Name  # with its version where the record has one
+    notes: Annotated[list[Text], FailFast(), Field(max_length=20)]  # sentences: how the record was read
+    unknown: Annotated[list[Name], FailFast(), Field(max_length=20)]  # settings that it does not report
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A decode run: settings, models, prompt, rounds, timings, output."""
 
-    schema: Literal[1]
+    schema: Literal[1, 2]
     created: Name  # ISO 8601, UTC
     recorded_on: Machine
     target: ModelInfo
@@ -155,6 +188,12 @@ class Trace:
     rounds: Annotated[list[Round], FailFast(), Field(max_length=MAX_TOKENS)]
     autoregressive: Autoregressive | None
     output: Output
+    imported: Annotated[Imported | None, Field(exclude_if=lambda imported: imported is None)] = None
+
+    @property
+    def timed(self) -> bool:
+        """Whether every round has its times; a run that another system wrote may have none."""
+        return all(round.seconds is not None for round in self.rounds)
 
     # pandas is imported by the two methods that need it: it takes half a second, and most programs need no frame.
 
@@ -200,9 +239,11 @@ class Limits:
 
 FILE = Limits(megabytes=32, rounds=MAX_TOKENS, dense=True)  # on the command line
 UPLOAD = Limits(megabytes=4, rounds=2_000, dense=False)  # on a server that others use too
+SMALL_FILE = 250_000  # bytes: every problem in it is looked for; in a larger one that would take much memory
 
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
+_ROUND: TypeAdapter[Round] = TypeAdapter(Round)
 
 
 def dump_trace(trace: Trace) -> str:
@@ -232,84 +273,107 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     `specviz.core.outline`.
 
     Raises:
-        InputError: one sentence that says what is wrong and where.
+        InputError: one sentence that says what is wrong and where: every wrong field of a small file.
     """
     raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
     if len(raw) > limits.bytes:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
-    _check_outline(read_outline(raw, dense=limits.dense))
+    outline = read_outline(raw, dense=limits.dense)
+    small = len(raw) <= SMALL_FILE
+    _check_outline(outline, small=small)
     try:
         trace = _TRACE.validate_json(raw, strict=True)
     except ValidationError as error:
-        raise InputError(_first_problem(error)) from None
+        found = problems_of(error)
+        if small and found[0].where != WHOLE:
+            found = list(islice(_every_problem(outline), MOST_PROBLEMS + 1))
+        raise InputError(in_a_sentence("trace", found)) from None
     if len(trace.rounds) > limits.rounds:
         raise InputError(f"The trace has {len(trace.rounds):,} rounds; at most {limits.rounds:,} can be shown here.")
-    for problem in _bookkeeping_problems(trace):
-        raise InputError(f"The trace contradicts itself: {problem}.")
+    if contradictions := list(islice(_bookkeeping_problems(trace), MOST_PROBLEMS)):
+        raise InputError(f"The trace contradicts itself: {'; '.join(contradictions)}.")
     return trace
 
 
-def _check_outline(outline: object) -> None:
+def _check_outline(outline: object, *, small: bool) -> None:
     """The version first: the rest of another version's file may be anything."""
     schema = outline.get("schema", SCHEMA) if isinstance(outline, dict) else SCHEMA
-    if schema != SCHEMA:
-        raise InputError(f"The trace's schema is {str(schema)[:40]!r}; this version reads schema {SCHEMA}.")
-    if missing := missing_field(outline, Trace):
-        raise InputError(f"The trace is not valid at {missing}: Field required.")
+    if schema not in SCHEMAS:
+        raise InputError(f"The trace's schema is {str(schema)[:40]!r}; this version reads schemas 1 and {SCHEMA}.")
+    missing = list(islice(missing_fields(outline, Trace), MOST_PROBLEMS + 1))
+    if missing:
+        absent = [Problem(path, "Field required") for path in missing]
+        if small:
+            absent = [problem for problem in absent if "." not in problem.where]
+            absent += islice(_every_problem(outline), MOST_PROBLEMS + 1)
+        raise InputError(in_a_sentence("trace", absent))
 
 
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the file"
-    what = first["msg"].removeprefix("Value error, ").rstrip(".")
-    return f"The trace is not valid at {where[:120]}: {what[:200]}."
+def _every_problem(outline: object) -> Iterator[Problem]:
+    """What is wrong in each field and in each round; pydantic alone would stop at the first wrong round of a file."""
+    for name, value in outline.items() if isinstance(outline, dict) else ():
+        if name == "rounds" and isinstance(value, list):
+            for index, each in enumerate(value):
+                yield from _problems_in(_ROUND, each, f"rounds.{index}")
+        elif name == "rounds":
+            yield Problem(name, "Input should be a valid array")
+        elif name in _fields_of_traces():
+            yield from _problems_in(_fields_of_traces()[name], value, name)
+
+
+def _problems_in(shape: TypeAdapter[Any], value: object, where: str) -> list[Problem]:
+    try:
+        shape.validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        return problems_of(error, where)
+    return []
+
+
+@cache
+def _fields_of_traces() -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(Trace, include_extras=True)
+    return {name: TypeAdapter(hint) for name, hint in hints.items() if name != "rounds"}  # `_ROUND` reads those
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:
     """Fields that contradict each other, in the order of the file."""
-    if len(trace.prompt.tokens) != len(trace.prompt.token_ids):
+    if trace.prompt.token_ids and len(trace.prompt.tokens) != len(trace.prompt.token_ids):
         yield "prompt.tokens and prompt.token_ids differ in length"
-    adapts = trace.settings.draft_schedule == "heuristic"  # it can draft more than the length it starts with
-    longest = MAX_DRAFT_LENGTH if adapts else trace.settings.draft_length
+    if not trace.prompt.token_ids and not trace.imported:
+        yield "prompt.token_ids is empty"
+    imported = trace.imported is not None
+    free = imported or trace.settings.draft_schedule == "heuristic"  # a round can draft more than draft_length
+    longest = MAX_NODES if imported else MAX_DRAFT_LENGTH if free else trace.settings.draft_length
+    shape = trace.settings.tree_shape
     for position, round in enumerate(trace.rounds):
         if round.index != position:
             yield f"rounds.{position} has index {round.index}"
-        if len(round.drafted) > longest:
-            limit = longest if adapts else "draft_length"
-            yield f"rounds.{position} drafts {len(round.drafted)} tokens, more than {limit}"
-        yield from (f"rounds.{position} {problem}" for problem in _round_problems(round))
+        yield from (f"rounds.{position} {problem}" for problem in round_problems(round))
+        if round.depth > longest:
+            limit = longest if free else "draft_length"
+            yield f"rounds.{position} drafts {round.depth} tokens, more than {limit}"
+        if round.is_tree and (shape is None or len(round.drafted) > shape.nodes):
+            yield f"rounds.{position} drafts a tree that the setting tree, {trace.settings.tree}, does not allow"
     yield from _output_problems(trace)
 
 
-def _round_problems(round: Round) -> Iterator[str]:
-    statuses = [token.status for token in round.drafted]
-    in_order = ["accepted"] * round.accepted + ["rejected"] * round.rejected + ["discarded"] * round.discarded
-    if statuses != in_order or round.rejected > 1:
-        yield "has statuses out of order"
-    kind = round.emitted.kind
-    if (kind == "none") != (round.emitted.id is None):
-        yield f"emits kind {kind!r} with id {round.emitted.id}"
-    if (kind == "correction") != (round.rejected == 1):
-        yield f"emits kind {kind!r} with {round.rejected} rejected"
-    if round.discarded and not round.rejected and kind != "none":
-        yield "discards tokens without a rejection or an end of text"
-    if kind == "none" and not round.accepted:
-        yield "emits nothing"
-
-
 def _output_problems(trace: Trace) -> Iterator[str]:
-    written = trace.output.token_ids
-    plain = trace.autoregressive
+    ids, plain = trace.output.token_ids, trace.autoregressive
     if plain and len(plain.seconds_per_token) != len(plain.token_ids):
         yield "autoregressive.seconds_per_token and autoregressive.token_ids differ in length"
-    if trace.drafter is None and (trace.rounds or not plain or plain.token_ids != written):
+    if trace.drafter is None and (trace.rounds or not plain or plain.token_ids != ids):
         yield "a run without a drafter has no rounds, and its output is autoregressive.token_ids"
-    if trace.drafter and [token for round in trace.rounds for token in round.emitted_ids] != written:
+    reported = [token_id for round in trace.rounds for token_id in round.emitted_ids]
+    written = sum(round.emits for round in trace.rounds)
+    if trace.drafter and reported != ids:
         yield "output.token_ids is not what the rounds emit"
-    if not 1 <= len(written) <= trace.settings.max_new_tokens:
-        yield f"output.token_ids holds {len(written)} tokens, with max_new_tokens {trace.settings.max_new_tokens}"
+    if trace.drafter and len(reported) not in (0, written):
+        yield f"the rounds emit {written} tokens, and {len(reported)} of them have an id"
+    tokens = written if trace.drafter else len(ids)
+    if not 1 <= tokens <= trace.settings.max_new_tokens:
+        yield f"output.token_ids holds {tokens} tokens, with max_new_tokens {trace.settings.max_new_tokens}"
     if trace.output.stopped_by is None:
         yield "output.stopped_by is missing"
-    if trace.output.stopped_by == "length" and len(written) != trace.settings.max_new_tokens:
+    if trace.output.stopped_by == "length" and tokens != trace.settings.max_new_tokens:
         yield "output.stopped_by is 'length' before max_new_tokens"

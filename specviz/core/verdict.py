@@ -13,6 +13,7 @@ from typing import Literal
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
+from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
 from specviz.core.trace import Trace
@@ -202,10 +203,11 @@ def _label(speedup: float) -> Label:
 def _reason(terms: Terms, speedup: float) -> str:
     """The term that limits most, how many drafts are accepted, and how many would have to be."""
     accepted = _accepted(terms)
+    step = "depth of the tree" if terms.counted and terms.counted.nodes is not None else "token"
     limits = {
         "acceptance": f"The main limit is acceptance: {accepted}",
-        "draft cost": f"The main limit is the draft's cost, {terms.cost_ratio:.2f} target steps a token: {accepted}",
-        "verification": f"The main limit is checking {terms.drafted + 1:.3g} tokens at once, "
+        "draft cost": f"The main limit is the draft's cost, {terms.cost_ratio:.2f} target steps a {step}: {accepted}",
+        "verification": f"The main limit is checking {terms.read:.3g} tokens at once, "
         f"{terms.checking:.2f} target steps: {accepted}",
         "overhead": f"The main limit is overhead, {terms.overhead:.2f} target steps a round: {accepted}",
     }
@@ -214,6 +216,8 @@ def _reason(terms: Terms, speedup: float) -> str:
 
 def _accepted(terms: Terms) -> str:
     per_call = f", {terms.tokens:.2f} tokens per target call" if terms.counted else ""
+    if terms.counted and terms.counted.nodes is not None:
+        return f"a guess is accepted at {_percent(terms.alpha)} of the judged places{per_call}"
     return f"{_percent(terms.alpha)} of the judged drafts are accepted{per_call}"
 
 
@@ -243,12 +247,12 @@ def _why_they_differ(trace: Trace, at: int, plain_id: int) -> str:
         for round in trace.rounds
         for candidates in (
             *(token.candidates for token in round.drafted if token.status == "accepted"),
-            *([round.emitted.candidates] if round.emitted.id is not None else []),
+            *([round.emitted.candidates] if round.emitted.kind != "none" else []),
         )
     )
     known = {c.id: c.p for c in next(islice(recorded, at, None), [])}
     lead = _lead(known, trace.output.token_ids[at], plain_id)
-    return judge_difference(lead, trace.target.dtype, trace.target.name).sentence
+    return judge_difference(lead, trace.target.dtype, short_name(trace.target.name)).sentence
 
 
 def _lead(known: Mapping[int, float], written_id: int, plain_id: int) -> float | None:

@@ -23,7 +23,7 @@ def autoregressive_steps(
         began = perf_counter()
         logits = target.read(token_ids[-1:])
         if constraint:
-            logits = constrain(logits, constraint, token_ids, [])
+            logits = constrain(logits, constraint, [token_ids])
         token_id = sampler.choose(sampler.scores(logits)[0])
         token_ids.append(token_id)
         yield token_id, perf_counter() - began

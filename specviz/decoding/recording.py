@@ -8,8 +8,9 @@ from itertools import repeat
 import torch
 from torch import Tensor
 
-from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round, Status
+from specviz.core.trace import Candidate, DraftedToken, EmittedKind, EmittedToken, ResidualCandidate, Round
 from specviz.decoding.drafters.protocol import Draft
+from specviz.decoding.fates import Fates, fates_of
 from specviz.decoding.sampler import Sampler
 from specviz.decoding.verification import Verification
 from specviz.models.token_texts import TokenTexts
@@ -41,37 +42,39 @@ class Recorder:
         """One round; `emitted` is what it added to the text, cut after an end-of-text token."""
         accepted = min(verification.accepted, len(emitted))
         ended = len(emitted) <= verification.accepted  # an accepted end of text: the target's token is not emitted
-        rows = self._rows(draft, target, verification) if self._record else None
-        drafted = [self._drafted(i, draft, verification, accepted, ended, rows) for i in range(len(draft.token_ids))]
-        last = EmittedToken("none") if ended else self._emitted(draft, verification, rows)
+        fates = fates_of(draft, verification, accepted, ended)
+        rows = self._rows(draft, fates.along(target), verification, fates.place) if self._record else None
+        drafted = [self._drafted(i, draft, verification, fates, rows) for i in range(len(draft.token_ids))]
+        last = EmittedToken("none") if ended else self._emitted(draft, verification, fates.place, rows)
         own = draft.own_tokens or []
         return Round(index, seconds.draft, seconds.verify, seconds.overhead, drafted, last, own)
 
     def _drafted(
-        self, i: int, draft: Draft, verification: Verification, accepted: int, ended: bool, rows: "_Rows | None"
+        self, i: int, draft: Draft, verification: Verification, fates: Fates, rows: "_Rows | None"
     ) -> DraftedToken:
-        token_id = draft.token_ids[i]
-        judged = i < accepted or (i == accepted and not ended)
-        status: Status = "accepted" if i < accepted else "rejected" if judged else "discarded"
+        token_id, judgement = draft.token_ids[i], fates.judgements[i]
+        parent = draft.parents[i] if draft.parents is not None else None
         if rows is None:
-            return DraftedToken(token_id, self._token_texts[token_id], status)
+            return DraftedToken(token_id, self._token_texts[token_id], fates.statuses[i], parent=parent)
+        drawn = verification.drawn
         return DraftedToken(
             token_id,
             self._token_texts[token_id],
-            status,
+            fates.statuses[i],
             target_prob=rows.p_of_draft[i],
             draft_prob=rows.q_of_draft[i],
-            accept_prob=verification.accept_probs[i] if judged else None,
-            u=verification.drawn[i] if judged and verification.drawn is not None else None,
+            accept_prob=verification.accept_probs[judgement] if judgement is not None else None,
+            u=drawn[judgement] if judgement is not None and drawn is not None else None,
             candidates=rows.candidates[i],
+            parent=parent,
         )
 
-    def _emitted(self, draft: Draft, verification: Verification, rows: "_Rows | None") -> EmittedToken:
-        kind: EmittedKind = "correction" if verification.accepted < len(draft.token_ids) else "bonus"
+    def _emitted(self, draft: Draft, verification: Verification, place: int, rows: "_Rows | None") -> EmittedToken:
+        kind: EmittedKind = "correction" if place < len(draft.token_ids) else "bonus"
         token_id = verification.token_id
         if rows is None:
             return EmittedToken(kind, token_id, self._token_texts[token_id])
-        candidates = rows.candidates[verification.accepted]
+        candidates = rows.candidates[place]
         residual_top = self._residual_top(verification) if kind == "correction" else []
         return EmittedToken(kind, token_id, self._token_texts[token_id], rows.p_of_emitted, candidates, residual_top)
 
@@ -82,13 +85,13 @@ class Recorder:
         pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
         return [ResidualCandidate(token_id, self._token_texts[token_id], r) for token_id, r in pairs if r > 0]
 
-    def _rows(self, draft: Draft, target: Tensor, verification: Verification) -> "_Rows":
-        """The probabilities that the trace stores, gathered for all positions at once."""
+    def _rows(self, draft: Draft, target: Tensor, verification: Verification, place: int) -> "_Rows":
+        """The probabilities that the trace stores, gathered for all positions at once; `place` as in `Fates`."""
         count, known = len(draft.token_ids), draft.own_tokens is None
         both = self._both(draft, target)  # p in n + 1 rows, then q in n rows
         guess = torch.tensor([*draft.token_ids, verification.token_id])[:, None]
         chosen = guess.clone()
-        chosen[verification.accepted] = verification.token_id
+        chosen[place] = verification.token_id
         top = both.topk(min(TOP, both.shape[-1]))
         likely = top.indices.where(top.values > 0, torch.cat((guess, guess[:-1])))  # fewer tokens may be possible
         from_p, from_q = likely[: count + 1], torch.cat((likely[count + 1 :], likely[count : count + 1]))
@@ -99,7 +102,7 @@ class Recorder:
         return _Rows(
             p_of_draft=[row[0] for row in rows_p[:count]],
             q_of_draft=[row[0] if known else None for row in rows_q[:count]],
-            p_of_emitted=rows_p[verification.accepted][1],
+            p_of_emitted=rows_p[place][1],
             candidates=[
                 self._candidates(*row, known and i < count)
                 for i, row in enumerate(zip(ids.tolist(), rows_p, rows_q, strict=True))

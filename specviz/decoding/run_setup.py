@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, PrefillSeconds, Prompt, Round, Trace
+from specviz.models.forward import NO_TREES
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.machine import describe_machine
 from specviz.models.memory import cache_shortage
@@ -69,6 +70,8 @@ def set_up_run(
     token_texts = TokenTexts(target.tokens)
     token_ids = prompt_ids(target, prompt, vocabulary)
     for loaded in (target, draft):
+        if loaded and settings.tree and not loaded.forward.reads_trees:
+            raise InputError(NO_TREES.format(name=loaded.name))
         if loaded and len(token_ids) + settings.max_new_tokens > loaded.context:
             raise InputError(
                 f"The prompt ({len(token_ids)} tokens) and {settings.max_new_tokens} new tokens do not fit "
@@ -108,3 +111,8 @@ def prompt_ids(target: LoadedModel, prompt: str | Sequence[int], vocabulary: int
     if not all(0 <= token_id < vocabulary for token_id in token_ids):
         raise InputError(f"The prompt contains a token id outside 0 to {vocabulary - 1}.")
     return token_ids
+
+
+def until_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
+    """The tokens up to and including the first end of text."""
+    return token_ids[: next((i + 1 for i, token_id in enumerate(token_ids) if token_id in ends), None)]

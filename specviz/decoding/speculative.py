@@ -17,9 +17,10 @@ from specviz.decoding.draft_length import DraftLength
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
 from specviz.decoding.prompt_reading import TimedReading
 from specviz.decoding.recording import Recorder, Seconds
-from specviz.decoding.run_setup import RunSetup
+from specviz.decoding.rules import make_rule
+from specviz.decoding.run_setup import RunSetup, until_end
 from specviz.decoding.sampler import Sampler, make_sampler
-from specviz.decoding.verification import AcceptanceRule, make_rule
+from specviz.decoding.verification import AcceptanceRule
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
@@ -49,32 +50,26 @@ def speculative_rounds(
         drafted = perf_counter()
 
         # 2. The target reads the last token and the n drafted tokens in one pass. This gives n + 1 distributions.
-        logits = target.read([token_ids[-1], *draft.token_ids])
+        logits = target.read([token_ids[-1], *draft.token_ids], draft.tree)
         verified = perf_counter()
 
         # 3. The rule accepts the first tokens of the draft. The target's own token follows: a correction or a bonus.
         if constraint:
-            logits = constrain(logits, constraint, token_ids, draft.token_ids)
+            logits = constrain(logits, constraint, draft.texts(token_ids))
         target_scores = sampler.scores(logits)
         verification = rule.verify(draft, target_scores)
         draft_length.update(len(draft.token_ids), verification.accepted)
-        emitted = [*draft.token_ids[: verification.accepted], verification.token_id]
-        emitted = _until_end(emitted, setup.ends)
+        emitted = until_end([*verification.survivors(draft), verification.token_id], setup.ends)
         token_ids.extend(emitted)
 
         # 4. Both caches drop what was not accepted. The last token stays unread: the next round starts with it.
-        target.crop(len(token_ids) - 1)
+        target.crop(len(token_ids) - 1, verification.rows)
         proposer.commit(len(token_ids) - 1)
 
         seconds = Seconds(draft=drafted - began, verify=verified - drafted, overhead=perf_counter() - verified)
         yield recorder.round(index, seconds, draft, target_scores, verification, emitted)
         if len(token_ids) == final_length or token_ids[-1] in setup.ends:
             return
-
-
-def _until_end(token_ids: list[int], ends: frozenset[int]) -> list[int]:
-    """The tokens up to and including the first end of text."""
-    return token_ids[: next((i + 1 for i, token_id in enumerate(token_ids) if token_id in ends), None)]
 
 
 class SpeculativeRun:
@@ -102,7 +97,7 @@ class SpeculativeRun:
 
         model = CachedModel(target, setup.vocabulary)
         began = perf_counter()
-        proposer = drafter.begin(DraftContext(setup, sampler, constraint))
+        proposer = drafter.begin(DraftContext(setup, sampler, constraint, target=model))
         self._draft_reading = TimedReading(proposer.read_prompt(), perf_counter() - began)
         self._target_reading = TimedReading(model.prefill_steps(token_ids[:-1]))
 

@@ -9,8 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters.protocol import Draft
+from specviz.decoding.drafters.protocol import Draft, of_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +21,17 @@ class Verification:
     accept_probs: list[float]  # for each judged token: the accepted ones and, if there is one, the rejected one
     drawn: list[float] | None = None  # u for each judged token; None if nothing is drawn
     residual: Tensor | None = None  # (vocabulary,) the distribution a correction came from; None for a bonus
+    path: list[int] | None = None  # of a tree: the accepted guesses, by index; None: the first of a chain
+    judged: list[int] | None = None  # of a tree: the guesses that `accept_probs` and `drawn` are about, in order
+
+    def survivors(self, draft: Draft) -> list[int]:
+        """The accepted tokens."""
+        return draft.token_ids[: self.accepted] if self.path is None else [draft.token_ids[i] for i in self.path]
+
+    @property
+    def rows(self) -> list[int] | None:
+        """Of a tree: the rows of the target's pass that stay in its cache, the text's last token first."""
+        return None if self.path is None else [0, *(i + 1 for i in self.path)]
 
 
 class AcceptanceRule(Protocol):
@@ -57,38 +67,39 @@ class SamplingRule:
         """The accepted tokens, then a draw from the residual; if all were accepted, from the target's own."""
         count = len(draft.token_ids)
         drawn: list[float] = torch.rand(count, generator=self._generator, dtype=torch.float64).tolist()
-        p = _of_tokens(target_scores, draft.token_ids)
-        q = _of_tokens(draft.draft_scores, draft.token_ids) if draft.draft_scores is not None else [1.0] * count
+        p, q = of_tokens(target_scores, draft.token_ids), draft.token_probs
         accept_probs: list[float] = []
         for i in range(count):
             accept_probs.append(min(1.0, p[i] / q[i]))
             if drawn[i] >= accept_probs[i]:
                 rest = residual(target_scores[i], draft, i)
-                return Verification(i, self._draw(rest), accept_probs, drawn[: i + 1], rest)
-        return Verification(count, self._draw(target_scores[count]), accept_probs, drawn)
-
-    def _draw(self, probabilities: Tensor) -> int:
-        return int(torch.multinomial(probabilities, 1, generator=self._generator))
+                return Verification(i, draw(rest, self._generator), accept_probs, drawn[: i + 1], rest)
+        return Verification(count, draw(target_scores[count], self._generator), accept_probs, drawn)
 
 
-def _of_tokens(probabilities: Tensor, token_ids: list[int]) -> list[float]:
-    """Entry token_ids[i] of row i, for each i."""
-    rows: list[float] = probabilities[torch.arange(len(token_ids)), torch.tensor(token_ids, dtype=torch.long)].tolist()
-    return rows
+def draw(probabilities: Tensor, generator: torch.Generator) -> int:
+    """A token id from one row of probabilities, (vocabulary,)."""
+    return int(torch.multinomial(probabilities, 1, generator=generator))
 
 
 def residual(target_probs: Tensor, draft: Draft, position: int) -> Tensor:
     """(p - q)+ / (1 - sum of min(p, q)), the distribution of a correction; shape (vocabulary,)."""
+    return normalised(excess(target_probs, draft, position), target_probs)
+
+
+def excess(target_probs: Tensor, draft: Draft, position: int, share: float = 1.0) -> Tensor:
+    """(share · p - q)+ of each token, (vocabulary,); `share` is at most 1."""
     if draft.draft_scores is not None:
-        excess = (target_probs - draft.draft_scores[position]).clamp_(min=0)
-    else:  # q is a point mass on the drafted token
-        excess = target_probs.clone()
-        excess[draft.token_ids[position]] = 0
-    total = excess.sum()
-    # A rejection means p(x) < q(x), so some token has p > q. Only rounding can make the sum 0, and then p equals q.
-    return excess / total if total > 0 else target_probs
+        return (share * target_probs - draft.draft_scores[position]).clamp_(min=0)
+    left = share * target_probs  # q is a point mass on the drafted token
+    left[draft.token_ids[position]] = 0
+    return left
 
 
-def make_rule(settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:
-    """The lossless rule for these settings."""
-    return GreedyRule() if settings.greedy else SamplingRule(generator)
+def normalised(left: Tensor, target_probs: Tensor) -> Tensor:
+    """What is left, with sum 1.
+
+    A rejection means p(x) < q(x), so some token has p > q. Only rounding can make the sum 0, and then p equals q.
+    """
+    total = left.sum()
+    return left / total if total > 0 else target_probs

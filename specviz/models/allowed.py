@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Literal
 
+from specviz.core.names import is_path
 from specviz.models.catalogue import bundled_names
 from specviz.models.folders import find_folder
 from specviz.models.pairs import known_names
@@ -48,6 +49,12 @@ def may_be_typed() -> bool:
     return not sources() <= {"catalogue"}
 
 
+def typed_names() -> str:
+    """What visitors can type beside the menus, in words; empty where that is nothing."""
+    words: dict[Source, str] = {"hub": "a Hub id", "folders": "a folder"}
+    return " or ".join(each for source, each in words.items() if source in sources())
+
+
 def is_allowed(name: str) -> bool:
     """Whether a visitor may name this model. An existing folder counts as a folder, whatever its name looks like."""
     if name in offered_names():
@@ -55,3 +62,22 @@ def is_allowed(name: str) -> bool:
     if find_folder(name):
         return "folders" in sources()
     return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_names()
+
+
+def why_refused(name: str) -> str:
+    """One sentence for a name that is not allowed: what is wrong with it, and what works here.
+
+    Where folders are not open to visitors, it does not tell which folders there are.
+    """
+    if name in known_names():
+        return f"{name} is not on this server, which downloads no models: use {_usable()}."
+    if is_path(name) and may_be_typed():
+        if "folders" not in sources():
+            return f"{name[:100]!r} is a folder, and this server reads none: use {_usable()}."
+        return f"There is no folder {name[:100]!r} on this server: use {_usable()}."
+    return f"There is no model named {name[:100]!r} here: use {_usable()}."
+
+
+def _usable() -> str:
+    more = ["one from the catalogue"] if "catalogue" in sources() else []
+    return ", or ".join([", ".join(bundled_names()), *more, *filter(None, [typed_names()])])

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import MODELS_FOLDER, count_parameters, weights_hash
-from specviz.models.devices import choose_device
+from specviz.models.devices import choose_device, device_name
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.llama_weights import Weights, build
 from specviz.models.loaded_model import DTYPES, LoadedModel, ModelFacts, cache_bytes
@@ -37,7 +37,7 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
         cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
         device=device,
     )
-    info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT)
+    info = ModelInfo(name, parameters, dtype, weights_hash(folder), LIGHT, device_name(device))
     make_model, make_tokenizer = partial(_transformers, name, dtype), partial(_tokenizer, name)
     return LoadedModel(read_tokens(name), name, info, facts, LightForward(llama), make_model, make_tokenizer)
 

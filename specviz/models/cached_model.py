@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from specviz.models.hidden_states import HiddenStates
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.tree_mask import tree_mask
 
 CHUNK = 128
 """Tokens of a prompt in one pass. Between two passes a job can be stopped, and others can go on.
@@ -31,6 +33,7 @@ class CachedModel:
         self._device = loaded.facts.device
         self._reader = loaded.forward.reader(whole=whole)
         self.length = 0  # tokens in the cache
+        self._tree: list[int] = []  # the parents of its last tokens, if they are nodes of a tree
 
     def prefill(self, tokens: Sequence[int]) -> None:
         """Read the prompt without asking for a distribution."""
@@ -45,20 +48,84 @@ class CachedModel:
             yield
         self._reader.end_prompt()
 
-    def read(self, tokens: Sequence[int]) -> Tensor:
+    def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
         """Read `tokens` in one forward pass; returns the next-token logits after each, (len(tokens), vocabulary).
 
         The logits are float32 on the CPU, as is the random generator of the run.
-        """
-        return self._read(tokens)[:, : self._vocabulary].to("cpu", torch.float32)
 
-    def crop(self, length: int) -> None:
-        """Remove every token after the first `length` from the cache."""
+        Args:
+            tokens: what follows the cache, one token after the other; or, with `parents`, nodes of a tree.
+            parents: the node that each token follows, counted from the tree's first; -1: the text before the tree.
+                A tree may be read in several passes. It ends with `crop`.
+        """
+        logits = self._read(tokens) if parents is None else self._read_tree(tokens, parents)
+        return logits[:, : self._vocabulary].to("cpu", torch.float32)
+
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
+        """Remove every token after the first `length` from the cache; of a tree, also what is not on the `path`.
+
+        Args:
+            length: the tokens that stay, at most.
+            path: the nodes that follow the text, one after the other; None: no tree was read.
+        """
+        if path is not None:
+            self._select(path)
         excess = max(0, self.length - length)
         self._reader.crop(excess)
         self.length -= excess
+
+    def first_layers(self, count: int) -> "FirstLayers":
+        """The first layers alone, for guesses after what this model has read.
+
+        Raises:
+            InputError: its forward pass cannot stop early.
+        """
+        return FirstLayers(self, count)
+
+    def store_states(self) -> HiddenStates:
+        """Store the last hidden states of all tokens from now on, for a head that drafts from them.
+
+        Raises:
+            InputError: this model's forward pass does not give them.
+        """
+        return self._reader.store_states()
 
     def _read(self, tokens: Sequence[int], *, last: bool = False) -> Tensor:
         logits = self._reader.read(torch.tensor(tokens, device=self._device), last=last)
         self.length += len(tokens)
         return logits
+
+    def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
+        self._tree += parents
+        self.length += len(tokens)
+        positions, mask = tree_mask(self.length - len(self._tree), self._tree, len(tokens), self._device)
+        return self._reader.read_tree(torch.tensor(tokens, device=self._device), positions, mask)
+
+    def _select(self, path: Sequence[int]) -> None:
+        start = self.length - len(self._tree)
+        self._reader.select(start, list(path))
+        self.length = start + len(path)
+        self._tree = []
+
+
+class FirstLayers(CachedModel):
+    """The first layers of a model that reads a text: they read guesses, in the model's own cache.
+
+    The keys and values of the text are those of the whole model, because its first layers compute the same. Those of
+    guesses are overwritten when the whole model reads them.
+    """
+
+    def __init__(
+        self, whole: CachedModel, count: int
+    ) -> None:  # without `super().__init__`: it has no cache of its own
+        self._whole = whole
+        self._vocabulary, self._device = whole._vocabulary, whole._device
+        self._reader = whole._reader.first_layers(count)
+        self._tree = []
+        self.length = whole.length
+
+    def catch_up(self) -> None:
+        """Have read what the whole model has read: more of the text, and no guess."""
+        self._reader.crop(max(0, self.length - self._whole.length))
+        self._tree = []
+        self.length = self._whole.length

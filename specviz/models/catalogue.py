@@ -8,9 +8,14 @@ from math import prod
 from pathlib import Path
 
 from specviz.core.assets import ASSETS
+from specviz.core.errors import InputError
+from specviz.core.request import EARLY_EXIT
 from specviz.core.trace import Trace
+from specviz.models.folders import find_folder
 
 MODELS_FOLDER = ASSETS / "models"
+HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
+HEAD_KINDS = ("eagle", "medusa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,70 @@ def _describe(folder: Path) -> BundledModel:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class BundledHead:
+    """One head on a bundled target that ships with the app."""
+
+    name: str
+    kind: str  # one of HEAD_KINDS
+    target: str  # the only model that it can draft for
+    parameters: int  # its own: the output embedding is the target's
+    longest: int | None  # most tokens that it drafts in a round; None: any number
+
+    @property
+    def folder(self) -> Path:
+        """The folder with its files."""
+        return MODELS_FOLDER / self.name
+
+
+@cache
+def bundled_heads() -> tuple[BundledHead, ...]:
+    """The bundled heads, by name."""
+    return tuple(_describe_head(file.parent) for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")))
+
+
+def head_names() -> list[str]:
+    """Names of the bundled heads."""
+    return [head.name for head in bundled_heads()]
+
+
+def part_of_target(draft: str) -> bool:
+    """Whether a drafter of this name is part of the target: a bundled head, or the first layers."""
+    return draft in head_names() or draft.startswith(EARLY_EXIT)
+
+
+def check_heads(target: str, draft: str) -> None:
+    """Refuse a head as a target, and a target that the head cannot draft for, before anything is loaded.
+
+    A folder may hold the head's own target, which shows when it is loaded. Names of models pass.
+
+    Raises:
+        InputError: one sentence.
+    """
+    heads = {head.name: head for head in bundled_heads()}
+    if target in heads:
+        raise InputError(f"{target} is a head: it drafts for {heads[target].target} and cannot be the target.")
+    if draft in heads and target != heads[draft].target and not find_folder(target):
+        raise InputError(wrong_target(draft, heads[draft].target, target))
+
+
+def wrong_target(name: str, of: str, target: str) -> str:
+    """Why a head on the model `of` cannot draft for this target."""
+    same = "other weights of " if target == of else ""
+    return f"{name} drafts from the hidden states of {of}, so it cannot draft for {same}{target}."
+
+
+def _describe_head(folder: Path) -> BundledHead:
+    config = json.loads((folder / HEAD_FILE).read_text(encoding="utf-8"))
+    return BundledHead(
+        name=folder.name,
+        kind=config["kind"],
+        target=config["target"],
+        parameters=count_parameters(folder / "model.safetensors"),
+        longest=config.get("depths"),
+    )
+
+
 def count_parameters(weights: Path) -> int:
     """Parameters stored in a safetensors file, from its header alone (8 bytes of length, then JSON)."""
     with weights.open("rb") as file:
@@ -74,11 +143,13 @@ def weights_hash(folder: Path) -> str:
 
 def changed_weights(trace: Trace) -> list[str]:
     """A sentence for each model of the trace whose weights here differ from those it was recorded with."""
+    if trace.imported:
+        return []  # another system wrote it and reports no hash
     recorded = [(trace.target.name, trace.target.weights_hash)]
-    if trace.drafter and trace.drafter.kind == "model":
+    if trace.drafter and trace.drafter.kind in ("model", *HEAD_KINDS):
         recorded.append((trace.drafter.name, trace.drafter.weights_hash or ""))
     return [
         f"The weights of {name} on this machine differ from those in this trace."
         for name, digest in recorded
-        if name in bundled_names() and weights_hash(MODELS_FOLDER / name) != digest
+        if name in (*bundled_names(), *head_names()) and weights_hash(MODELS_FOLDER / name) != digest
     ]

@@ -40,11 +40,22 @@ def accelerator() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
+def device_name(device: torch.device) -> str | None:
+    """A GPU's name, for a trace; None for the processor, which the machine's description names."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return "the Apple GPU" if device.type == "mps" else None
+
+
 def free_bytes(device: str) -> int:
-    """Memory that is free on a device; 0 where a GPU cannot tell. An Apple GPU shares the machine's memory."""
+    """Memory that is free on a device; 0 where a GPU cannot tell. An Apple GPU shares the machine's memory.
+
+    torch keeps the memory of models that were removed, and gives it to the next one: on CUDA that is free too.
+    """
     if device != "cuda":
         return available_bytes()
     try:
-        return int(torch.cuda.mem_get_info()[0])
+        kept = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        return int(torch.cuda.mem_get_info()[0]) + kept
     except RuntimeError:  # some drivers and virtual GPUs do not answer: the CPU is used
         return 0

@@ -9,9 +9,13 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from specviz.models.hidden_states import HiddenStates
+from specviz.models.key_values import KeyValues
 from specviz.models.llama import Llama
 
 LIGHT, TRANSFORMERS = "light", "transformers"
+NO_TREES = "{name} is read by transformers' forward pass, which cannot read a tree here: draft a chain instead."
+NO_EARLY_EXIT = "{name} is read by transformers' forward pass, which cannot stop at an early layer here."
 
 
 class Reader(Protocol):
@@ -20,17 +24,38 @@ class Reader(Protocol):
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
         """Read (n,) tokens; returns the logits after each, (n, rows), or after the last one alone, (1, rows)."""
 
+    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        """Read nodes of a tree, see `specviz.models.tree_mask`; returns the logits after each, (n, rows)."""
+
+    def select(self, start: int, rows: list[int]) -> None:
+        """After the first `start` tokens of the cache keep only these rows, counted from `start`."""
+
     def crop(self, excess: int) -> None:
         """Remove the last tokens from the cache. Called after every round, also with 0."""
 
     def end_prompt(self) -> None:
         """The prompt has been read: from now on `crop` may be called."""
 
+    def first_layers(self, count: int) -> "Reader":
+        """A reader of the same text with the first layers alone, which writes into the same cache.
+
+        Raises:
+            InputError: this forward pass cannot stop early.
+        """
+
+    def store_states(self) -> HiddenStates:
+        """Store the last hidden states of all tokens from now on, in step with the cache. Asked before the first pass.
+
+        Raises:
+            InputError: this forward pass does not give them.
+        """
+
 
 class Forward(Protocol):
     """A model's forward pass."""
 
     name: str  # LIGHT or TRANSFORMERS
+    reads_trees: bool  # whether its readers have `read_tree` and `select`
 
     def reader(self, *, whole: bool = False) -> Reader:
         """A reader of a new text.
@@ -47,6 +72,7 @@ class LightForward:
     """The forward pass of `llama.py`."""
 
     name = LIGHT
+    reads_trees = True
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama
@@ -59,22 +85,52 @@ class LightForward:
 class LightReader:
     """Reads with `llama.py`."""
 
-    def __init__(self, llama: Llama) -> None:
+    def __init__(self, llama: Llama, cache: KeyValues | None = None) -> None:
         self._llama = llama
-        self.cache = llama.cache()
+        self.cache = llama.cache() if cache is None else cache
+        self._states: HiddenStates | None = None
 
     @torch.inference_mode()
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
         """See `Reader`."""
-        hidden = self._llama.hidden(ids, self.cache)
+        hidden = self._hidden(ids)
         return self._llama.logits(hidden[-1:] if last else hidden)
+
+    @torch.inference_mode()
+    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        """See `Reader`."""
+        return self._llama.logits(self._hidden(ids, positions, mask))
+
+    @torch.inference_mode()
+    def select(self, start: int, rows: list[int]) -> None:
+        """See `Reader`."""
+        self.cache.select(start, rows)
+        if self._states:
+            self._states.select(start, rows)
 
     def crop(self, excess: int) -> None:
         """See `Reader`."""
         self.cache.crop(self.cache.length - excess)
+        if self._states:
+            self._states.crop(self.cache.length)
 
     def end_prompt(self) -> None:
         """Nothing to do."""
+
+    def first_layers(self, count: int) -> Reader:
+        """See `Reader`."""
+        return LightReader(self._llama.first(count), self.cache)
+
+    def store_states(self) -> HiddenStates:
+        """See `Reader`."""
+        self._states = self._states or HiddenStates()
+        return self._states
+
+    def _hidden(self, ids: Tensor, positions: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+        hidden = self._llama.hidden(ids, self.cache, positions, mask)
+        if self._states:
+            self._states.append(hidden)
+        return hidden
 
 
 def forced() -> bool:

@@ -11,6 +11,8 @@ class KeyValues:
     `store` is (layers, 2, heads, room, size of a head); the first `length` of the `room` tokens are in use.
     """
 
+    texts = 1
+
     def __init__(self, layers: int, heads: int, size: int, like: Tensor) -> None:
         self.length = 0
         self._use(like.new_empty(layers, 2, heads, 0, size))

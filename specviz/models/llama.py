@@ -10,13 +10,14 @@ Llama (Touvron et al. 2023), Mistral without a sliding window, Qwen2 (with biase
 Qwen3 (with a norm on each head's queries and keys). `llama_weights.py` builds it from a checkpoint.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from specviz.models.batch_key_values import BatchKeyValues
 from specviz.models.key_values import FIRST_ROOM, KeyValues
 
 
@@ -91,9 +92,17 @@ class Llama:
             linears += [layer.queries_keys_values, layer.attention_out, layer.gate_up, layer.down]
         return sum(linear.for_one.nbytes for linear in linears if linear.for_one is not None)
 
+    def first(self, count: int) -> "Llama":
+        """A model of the first layers, with the norm and the output embedding of the whole; it copies no weight."""
+        return replace(self, layers=self.layers[:count])
+
     def cache(self) -> KeyValues:
         """An empty cache for one text."""
         return KeyValues(len(self.layers), self.kv_heads, self.size, self.embedding)
+
+    def batch_cache(self, texts: int) -> BatchKeyValues:
+        """An empty cache for so many texts."""
+        return BatchKeyValues(len(self.layers), texts, self.kv_heads, self.size, self.embedding)
 
     def hidden(
         self, ids: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
@@ -106,18 +115,47 @@ class Llama:
             positions: (n,) places in the text; None: one after the other, after the cache's.
             mask: (n, cache length + n), true where a token may look; None: at itself and everything before it.
         """
-        past, count = cache.length, len(ids)
+        return self.through_layers(self.embedding[ids], cache, positions, mask)
+
+    def through_layers(
+        self, x: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        """The same from what stands for each token before the first layer, (n, hidden)."""
+        past, count = cache.length, len(x)
         end = past + count
         cache.reserve(count)
         rotation = self.rotary.at(slice(past, end) if positions is None else positions, end)
         if mask is None and past and count > 1:  # else the attention's own mask, or none, does
-            mask = torch.ones(count, end, dtype=torch.bool, device=ids.device).tril(past)
-        bias = None if mask is None else torch.zeros_like(mask, dtype=self.embedding.dtype).masked_fill_(~mask, -inf)
-        x = self.embedding[ids]
+            mask = torch.ones(count, end, dtype=torch.bool, device=x.device).tril(past)
+        x = self._through(x, cache, rotation, mask)
+        cache.length = end
+        return x
+
+    def hidden_of_batch(self, ids: Tensor, cache: BatchKeyValues) -> Tensor:
+        """Read tokens of several texts in one pass, each text after its own part of the cache.
+
+        The texts share the matrices and nothing else: no token looks at another text.
+
+        Args:
+            ids: (texts, n).
+            cache: of the texts so far; its `lengths` stay, because not every text may have n tokens to read.
+
+        Returns:
+            The last hidden states, (texts, n, hidden).
+        """
+        places, mask = cache.reserve(ids.shape[1])
+        cos, sin = self.rotary.at(places, cache.end)
+        x = self._through(self.embedding[ids.flatten()], cache, (cos[:, None], sin[:, None]), mask[:, None])
+        return x.view(*ids.shape, -1)
+
+    def _through(
+        self, x: Tensor, cache: KeyValues | BatchKeyValues, rotation: tuple[Tensor, Tensor], mask: Tensor | None
+    ) -> Tensor:
+        """All layers and the last norm, (n, hidden) in and out; of a batch, the texts one after the other."""
+        bias = None if mask is None else torch.zeros_like(mask, dtype=x.dtype).masked_fill_(~mask, -inf)
         for index, layer in enumerate(self.layers):
             x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), cache, rotation, bias)
             x = x + _mlp(layer, self._norm(x, layer.mlp_norm))
-        cache.length = end
         return self._norm(x, self.norm)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -129,12 +167,12 @@ class Llama:
         layer: Layer,
         index: int,
         x: Tensor,
-        cache: KeyValues,
+        cache: KeyValues | BatchKeyValues,
         rotation: tuple[Tensor, Tensor],
         bias: Tensor | None,
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
-        heads = layer.queries_keys_values(x).view(1, len(x), -1, self.size).transpose(1, 2)
+        heads = layer.queries_keys_values(x).view(cache.texts, len(x) // cache.texts, -1, self.size).transpose(1, 2)
         both, values = torch.split(heads, [self.heads + self.kv_heads, self.kv_heads], 1)  # queries and keys; values
         if layer.query_norm is not None and layer.key_norm is not None:
             queries, keys = both[:, : self.heads], both[:, self.heads :]

@@ -5,13 +5,15 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from specviz.core.errors import InputError
-from specviz.models.forward import TRANSFORMERS, Reader
+from specviz.models.forward import NO_EARLY_EXIT, NO_TREES, TRANSFORMERS, Reader
+from specviz.models.hidden_states import HiddenStates
 
 
 class TransformersForward:
     """Calls a model of transformers."""
 
     name = TRANSFORMERS
+    reads_trees = False
 
     def __init__(self, model: PreTrainedModel, model_name: str) -> None:
         self._model = model
@@ -53,6 +55,14 @@ class TransformersReader:
         logits: Tensor = result.logits[0]
         return logits
 
+    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        """Not here: how a mask of one's own is taken differs from architecture to architecture."""
+        raise InputError(NO_TREES.format(name=self._name))
+
+    def select(self, start: int, rows: list[int]) -> None:
+        """Not here either: a tree is never read."""
+        raise InputError(NO_TREES.format(name=self._name))
+
     def crop(self, excess: int) -> None:
         """See `Reader`."""
         if excess or self._sliding:  # a sliding window needs a crop each round, even of 0 tokens
@@ -63,3 +73,13 @@ class TransformersReader:
         """See `Reader`."""
         for layer in self._sliding:  # not earlier: for the prompt it would waste memory
             layer.activate_past_recording()
+
+    def first_layers(self, count: int) -> Reader:
+        """Not here: how a pass is stopped differs from architecture to architecture."""
+        raise InputError(NO_EARLY_EXIT.format(name=self._name))
+
+    def store_states(self) -> HiddenStates:
+        """Not here: only heads on a bundled target ask for them, and those are read by the light forward pass."""
+        raise InputError(
+            f"{self._name} is read by transformers' forward pass, which does not hand over its hidden states here."
+        )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 
 from specviz.core.errors import InputError
 from specviz.core.trace import ModelInfo
+from specviz.models.devices import device_name
 from specviz.models.forward import Forward, LightForward, Reader, forced
 from specviz.models.layout import store_fast
 from specviz.models.llama_weights import build, unknown_because
@@ -40,7 +42,7 @@ def from_transformers(
     if forward is None:
         store_fast(model)
     chosen: Forward = forward or TransformersForward(model, name)
-    info = ModelInfo(info.name, info.parameters, info.dtype, info.weights_hash, chosen.name)
+    info = replace(info, forward=chosen.name, device=device_name(model.device))
     return LoadedModel(tokenizer, name, info, _facts(model), chosen, lambda: model, lambda: tokenizer)
 
 

@@ -12,9 +12,13 @@ import torch
 from tokenizers import Tokenizer
 
 from specviz.core.errors import InputError
+from specviz.models.catalogue import weights_hash
 from specviz.training.data import Domain, Mixture, read_corpus, read_documents
+from specviz.training.eagle import Eagle
+from specviz.training.heads import WEIGHTS, Head, go_on_from, head_objective, held_out_head_losses, save_head
 from specviz.training.lessons import corpus_rows, load_lessons, read_with, written_rows
 from specviz.training.loop import Objective, Plan, distil, next_token, train
+from specviz.training.medusa import Medusa
 from specviz.training.optimizers import Rates
 from specviz.training.report import describe_run, held_out_losses, read_log, save_model
 from specviz.training.shapes import averaged, load_llama, new_model, with_layers
@@ -95,16 +99,47 @@ def _draft(options: argparse.Namespace) -> None:
     _run(model, objective, domains, options, options.rows * lessons.ids.shape[1], about)
 
 
+def _eagle(options: argparse.Namespace) -> None:
+    model = Eagle(load_llama(options.start), options.width)
+    _train_head(model, options, {"started_from": options.start.resolve().name})
+
+
+def _medusa(options: argparse.Namespace) -> None:
+    target = load_llama(options.target)
+    _train_head(Medusa(target.config.hidden_size), options, {})
+
+
+def _train_head(model: Head, options: argparse.Namespace, about: dict[str, Any]) -> None:
+    domains, lessons, target = _domains(options), load_lessons(options.lessons), load_llama(options.target)
+    about |= {"objective": "KL from the target", "guesses": options.guesses, "judged_share": options.share}
+    about |= {"lesson_tokens": lessons.ids.numel(), "lessons": lessons.about, "seed": options.seed}
+    if options.earlier:
+        go_on_from(model, options.earlier)
+        about |= {"before": read_log(options.earlier)}
+    objective = head_objective(lessons, options.rows, options.seed, options.share, WEIGHTS[: options.guesses])
+    plan = _plan(options)
+    progress = train(model, objective, plan, options.out / "checkpoint.pt", _say)
+    about |= {"held_out_loss": held_out_head_losses(model, target, domains)}
+    _say(f"held-out losses of each guess {about['held_out_loss']}")
+    log = describe_run(plan, progress, options.rows * lessons.ids.shape[1], **about)
+    name, digest = options.target.resolve().name, weights_hash(options.target)
+    save_head(model, target, name, digest, options.out, log)
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    rates = Rates(options.muon, options.adam, warmup=options.warmup, hold=options.hold)
+    return Plan(options.steps, rates, until=_until(options.until), save_every=options.save_every)
+
+
 def _run(
     model: Any,
-    objective: Objective,
+    objective: Objective[Any],
     domains: list[Domain],
     options: argparse.Namespace,
     tokens_a_step: int,
     about: dict[str, Any],
 ) -> None:
-    rates = Rates(options.muon, options.adam, warmup=options.warmup, hold=options.hold)
-    plan = Plan(options.steps, rates, until=_until(options.until), save_every=options.save_every)
+    plan = _plan(options)
     progress = train(model, objective, plan, options.out / "checkpoint.pt", _say)
     losses = held_out_losses(model, domains)
     _say(f"held-out losses {losses}")
@@ -144,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_average(commands)
     _add_lessons(commands)
     _add_draft(commands)
+    _add_heads(commands)
     return parser
 
 
@@ -200,6 +236,20 @@ def _add_draft(commands: Any) -> None:
     command.add_argument("--lessons", type=Path, nargs="+", required=True)
     command.add_argument("--start", type=Path, required=True, help="the target, or a draft to train further")
     command.add_argument("--layers", type=int, nargs="+", help="layers of the start, in order; without it, all")
+
+
+def _add_heads(commands: Any) -> None:
+    for name, run in (("eagle", _eagle), ("medusa", _medusa)):
+        command = _command(commands, name, f"a head ({name}) on a target, distilled on lessons", run)
+        _add_course(command, Rates(muon=0.015, adam=2e-3), rows=8)
+        command.add_argument("--lessons", type=Path, nargs="+", required=True)
+        command.add_argument("--target", type=Path, required=True)
+        command.add_argument("--share", type=float, default=0.4, help="of the places of a batch that are judged")
+        command.add_argument("--guesses", type=int, default=4, choices=range(1, 5), help="of a round that are judged")
+        command.add_argument("--earlier", type=Path, help="a head to train further")
+        if name == "eagle":
+            command.add_argument("--start", type=Path, required=True, help="a model whose first layer it starts from")
+            command.add_argument("--width", type=int, default=576, help="of the feed-forward part")
 
 
 def _add_mix(command: Any, length: int) -> None:

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 
 from specviz.training.data import Mixture
@@ -15,7 +15,8 @@ from specviz.training.lessons import Lessons, states
 from specviz.training.losses import distillation_loss, next_token_loss
 from specviz.training.optimizers import Optimizers, Rates
 
-Objective = Callable[[LlamaForCausalLM, int], Tensor]  # (model, step) -> loss
+Model = TypeVar("Model", bound=nn.Module)
+Objective = Callable[[Model, int], Tensor]  # (model, step) -> loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Progress:
         return min(1.0, max(self.step / plan.steps, by_clock))
 
 
-def next_token(mixture: Mixture, rows: int, length: int) -> Objective:
+def next_token(mixture: Mixture, rows: int, length: int) -> Objective[LlamaForCausalLM]:
     """The objective of a target: cross-entropy with the text, on `rows` rows of `length` tokens a step."""
 
     def objective(model: LlamaForCausalLM, step: int) -> Tensor:
@@ -56,7 +57,7 @@ def next_token(mixture: Mixture, rows: int, length: int) -> Objective:
     return objective
 
 
-def distil(lessons: Lessons, rows: int, seed: int) -> Objective:
+def distil(lessons: Lessons, rows: int, seed: int) -> Objective[LlamaForCausalLM]:
     """The objective of a draft: KL from the target's distribution after every token, on `rows` rows a step."""
 
     def objective(model: LlamaForCausalLM, step: int) -> Tensor:
@@ -67,8 +68,8 @@ def distil(lessons: Lessons, rows: int, seed: int) -> Objective:
 
 
 def train(
-    model: LlamaForCausalLM,
-    objective: Objective,
+    model: Model,
+    objective: Objective[Model],
     plan: Plan,
     checkpoint: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
@@ -92,7 +93,7 @@ def train(
             _save(model, optimizers, progress, checkpoint)
     if checkpoint:
         _save(model, optimizers, progress, checkpoint)
-    model.eval()  # type: ignore[no-untyped-call]
+    model.eval()
     return progress
 
 
@@ -104,7 +105,7 @@ def _line(progress: Progress, plan: Plan) -> str:
     )
 
 
-def _save(model: LlamaForCausalLM, optimizers: Optimizers, progress: Progress, path: Path) -> None:
+def _save(model: nn.Module, optimizers: Optimizers, progress: Progress, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {"model": model.state_dict(), "optimizers": optimizers.state_dict(), "progress": asdict(progress)}
     unfinished = path.with_suffix(".new")  # a run that is killed while writing still has the last checkpoint
@@ -112,7 +113,7 @@ def _save(model: LlamaForCausalLM, optimizers: Optimizers, progress: Progress, p
     unfinished.replace(path)
 
 
-def _resume(model: LlamaForCausalLM, optimizers: Optimizers, path: Path | None) -> Progress:
+def _resume(model: nn.Module, optimizers: Optimizers, path: Path | None) -> Progress:
     if not path or not path.is_file():
         return Progress()
     state: dict[str, Any] = torch.load(path, weights_only=True)

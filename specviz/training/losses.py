@@ -31,14 +31,15 @@ class _HeadLoss(torch.autograd.Function):
             total += -(p * log_q).sum() - entropy.sum()
             gradient = (log_q.exp_() - p).bfloat16()
             into_hidden[start : start + SLICE] = gradient @ work
-            into_weight += gradient.T @ rows
+            if ctx.needs_input_grad[1]:  # not the embedding of a target whose head is trained
+                into_weight += gradient.T @ rows
         ctx.save_for_backward(into_hidden.div_(len(hidden)), into_weight.div_(len(hidden)))
         return total / len(hidden)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None]:
         into_hidden, into_weight = ctx.saved_tensors
-        return into_hidden * gradients[0], into_weight * gradients[0], None
+        return into_hidden * gradients[0], into_weight * gradients[0] if ctx.needs_input_grad[1] else None, None
 
 
 def next_token_loss(hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
@@ -63,9 +64,25 @@ def distillation_loss(hidden: Tensor, weight: Tensor, teacher_hidden: Tensor, te
     work = teacher_weight.bfloat16()
 
     def wanted(start: int, stop: int) -> tuple[Tensor, Tensor]:
-        log_p = (teacher_hidden[start:stop].bfloat16() @ work.T).float().log_softmax(-1)
-        p = log_p.exp()
-        return p, -(p * log_p).sum(-1)
+        return distribution(teacher_hidden[start:stop], work)
+
+    loss: Tensor = _HeadLoss.apply(hidden, weight, wanted)  # type: ignore[no-untyped-call]
+    return loss
+
+
+def distribution(hidden: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """What a model expects after each state, (rows, vocabulary), and the entropy of each row in nats, (rows,)."""
+    log_p = (hidden.bfloat16() @ weight.bfloat16().T).float().log_softmax(-1)
+    p = log_p.exp()
+    return p, -(p * log_p).sum(-1)
+
+
+def divergence(hidden: Tensor, weight: Tensor, target: tuple[Tensor, Tensor]) -> Tensor:
+    """KL(target || model) like `distillation_loss`, from a `distribution` that several losses share."""
+    p, entropy = target
+
+    def wanted(start: int, stop: int) -> tuple[Tensor, Tensor]:
+        return p[start:stop], entropy[start:stop]
 
     loss: Tensor = _HeadLoss.apply(hidden, weight, wanted)  # type: ignore[no-untyped-call]
     return loss

@@ -57,10 +57,15 @@ def held_out_losses(model: LlamaForCausalLM, domains: Sequence[Domain]) -> dict[
     return {domain.name: round(_loss(model, domain.held_out), 4) for domain in domains}
 
 
+def held_out_rows(text: Tensor) -> Tensor:
+    """The judged part of a domain's held-out text, (rows, length + 1): the last token of a row is only a label."""
+    row = min(ROW, len(text) - 1)
+    return text[: min(len(text), JUDGED_TOKENS) // (row + 1) * (row + 1)].long().view(-1, row + 1)
+
+
 @torch.no_grad()
 def _loss(model: LlamaForCausalLM, text: Tensor) -> float:
-    row = min(ROW, len(text) - 1)
-    rows = text[: min(len(text), JUDGED_TOKENS) // (row + 1) * (row + 1)].long().view(-1, row + 1)
+    rows = held_out_rows(text)
     total = 0.0
     for part in torch.split(rows, 8):
         logits = model(input_ids=part[:, :-1], use_cache=False).logits

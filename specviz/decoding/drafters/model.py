@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-import torch
 from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.steps import Steps, result_of
-from specviz.core.trace import DrafterInfo
 from specviz.decoding.constraints import constrain
 from specviz.decoding.draft_length import unsure_below
+from specviz.decoding.drafters.model_tree import ModelNodes
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.tree import TreeProposer
 from specviz.decoding.prompt_reading import TimedReading
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -23,15 +23,20 @@ CHUNK = 64  # tokens read in one pass along an output: the logits of a long one 
 class ModelDrafter(Drafter):
     """Drafts with a smaller model."""
 
+    grows_trees = True
+
     def __init__(self, loaded: LoadedModel) -> None:
         self.loaded: LoadedModel | None = loaded
         self._model = loaded
         made = loaded.info
-        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash, made.forward)
+        self.info = made.as_drafter("model")
 
-    def begin(self, context: DraftContext) -> "ModelProposer":
+    def begin(self, context: DraftContext) -> Proposer:
         """Open the model; nothing is read yet."""
-        return ModelProposer(context.open_model(self._model, context.setup.vocabulary), context)
+        model, setup = context.open_model(self._model, context.setup.vocabulary), context.setup
+        if shape := setup.settings.tree_shape:
+            return TreeProposer(ModelNodes(model, setup.prompt.token_ids), context, shape)
+        return ModelProposer(model, context)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
         """The same as `guess_along_steps`, without a pause."""
@@ -61,6 +66,7 @@ class ModelProposer(Proposer):
 
     def __init__(self, model: CachedModel, context: DraftContext) -> None:
         self._model = model
+        self._context = context
         self._sampler = context.sampler
         self._constraint = context.constraint
         self._unsure_below = unsure_below(context.setup.settings)
@@ -78,16 +84,16 @@ class ModelProposer(Proposer):
         for _ in range(count):
             logits = self._model.read(unread)[-1:]
             if self._constraint:
-                logits = constrain(logits, self._constraint, [*token_ids, *guesses], [])
+                logits = constrain(logits, self._constraint, [[*token_ids, *guesses]])
             scores = self._sampler.scores(logits)
-            guesses.append(self._sampler.choose(scores[0]))
-            rows.append(scores)
+            guesses.append(self._context.choose(scores[0]))
+            rows.append(scores[0])
             unread = guesses[-1:]
             if self._is_unsure(scores, guesses[-1]):
                 # Stop after this guess, not before it. If unsure guesses were dropped, the ones that are judged would
                 # no longer be draws from q, and the output would no longer be distributed as p.
                 break
-        return Draft(guesses, torch.cat(rows) if rows else None)
+        return self._context.draft(guesses, rows)
 
     def commit(self, length: int) -> None:
         """Remove the guesses that did not survive from the cache."""

@@ -10,7 +10,6 @@ from itertools import takewhile
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import DrafterInfo
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
 from specviz.decoding.drafters.text_tokens import REPLACEMENT, TextTokens, common_length
 from specviz.decoding.run_setup import RunSetup, set_up_run
@@ -32,7 +31,7 @@ class TranslatedDrafter(Drafter):
         self._draft_tokens, self._target_tokens = TextTokens(loaded.tokens), TextTokens(target.tokens)
         self._token_texts = TokenTexts(loaded.tokens)
         made = loaded.info
-        self.info = DrafterInfo("model", made.name, made.parameters, made.dtype, made.weights_hash, made.forward)
+        self.info = made.as_drafter("model")
 
     def check(self, settings: DecodeSettings) -> None:
         """Refuse to sample.
@@ -55,6 +54,7 @@ class TranslatedDrafter(Drafter):
         if not same_tokens(target.tokens, self._target.tokens):
             raise InputError(f"{self._model.name} was made to draft for {self._target.name}, not for {target.name}.")
         self.check(settings)
+        self.check_tree(settings)
         setup = set_up_run(target, None, prompt, settings)
         text, _ = self._target_tokens.spell_whole(setup.prompt.token_ids)
         length, room = len(self._draft_tokens.open(text)), self._model.context

@@ -1,0 +1,228 @@
+"""Records transformers' own assisted generation as a trace: what was proposed, what was accepted, how long it took.
+
+Read in transformers 5.23, `src/transformers/generation`: `_assisted_decoding` and `_get_candidate_generator` in
+utils.py, the candidate generators in candidate_generator.py. In each round it calls the generator's `get_candidates`,
+then the target once, then the generator's `update_candidate_strategy`. These two methods of the generator are listened
+to, and hooks of PyTorch tell when the target's pass begins and ends. The models' `forward` stays as it is.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+from transformers.generation.candidate_generator import PromptLookupCandidateGenerator
+
+from specviz.core.errors import InputError
+from specviz.core.trace import Round, Trace
+from specviz.decoding.assisted_facts import RunFacts, trace_of
+from specviz.decoding.drafters.protocol import Draft, of_tokens
+from specviz.decoding.recording import Recorder, Seconds
+from specviz.decoding.sampler import Greedy
+from specviz.decoding.verification import Verification, residual
+from specviz.models.token_texts import TokenTexts
+
+FACTORY = "_get_candidate_generator"  # the model's method that makes the generator of a run
+
+
+@contextmanager
+def record_assisted_generation(model: Any, tokenizer: Any) -> Iterator["AssistedRecording"]:
+    """Record what `model.generate(..., assistant_model=...)` or `(..., prompt_lookup_num_tokens=...)` does inside.
+
+        with record_assisted_generation(model, tokenizer) as recording:
+            model.generate(**inputs, assistant_model=assistant, max_new_tokens=64)
+        trace = recording.trace
+
+    The ids that `generate` returns are those it returns without recording: no random number is drawn here.
+
+    Args:
+        model: the target, a model of transformers that can generate.
+        tokenizer: its tokenizer, for the texts of tokens.
+
+    Raises:
+        InputError: this version of transformers makes its candidates in another way.
+    """
+    make = getattr(model, FACTORY, None)
+    if make is None:
+        raise InputError(f"{type(model).__name__} has no {FACTORY}: assisted runs are recorded with transformers 5.23.")
+    before = vars(model).get(FACTORY)
+    recording = AssistedRecording(model, tokenizer)
+
+    def make_and_listen(*arguments: Any, **options: Any) -> Any:
+        generator = make(*arguments, **options)
+        recording.listen(generator, options["generation_config"], options["input_ids"])
+        return generator
+
+    setattr(model, FACTORY, make_and_listen)
+    hooks = [
+        model.register_forward_pre_hook(recording.pass_begins),
+        model.register_forward_hook(recording.pass_ends),
+    ]
+    try:
+        yield recording
+    finally:
+        for hook in hooks:
+            hook.remove()
+        delattr(model, FACTORY)
+        if before is not None:
+            setattr(model, FACTORY, before)
+
+
+class AssistedRecording:
+    """The assisted runs that `record_assisted_generation` saw."""
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        self._model, self._tokenizer = model, tokenizer
+        self._runs: list[_Run] = []
+
+    @property
+    def traces(self) -> list[Trace]:
+        """A trace of each call of `generate` that wrote something, in their order.
+
+        transformers reads the prompt in the passes of the first round, so the times of that round include it, and the
+        time for the prompt alone is not known. There is no run of the target alone beside it.
+
+        Raises:
+            InputError: a run cannot be a trace; the sentence says why.
+        """
+        return [trace_of(run.facts, self._tokenizer, run.rounds) for run in self._runs if run.rounds]
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the last call of `generate`; see `traces`.
+
+        Raises:
+            InputError: nothing was recorded, or as `traces`.
+        """
+        traces = self.traces
+        if not traces:
+            raise InputError(
+                "Nothing was recorded: inside the with block, call generate of the same model, with assistant_model or "
+                "prompt_lookup_num_tokens."
+            )
+        return traces[-1]
+
+    def listen(self, generator: Any, config: Any, input_ids: Tensor) -> None:
+        """A run begins; `generator` will propose its candidates."""
+        self._runs.append(_Run(RunFacts(self._model, generator, config, input_ids[0].tolist()), self._tokenizer))
+
+    def pass_begins(self, *_: object) -> None:
+        """A hook: the target begins a pass."""
+        if self._runs:
+            self._runs[-1].pass_begins()
+
+    def pass_ends(self, *_: object) -> None:
+        """A hook: the target's pass has ended."""
+        if self._runs:
+            self._runs[-1].pass_ends()
+
+
+class _Run:
+    """One call of `generate`: listens to its candidate generator and makes a `Round` of each of its rounds."""
+
+    def __init__(self, facts: RunFacts, tokenizer: Any) -> None:
+        self.facts = facts
+        self.rounds: list[Round] = []
+        self._recorder = Recorder(TokenTexts(tokenizer), _Probabilities(), record=True)
+        self._drafting = False
+        self._verify_seconds = 0.0
+        generator = facts.generator
+        self._propose, self._update = generator.get_candidates, generator.update_candidate_strategy
+        generator.get_candidates = self.get_candidates
+        generator.update_candidate_strategy = self.update_candidate_strategy
+
+    def get_candidates(self, input_ids: Tensor, **options: Any) -> tuple[Tensor, Tensor | None]:
+        """The generator's own, timed. A pass of the target inside it is part of the draft: an early exit is one."""
+        self._began = self._now()
+        self._drafting = True
+        try:
+            candidates: tuple[Tensor, Tensor | None] = self._propose(input_ids, **options)
+        finally:
+            self._drafting = False
+        self._drafted = self._now()
+        self._length, self._candidates = input_ids.shape[1], candidates
+        return candidates
+
+    def pass_begins(self) -> None:
+        """The target begins a pass."""
+        if not self._drafting:
+            self._pass_began = self._now()
+
+    def pass_ends(self) -> None:
+        """The target has ended a pass."""
+        if not self._drafting:
+            self._verify_seconds = self._now() - self._pass_began
+
+    def update_candidate_strategy(self, input_ids: Tensor, scores: Tensor, num_matches: int) -> None:
+        """The generator's own, then the round is recorded. The clock of the round has stopped by then.
+
+        Args:
+            input_ids: the text with what this round wrote, (1, length).
+            scores: the target's logits after transformers' processors, (1, n + 1, vocabulary).
+            num_matches: how many tokens were written besides the last one.
+        """
+        self._update(input_ids, scores, num_matches)
+        draft_seconds, whole = self._drafted - self._began, self._now() - self._began
+        rest = max(0.0, whole - draft_seconds - self._verify_seconds)  # rounding may make it less than 0
+        seconds = Seconds(draft_seconds, self._verify_seconds, rest)
+        target = _probabilities(scores[0], scores.shape[-1])
+        draft = self._draft(target.shape[-1])
+        emitted: list[int] = input_ids[0, self._length :].tolist()
+        verification = verification_of(draft, target, emitted, greedy=self.facts.greedy)
+        self.rounds.append(self._recorder.round(len(self.rounds), seconds, draft, target, verification, emitted))
+
+    def _draft(self, vocabulary: int) -> Draft:
+        """The candidates of this round, with q where it is known: prompt lookup has none, its guesses are certain."""
+        ids, logits = self._candidates
+        guesses: list[int] = ids[0, self._length :].tolist()
+        if logits is not None and guesses and logits.shape[1] >= len(guesses):
+            return Draft(guesses, _probabilities(logits[0, : len(guesses)], vocabulary))
+        certain = isinstance(self.facts.generator, PromptLookupCandidateGenerator)
+        return Draft(guesses, None, own_tokens=None if certain or not guesses else [])
+
+    def _now(self) -> float:
+        """The time when all work that was asked of the device is done."""
+        if self.facts.model.device.type != "cpu":
+            torch.accelerator.synchronize()
+        return perf_counter()
+
+
+def verification_of(draft: Draft, target: Tensor, emitted: list[int], *, greedy: bool) -> Verification:
+    """What transformers decided in a round, from what it wrote.
+
+    It does not say how many candidates it accepted where an end of text or the length limit cut the round short. But a
+    token that replaces a rejected one is never equal to it: then the last token written is an accepted candidate.
+
+    Args:
+        draft: the candidates.
+        target: the target's probabilities, (n + 1, vocabulary).
+        emitted: the tokens that the round wrote, at least one.
+        greedy: whether the most probable token is always chosen.
+    """
+    count, last = len(draft.token_ids), len(emitted) - 1
+    ended = last < count and emitted[last] == draft.token_ids[last]
+    accepted = last + ended
+    judged = min(accepted + (not ended), count)
+    if greedy:
+        return Verification(accepted, emitted[-1], [1.0] * accepted + [0.0] * (judged - accepted))
+    p, q = of_tokens(target, draft.token_ids)[:judged], draft.token_probs
+    accept_probs = [min(1.0, each / q[place]) if q[place] else 1.0 for place, each in enumerate(p)]
+    rest = residual(target[last], draft, last) if judged > accepted else None
+    return Verification(accepted, emitted[-1], accept_probs, residual=rest)
+
+
+class _Probabilities(Greedy):
+    """Scores are probabilities: transformers has applied temperature, top-k and top-p by then."""
+
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """The scores as they are."""
+        return scores
+
+
+def _probabilities(logits: Tensor, vocabulary: int) -> Tensor:
+    """The softmax of each row on the CPU, (n, vocabulary): models of one family may be padded to different sizes."""
+    rows = logits.detach().float().softmax(-1).cpu()
+    return pad(rows, (0, vocabulary - rows.shape[-1]))

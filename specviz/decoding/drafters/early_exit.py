@@ -1,0 +1,95 @@
+"""Drafting with the target's own first layers, in the target's own cache (`models/early_exit.py`)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from torch import Tensor
+
+from specviz.core.errors import InputError
+from specviz.core.replay import DraftGuesses
+from specviz.core.settings import DecodeSettings
+from specviz.core.steps import Steps, result_of
+from specviz.decoding.drafters.model import ModelDrafter, ModelProposer
+from specviz.decoding.drafters.model_tree import ModelNodes
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.tree import TreeProposer
+from specviz.decoding.run_setup import RunSetup
+from specviz.models.cached_model import CachedModel, FirstLayers
+from specviz.models.early_exit import EarlyExit
+from specviz.models.loaded_model import LoadedModel
+
+
+class EarlyExitDrafter(Drafter):
+    """Drafts with the first layers of the target."""
+
+    grows_trees = True
+
+    def __init__(self, layers: EarlyExit) -> None:
+        self.layers = layers
+        made = layers.info
+        self.info = made.as_drafter("early-exit")
+
+    def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
+        """Tokenize and check.
+
+        Raises:
+            InputError: the layers are another model's; or see `Drafter.set_up`.
+        """
+        if target.info.weights_hash != self.layers.info.weights_hash:
+            raise InputError(f"{self.info.name} are layers of another model, so they cannot draft for {target.name}.")
+        return super().set_up(target, prompt, settings)
+
+    def begin(self, context: DraftContext) -> Proposer:
+        """Nothing to read: the keys and values of the text are in the target's cache, those of the first layers too.
+
+        Where draft models are opened in another way, or no target reads along, the layers get a cache of their own.
+        """
+        if context.target is None or context.open_model is not CachedModel:
+            return ModelDrafter(self.layers.model).begin(context)
+        first, setup = context.target.first_layers(self.layers.layers), context.setup
+        shape = setup.settings.tree_shape
+        nodes = _Nodes(first, setup.prompt.token_ids)
+        inner = TreeProposer(nodes, context, shape) if shape else ModelProposer(first, context)
+        return EarlyExitProposer(inner, first)
+
+    def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
+        """The same as `guess_along_steps`, without a pause."""
+        return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
+
+    def guess_along_steps(
+        self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
+    ) -> Steps[DraftGuesses]:
+        """See `ModelDrafter.guess_along_steps`."""
+        guesses = yield from ModelDrafter(self.layers.model).guess_along_steps(target, prompt_ids, output_ids)
+        return replace(guesses, drafter=self.info)
+
+
+class EarlyExitProposer(Proposer):
+    """Lets another proposer draft in the target's cache, and clears its guesses away before the target reads them."""
+
+    def __init__(self, inner: Proposer, first: FirstLayers) -> None:
+        self._inner = inner
+        self._first = first
+
+    def read_prompt(self) -> Iterator[None]:
+        """The target does."""
+        yield from ()
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """What the other one proposes. It finds all of the text in the cache, except the last token."""
+        self._first.catch_up()
+        draft = self._inner.propose(token_ids, count)
+        self._first.catch_up()
+        return draft
+
+    def commit(self, length: int) -> None:
+        """Nothing to do: the target's cache holds what was accepted."""
+
+
+class _Nodes(ModelNodes):
+    """Reads trees in a cache that is cleared after each."""
+
+    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+        """Read the text's last token: no node of an earlier tree is left."""
+        self._read = []
+        return super().after_text(token_ids)

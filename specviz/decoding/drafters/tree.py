@@ -1,0 +1,173 @@
+"""Drafting a tree: several guesses at each place, grown depth by depth by any drafter that has a distribution."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil, log
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from specviz.core.tree_shape import TreeShape
+from specviz.decoding.constraints import constrain
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
+from specviz.decoding.sampler import Sampler
+
+TEXT = -1  # the parent of the first guesses
+
+
+@dataclass(slots=True)
+class Tree:
+    """Guesses, each after its parent. The children of a node stand in the order in which they were chosen."""
+
+    token_ids: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    rows: list[Tensor] = field(default_factory=list)  # (vocabulary,) the scores that each guess was chosen from
+
+    def add(self, parent: int, token_id: int, row: Tensor) -> int:
+        """A new guess after `parent`; returns its number."""
+        self.token_ids.append(token_id)
+        self.parents.append(parent)
+        self.rows.append(row)
+        return len(self.token_ids) - 1
+
+    def path(self, node: int) -> list[int]:
+        """The tokens that lead from the text to this node, its own included."""
+        tokens: list[int] = []
+        while node != TEXT:
+            tokens.insert(0, self.token_ids[node])
+            node = self.parents[node]
+        return tokens
+
+    def only(self, nodes: list[int]) -> "Tree":
+        """The tree of these nodes alone, in this order; each one's parent must be among them, earlier."""
+        number = {node: i for i, node in enumerate(nodes)} | {TEXT: TEXT}
+        parents = [number[self.parents[node]] for node in nodes]
+        return Tree([self.token_ids[node] for node in nodes], parents, [self.rows[node] for node in nodes])
+
+
+class NodeReader(Protocol):
+    """What a drafter must be able to do to grow trees."""
+
+    longest: int | None = None  # the most guesses that it can make one after the other; None: any number
+
+    def read_prompt(self) -> Iterator[None]:
+        """As `Proposer.read_prompt`."""
+        yield from ()
+
+    @abstractmethod
+    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+        """The logits after the text, (1, vocabulary). A new round begins: the tree of the round before is over."""
+
+    @abstractmethod
+    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+        """The logits after each of these nodes, (len(nodes), vocabulary). It has read their ancestors."""
+
+    def commit(self, length: int) -> None:
+        """As `Proposer.commit`."""
+        return
+
+
+class TreeProposer(Proposer):
+    """Grows a tree of the settings' shape in each round.
+
+    A fixed shape: every node of a depth gets the same number of children. If the run samples, they are drawn without
+    replacement, each from the draft's distribution without its earlier siblings.
+
+    A budget of nodes: the most probable paths, by the product of the draft's probabilities along the path, as in
+    EAGLE-2 (Li et al. 2024, arXiv 2406.16858). At each depth only the best `width` nodes get children, `width` each,
+    and in the end the best nodes stay. EAGLE-2 sets its width apart; here it is the budget divided by the depth. These
+    guesses depend on the text alone, not on chance. So q is a point mass on each, also when the run samples: the
+    survivors of a choice among drawn guesses would no longer be distributed as q.
+    """
+
+    def __init__(self, reader: NodeReader, context: DraftContext, shape: TreeShape) -> None:
+        settings = context.setup.settings
+        self._reader = reader
+        self._constraint = context.constraint
+        self._sampler = context.sampler
+        self._shape = shape
+        self._width = ceil(shape.nodes / settings.draft_length)  # with a budget: nodes of a depth that get children
+        self._draws = shape.children is not None and not settings.greedy and settings.draft_sampling == "sample"
+        self._has_q = settings.greedy or self._draws  # otherwise q is a point mass on each guess
+        self._choose = _draw if self._draws else _most_probable
+
+    def read_prompt(self) -> Iterator[None]:
+        """Read what the drafter needs of the prompt."""
+        yield from self._reader.read_prompt()
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        """A tree of at most `count` depths."""
+        tree = Tree()
+        count = min(count, self._reader.longest or count)
+        if count and self._shape.children is not None:
+            self._grow(tree, token_ids, self._shape.children[:count])
+        elif count:
+            tree = self._grow_best(tree, token_ids, count)
+        scores = torch.stack(tree.rows) if tree.rows and self._has_q else None
+        return Draft(tree.token_ids, scores, parents=tree.parents)
+
+    def commit(self, length: int) -> None:
+        """Let the reader know."""
+        self._reader.commit(length)
+
+    def _grow(self, tree: Tree, text: Sequence[int], children: Sequence[int]) -> None:
+        """Give every node of a depth so many children."""
+        level = [TEXT]
+        for width in children:
+            rows = self._scores(tree, level, text)
+            new: list[int] = []
+            for parent, row in zip(level, rows, strict=True):
+                new += self._add(tree, parent, row, width)
+            level = new
+
+    def _grow_best(self, tree: Tree, text: Sequence[int], depths: int) -> Tree:
+        """Expand the most probable paths, and return the most probable nodes."""
+        level, value = [TEXT], {TEXT: 0.0}  # the value of a path is the logarithm of its probability
+        for _ in range(depths):
+            rows = self._scores(tree, level, text)
+            new: list[int] = []
+            for parent, row, q in zip(level, rows, self._sampler.probabilities(rows), strict=True):
+                added = self._add(tree, parent, row, self._width)
+                for node in added:
+                    value[node] = value[parent] + log(max(float(q[tree.token_ids[node]]), 1e-45))
+                new += added
+            level = sorted(new, key=lambda node: -value[node])[: self._width]
+        # A parent is at least as probable as its child and stands before it, so the best nodes form a tree.
+        best = sorted(range(len(tree.token_ids)), key=lambda node: -value[node])[: self._shape.nodes]
+        return tree.only(sorted(best))
+
+    def _add(self, tree: Tree, parent: int, row: Tensor, width: int) -> list[int]:
+        return [tree.add(parent, *chosen) for chosen in self._choose(self._sampler, row, width)]
+
+    def _scores(self, tree: Tree, level: list[int], text: Sequence[int]) -> Tensor:
+        """The scores after each node of a depth, (len(level), vocabulary)."""
+        logits = self._reader.after_text(text) if level == [TEXT] else self._reader.after_nodes(tree, level)
+        if self._constraint:
+            logits = constrain(logits, self._constraint, [[*text, *tree.path(node)] for node in level])
+        return self._sampler.scores(logits)
+
+
+Choose = Callable[[Sampler, Tensor, int], Iterator[tuple[int, Tensor]]]
+
+
+def _draw(sampler: Sampler, row: Tensor, count: int) -> Iterator[tuple[int, Tensor]]:
+    """At most `count` draws without replacement, each with the probabilities that it was drawn from, (vocabulary,)."""
+    for _ in range(count):
+        token_id = sampler.choose(row)
+        yield token_id, row
+        row = row.clone()
+        row[token_id] = 0
+        total = row.sum()
+        if total <= 0:  # fewer tokens have any probability
+            return
+        row /= total
+
+
+def _most_probable(sampler: Sampler, row: Tensor, count: int) -> Iterator[tuple[int, Tensor]]:
+    """At most `count` most probable tokens, each with the scores that it was chosen from."""
+    possible = sampler.probabilities(row[None])[0] > 0
+    for token_id in row.topk(min(count, len(row))).indices.tolist():
+        if possible[token_id]:
+            yield token_id, row
