@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from specviz.cli.help_text import add_command
 from specviz.core.assets import APP_FOLDER
 
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("app", help="start the web app")
-    parser.add_argument("--port", type=int, default=8501, help="the port it listens on (8501)")
-    parser.add_argument("--host", default="localhost", help="the address it listens on (localhost: this machine only)")
+    parser = add_command(commands, "app", "start the web app", "app", "app --host 0.0.0.0 --port 80")
+    parser.add_argument("--port", type=int, default=8501, help="the port it listens on")
+    parser.add_argument("--host", default="localhost", help="the address it listens on; localhost is this machine only")
     parser.set_defaults(command=start_app, json=None)
 
 

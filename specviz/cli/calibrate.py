@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from specviz.cli.help_text import add_command
 from specviz.cli.loading import load_pair
 from specviz.cli.options import add_json, add_pair
 from specviz.cli.output import print_table, say, status_line, write_json
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("calibrate", help="measure c, v(k) and overhead on this machine")
+    parser = add_command(
+        commands,
+        "calibrate",
+        "measure c, v(k) and overhead on this machine",
+        "calibrate --target wren-base --draft wren-nano",
+        "calibrate --target wren-base --draft wren-nano --tree 4,2,1 --json costs.json",
+    )
     add_pair(parser)
     add_json(parser)
     parser.set_defaults(command=calibrate)
@@ -30,7 +37,10 @@ def calibrate(options: argparse.Namespace) -> None:
         from specviz.models.dtype_choice import measure_dtypes
 
         status.show("measuring")
-        result = asdict(calibration.calibrate(target, drafter.loaded)) | {"dtypes": {}}
+        costs = calibration.calibrate(
+            target, drafter.loaded, nodes=calibration.TREE_NODES, tree=options.tree, drafter=drafter
+        )
+        result = asdict(costs) | {"dtypes": {}}
         for role, model in (("target", target), ("draft", drafter.loaded)):
             status.show(f"measuring the {role} in both number formats")
             lengths = range(1, calibration.LONGEST_PASS + 1)
@@ -45,6 +55,9 @@ def print_costs(result: dict[str, Any]) -> None:
     say(f"c                {result['cost_ratio']:.3f}   one draft step, in target steps")
     say(f"overhead         {result['overhead']:.3f}   per round, in target steps")
     print_table(("k", "v(k)"), [[k, v] for k, v in result["verification"].items()])
+    if trees := result["tree_verification"]:
+        say("\nthe target checks a tree of so many guesses in one pass")
+        print_table(("nodes", "v of a tree"), [[nodes, v] for nodes, v in trees.items()])
     print_dtypes(choice for choice in result["dtypes"].values() if choice)
 
 

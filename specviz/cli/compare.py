@@ -1,4 +1,4 @@
-"""`specviz compare`: measure both decoders on one prompt, timed alternately."""
+"""`specviz compare`: measure both decoders, timed alternately, on one prompt or on a file of prompts."""
 
 import argparse
 import json
@@ -6,37 +6,105 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from specviz.cli.help_text import add_command
 from specviz.cli.loading import load_pair
+from specviz.cli.many import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
 from specviz.cli.options import PROMPT_LOOKUP, add_json, add_pair, add_prompt, grammar_of, prompt_of, settings_of
 from specviz.cli.output import number, print_table, say, status_line, write_json
+from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
+from specviz.core.request import PROMPT_LOOKUP as LOOKUP
 from specviz.core.rounding import judge_difference
+from specviz.core.rounds import known_seconds
+from specviz.core.trace import NAMED
+from specviz.measure.sweep.plan import SweepPair, SweepPlan
 
 if TYPE_CHECKING:
     from specviz.cli.options import Commands
     from specviz.measure.compare import Comparison
 
+REPEATS = 5  # of one prompt
+
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("compare", help="measure both decoders, timed alternately")
+    parser = add_command(
+        commands,
+        "compare",
+        "measure both decoders, timed alternately, on one prompt or on a file of prompts",
+        'compare --target wren-base --draft wren-nano --prompt "Once upon a time" --repeats 9',
+        "compare --target wren-base --draft wren-nano --prompts-file prompts.jsonl --csv rows.csv --plots figures",
+    )
     add_pair(parser)
-    add_prompt(parser)
-    parser.add_argument("--repeats", type=int, default=5, metavar="R", help="interleaved repeats (5)")
+    add_prompt(parser, several=True)
+    repeats = f"alternating repeats (default: {REPEATS}; 1 with --prompts-file, where the prompts are the sample)"
+    parser.add_argument("--repeats", type=int, metavar="R", help=repeats)
+    lengths = f"with --prompts-file: draft lengths (default: --draft-length where it is given, else {DRAFT_LENGTHS})"
+    parser.add_argument("--draft-lengths", metavar="G,G,...", help=lengths)
+    add_results(parser)
     add_json(parser)
     parser.set_defaults(command=compare)
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Measure, and print or write the comparison."""
+    """Measure one prompt or many, and print or write the comparison.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
+    if options.repeats is not None and options.repeats < 1:
+        raise InputError(f"--repeats must be at least 1, not {options.repeats}.")
+    if options.prompts_file:
+        measure_all(options, prompts_plan(options))
+    else:
+        compare_one(options)
+
+
+def prompts_plan(options: argparse.Namespace) -> SweepPlan:
+    """What is measured of a file of prompts: every prompt at every draft length.
+
+    Raises:
+        InputError: a value cannot be used, or the file.
+    """
+    settings = settings_of(options)
+    if options.json_schema or options.regex:
+        raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
+    if options.draft_lengths is not None:
+        lengths = draft_lengths(options.draft_lengths)
+    elif options.draft_length is not None:
+        lengths = (settings.draft_length,)
+    else:
+        lengths = draft_lengths(DRAFT_LENGTHS)
+    draft = LOOKUP if options.draft == PROMPT_LOOKUP else options.draft
+    return SweepPlan(
+        prompts=prompts_of(options.prompts_file),
+        pairs=(SweepPair(options.target, draft),),
+        draft_lengths=lengths,
+        temperatures=(settings.temperature,),
+        schedules=(settings.draft_schedule,),
+        settings=settings,
+        repeats=options.repeats or 1,
+    )
+
+
+def compare_one(options: argparse.Namespace) -> None:
+    """Measure one prompt.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
+    for option in ("csv", "plots", "draft_lengths"):
+        if getattr(options, option) is not None:
+            raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")
     settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
+    repeats = options.repeats or REPEATS
     with status_line() as status:
         target, drafter = load_pair(options, status)
         from specviz.decoding import make_constraint  # imports torch
         from specviz.measure import compare
 
         constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
-        comparison = compare.compare(target, drafter, prompt, settings, options.repeats, status.show, constraint)
+        comparison = compare.compare(target, drafter, prompt, settings, repeats, status.show, constraint)
     result = comparison_json(comparison)
     if write_json(options.json, json.dumps(result, indent=2)):
         print_comparison(result)
@@ -54,8 +122,11 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
     low, high = verdict.interval or (None, None)  # one repeat has no interval
     return {
         "target": speculative.target.name,
-        "draft": drafter.name if drafter and drafter.kind == "model" else PROMPT_LOOKUP,
+        "draft": drafter.name if drafter and drafter.kind in NAMED else PROMPT_LOOKUP,
         "draft_length": settings.draft_length,
+        "draft_sampling": settings.draft_sampling,
+        "verification": settings.verification,
+        "tree": settings.tree,
         "temperature": settings.temperature,
         "seed": comparison.seeds[0],
         "seeds": comparison.seeds,
@@ -90,18 +161,18 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
 
 def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
     """The repeat that is shown, with every repeat's seconds."""
-    speculative = comparison.speculative
+    speculative, prefill = comparison.speculative, comparison.speculative.prefill_seconds
     return {
         "seconds": median(comparison.speculative_seconds),
         "seconds_all": comparison.speculative_seconds,
         "new_tokens_all": comparison.speculative_lengths,
-        "prefill_seconds": speculative.prefill_seconds.target + speculative.prefill_seconds.draft,
+        "prefill_seconds": known_seconds(prefill.target) + known_seconds(prefill.draft),
         "token_ids": speculative.output.token_ids,
         "text": speculative.output.text,
         **_counts_json(count(speculative.rounds)),
-        "draft_seconds": sum(round.draft_seconds for round in speculative.rounds),
-        "verify_seconds": sum(round.verify_seconds for round in speculative.rounds),
-        "overhead_seconds": sum(round.overhead_seconds for round in speculative.rounds),
+        "draft_seconds": sum(known_seconds(round.draft_seconds) for round in speculative.rounds),
+        "verify_seconds": sum(known_seconds(round.verify_seconds) for round in speculative.rounds),
+        "overhead_seconds": sum(known_seconds(round.overhead_seconds) for round in speculative.rounds),
     }
 
 

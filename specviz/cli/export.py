@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specviz.cli.help_text import add_command
 from specviz.cli.output import say, write_file
 from specviz.core.errors import InputError
 from specviz.core.trace import read_trace
@@ -22,7 +23,13 @@ LESSON = "lesson"
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("export", help="write a saved trace, or a lesson, as one HTML page that plays offline")
+    parser = add_command(
+        commands,
+        "export",
+        "write a saved trace, or a lesson, as one HTML page that plays offline",
+        "export run.json -o run.html",
+        "export lesson ten-minutes -o lesson.html --notes notes.html",
+    )
     what = "a trace file; or the word “lesson” and a plan: its name, or a YAML file"
     parser.add_argument("what", nargs="+", metavar="TRACE.json | lesson PLAN", help=what)
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="PAGE.html", help="the file to write")

@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specviz.cli.help_text import add_command
 from specviz.cli.lesson_sheet import add_sheet_options, write_sheet
 from specviz.cli.output import safe, say
 from specviz.core.errors import InputError
 from specviz.data.lessons.plan_reader import PlanError, read_plan_file
-from specviz.models.allowed import offered_names
+from specviz.models.draft_menu import linked_names
 
 if TYPE_CHECKING:
     from specviz.cli.options import Commands
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("lesson", help="check a lesson plan, a YAML file, or write its sheet and key")
-    parser.add_argument("action", choices=list(ACTIONS))
+    parser = add_command(
+        commands,
+        "lesson",
+        "check a lesson plan, a YAML file, or write its sheet and key",
+        "lesson check my-plan.yaml",
+        "lesson sheet my-plan.yaml -o sheet.html",
+        "lesson sheet my-plan.yaml --key -o key.html",
+    )
+    parser.add_argument("action", choices=list(ACTIONS), help="what to do with the plan")
     parser.add_argument(
         "plan", type=Path, metavar="PLAN.yaml", help="the file; for a sheet also the name of a plan here"
     )
@@ -33,7 +41,7 @@ def check(options: argparse.Namespace) -> None:
         InputError: it is no plan; the problems are on standard error by then.
     """
     try:
-        plan = read_plan_file(options.plan, offered_names())
+        plan = read_plan_file(options.plan, linked_names())
     except PlanError as error:
         for problem in error.problems:
             print(safe(problem), file=sys.stderr)

@@ -1,6 +1,6 @@
 """The command line: `specviz` or `python -m specviz`. Every command has its own file in this folder.
 
-Exit status: 0 done, 2 bad usage or bad input (one line on standard error), 1 anything else.
+Exit status: 0 done, 2 bad usage or bad input (one line on standard error), 130 stopped with Ctrl-C, 1 anything else.
 """
 
 import argparse
@@ -10,12 +10,15 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from specviz.cli import app, calibrate, compare, export, lesson, models, run, show, sweep
+from specviz import __version__
+from specviz.cli import app, calibrate, compare, export, import_run, lesson, models, run, show, sweep
 from specviz.cli.options import Parser
 from specviz.cli.output import safe
 from specviz.core.errors import InputError
 
-COMMANDS = (models, run, compare, sweep, show, export, lesson, calibrate, app)  # in the order of the help text
+# in the order of the help text
+COMMANDS = (models, run, compare, sweep, show, import_run, export, lesson, calibrate, app)
+INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended: 128 + SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,8 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the program that reads our output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (KeyboardInterrupt, MemoryError):
-        print("specviz: stopped before it was done.", file=sys.stderr)
+    except KeyboardInterrupt as stop:  # its text, where there is one, says what is saved
+        saved = f"; {safe(str(stop))}" if str(stop) else "."
+        print(f"specviz: stopped before it was done{saved}", file=sys.stderr)
+        return INTERRUPTED
+    except MemoryError:
+        print("specviz: stopped before it was done: the memory is full.", file=sys.stderr)
         return 1
     except Exception as error:
         logging.getLogger(__name__).debug("unexpected", exc_info=True)
@@ -43,7 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="specviz", description="Speculative decoding with real models, measured.")
+    parser = Parser(
+        prog="specviz",
+        description="Speculative decoding with real models, measured.",
+        epilog="specviz COMMAND --help describes a command, with examples.",
+    )
+    parser.add_argument("--version", action="version", version=f"specviz {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
         command.add_to(commands)

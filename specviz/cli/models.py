@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from specviz.cli.help_text import add_command
 from specviz.cli.options import add_json
 from specviz.cli.output import print_table, say, write_json
-from specviz.models.catalogue import bundled_models
+from specviz.models.catalogue import BundledHead, bundled_heads, bundled_models
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 
 if TYPE_CHECKING:
@@ -17,20 +18,23 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("models", help="list the models and pairs, and their sizes")
+    summary = "list the models and pairs, and their sizes"
+    parser = add_command(commands, "models", summary, "models", "models --json models.json")
     add_json(parser)
     parser.set_defaults(command=list_models)
 
 
 def list_models(options: argparse.Namespace) -> None:
-    """Print bundled models, catalogued models and pairs."""
+    """Print bundled models and heads, catalogued models and pairs."""
     result = {
         "bundled": [asdict(model) for model in bundled_models()],
+        "heads": [asdict(head) for head in bundled_heads()],
         "catalogue": [_with_memory(model) for model in HUB_MODELS],
         "pairs": [_with_memory(pair) for pair in PAIRS],
     }
     if write_json(options.json, json.dumps(result, indent=2)):
         print_models(known_models().values(), PAIRS)
+        print_heads(bundled_heads())
 
 
 def _with_memory(what: KnownModel | Pair) -> dict[str, Any]:
@@ -51,6 +55,14 @@ def print_models(models: Iterable[KnownModel], pairs: Iterable[Pair]) -> None:
         say(f"{pair.target} + {pair.draft}: {pair.lesson} ({pair.place}; {memory})")
         for statement in pair.statements:
             say(f"    {statement.text} [{statement.source}]")
+
+
+def print_heads(heads: Iterable[BundledHead]) -> None:
+    """Every head with its target: it drafts from that model's hidden states and from no other's."""
+    say("\nheads, each for one target")
+    for head in heads:
+        most = f", at most {head.longest} tokens a round" if head.longest else ""
+        say(f"{head.target} + {head.name}: {head.kind}, {head.parameters / 1e6:.2f} M parameters{most}")
 
 
 def _size(count: int) -> str:

@@ -64,6 +64,11 @@ def say(line: "str | Text" = "") -> None:
     console().print(safe(line) if isinstance(line, str) else line, soft_wrap=True)
 
 
+def note(text: str) -> None:
+    """Print a remark on standard error."""
+    print(f"note: {safe(text)}", file=sys.stderr)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Aligned columns; numbers with three decimals."""
     from rich.table import Table
@@ -112,10 +117,13 @@ def write_file(path: Path, text: str) -> None:
 
 
 class StatusLine:
-    """One line on standard error that says what is being done and overwrites itself. Silent without a terminal."""
+    """One line on standard error that says what is being done and overwrites itself.
 
-    def __init__(self, live: "Live | None") -> None:
-        self._live = live
+    Without a terminal it is silent, or with `lines` each thing is a line of its own, for a log.
+    """
+
+    def __init__(self, live: "Live | None", lines: bool = False) -> None:
+        self._live, self._lines = live, lines
 
     def show(self, line: str) -> None:
         """Replace the line."""
@@ -123,6 +131,8 @@ class StatusLine:
             from rich.text import Text
 
             self._show(Text(safe(line), no_wrap=True, overflow="ellipsis"))
+        elif self._lines:
+            print(f"progress: {safe(line)}", file=sys.stderr, flush=True)
 
     def show_download(self, step: "Progress") -> None:
         """Replace the line by a bar that shows how far a download is."""
@@ -140,10 +150,10 @@ class StatusLine:
 
 
 @contextmanager
-def status_line() -> Iterator[StatusLine]:
-    """A status line that is erased at the end."""
+def status_line(*, lines: bool = False) -> Iterator[StatusLine]:
+    """A status line that is erased at the end; without a terminal lines that stay, if `lines`, or nothing."""
     if not sys.stderr.isatty():
-        yield StatusLine(None)
+        yield StatusLine(None, lines)
         return
     from rich.live import Live
 

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from specviz.cli.help_text import add_command
 from specviz.cli.loading import load_pair
 from specviz.cli.options import add_json, add_pair, add_prompt, grammar_of, prompt_of, settings_of
 from specviz.cli.output import status_line, write_json
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("run", help="decode a prompt and show which tokens were accepted")
+    parser = add_command(
+        commands,
+        "run",
+        "decode a prompt and show which tokens were accepted",
+        'run --target wren-base --draft wren-nano --prompt "Once upon a time"',
+        "run --target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",
+    )
     add_pair(parser)
     add_prompt(parser)
     add_json(parser)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specviz.cli.help_text import add_command
 from specviz.cli.options import add_json
 from specviz.cli.output import say, write_json
 from specviz.cli.trace_text import print_trace
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 def add_to(commands: "Commands") -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("show", help="check a saved trace and print it")
-    parser.add_argument("trace", type=Path, metavar="TRACE.json")
+    parser = add_command(commands, "show", "check a saved trace and print it", "show run.json")
+    parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file")
     add_json(parser)
     parser.set_defaults(command=show)
 

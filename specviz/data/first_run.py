@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 @cache
 def first_trace() -> Trace | None:
-    """The recorded run, made by `python -m specviz run`; None where it is missing or damaged."""
+    """The recorded run, made by `scripts.record_first`; None where it is missing or damaged."""
     try:
         return read_trace(FIRST)
     except InputError as error:
@@ -26,7 +26,7 @@ def first_trace() -> Trace | None:
 
 @cache
 def first_draft_guesses() -> DraftGuesses | None:
-    """Its draft's guesses, made by `scripts.record_first_guesses`; None where they are missing or of another run."""
+    """Its draft's guesses, made by `scripts.record_first`; None where they are missing or of another run."""
     trace = first_trace()
     try:
         draft_guesses = parse_draft_guesses(FIRST_GUESSES.read_bytes())

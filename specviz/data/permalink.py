@@ -5,14 +5,16 @@ impossible falls back to the default, with one line that says so.
 """
 
 from collections.abc import Collection
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, Self
 from urllib.parse import quote
 
 from pydantic import AfterValidator, Field, SkipValidation, ValidationInfo
 
+from specviz.core.errors import InputError
 from specviz.core.prompts import prompt_problem
-from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision, RunRequest
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
+from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision, RunRequest, exit_layers
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
+from specviz.core.tree_shape import parse_tree
 from specviz.data.page_link import DIGITS, REAL_NUMBER, PageLink, Params, shown, written
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 
@@ -22,6 +24,7 @@ MAX_TEMPERATURE = 2.0
 MAX_TOP_K = 1000
 MAX_SEED = 2**53 - 1  # the largest whole number a browser's number field holds exactly
 MAX_STEP = 100_000  # of the playhead
+NO_TREE = "none"
 MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
 
 
@@ -32,11 +35,19 @@ def _known_target(name: str, info: ValidationInfo) -> str:
 
 
 def _known_draft(name: str, info: ValidationInfo) -> str:
-    return name if name == PROMPT_LOOKUP else _known_target(name, info)
+    known = name == PROMPT_LOOKUP or exit_layers(name) is not None
+    return name if known else _known_target(name, info)
+
+
+def _tree(text: str) -> str:
+    if text != NO_TREE:
+        parse_tree(text)
+    return text
 
 
 Target = Annotated[str, AfterValidator(_known_target)]  # the context holds the names of the known models
 Draft = Annotated[str, AfterValidator(_known_draft)]
+TreeName = Annotated[str, AfterValidator(_tree)]
 Seed = Annotated[int, DIGITS, Field(ge=0, le=MAX_SEED)]
 
 
@@ -67,6 +78,20 @@ class SettingsLink(PageLink):
     ] = DecodeSettings().max_new_tokens
     seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = 0
     dtype: Annotated[Precision, Field(description="exact or fast")] = "exact"
+    draft_sampling: Annotated[DraftSampling, Field(description="sample or argmax")] = "sample"
+    verification: Annotated[VerificationMode, Field(description="token or block")] = "token"
+    tree: Annotated[TreeName, Field(description="the shape of a tree known here")] = NO_TREE
+
+    @classmethod
+    def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
+        """See `PageLink.read`. A tree that does not go with the other settings is left out, with a line."""
+        link, problems = super().read(params, default, context)
+        try:
+            link.settings  # noqa: B018  # a tree is checked against the other settings when they are made
+        except InputError as error:
+            problems.append(f"{str(error).removesuffix('.')}: using no tree.")
+            link = link.model_copy(update={"tree": NO_TREE})
+        return link, problems
 
     @property
     def settings(self) -> DecodeSettings:
@@ -79,6 +104,9 @@ class SettingsLink(PageLink):
             top_p=None if self.top_p == 1 else self.top_p,
             draft_schedule=self.schedule,
             seed=self.seed,
+            draft_sampling=self.draft_sampling,
+            verification=self.verification,
+            tree=None if self.tree == NO_TREE else self.tree,
         )
 
     def request(self, prompt: str) -> RunRequest:
@@ -155,6 +183,9 @@ def link_of(
         "tokens": settings.max_new_tokens,
         "seed": settings.seed,
         "dtype": request.precision,
+        "draft_sampling": settings.draft_sampling,
+        "verification": settings.verification,
+        "tree": settings.tree or NO_TREE,
     }
     if step is not None:
         link["step"] = step

@@ -6,18 +6,23 @@ from typing import Literal, get_args
 
 from specviz.core.characters import merged
 from specviz.core.forward_words import forward_in_words
-from specviz.core.metrics import Running, autoregressive_clock, longest_draft, running
+from specviz.core.metrics import Running, autoregressive_clock, by_position, longest_draft, running
+from specviz.core.names import pair_name
 from specviz.core.readable import readable
-from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
-from specviz.player.narration import narrate
+from specviz.core.rounds import known_seconds
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
+from specviz.core.trace import MAX_TOKENS, Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
+from specviz.core.tree_shape import DYNAMIC
+from specviz.player.narration import narrate, teller_of
 from specviz.player.payload import (
     CandidateRow,
     Chip,
     DiscardedChip,
     FiguresAfter,
+    HowPayload,
     JudgedChip,
     NoReplay,
+    NotTakenChip,
     Phase,
     PromptPayload,
     Replays,
@@ -25,8 +30,10 @@ from specviz.player.payload import (
     ShareRow,
     StagePayload,
     TargetChip,
+    TreePayload,
 )
 from specviz.player.replay import replay_data
+from specviz.player.tree_rows import fold, tree_rows
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 SUBSTEPS = len(PHASES)  # the playhead counts these
@@ -55,11 +62,9 @@ def stage_data(
     Args:
         trace: the run; while it goes on `output.stopped_by` is None, and rounds and plain steps grow together.
         run_id: a new one makes the stage start again; the same one with more rounds keeps its playhead.
-        source: whether the figures were measured here and now, or recorded before.
         running: whether more rounds, or more of the plain run, may still come.
-        notice: one short line beside the badge, e.g. the place in the queue.
-        link: the query parameters that reproduce the run; the stage adds `step`.
-        playhead: the sub-step to show when the stage is first mounted; None plays from the start.
+        notice: one short line beside the badge; `link`: the query parameters that reproduce the run.
+        playhead: the sub-step to show first; None plays from the start.
         gamma: the draft length the visitor asked for; None is the run's own.
         replay: what `replay_data` made of it; None where the draft's guesses are not known.
     """
@@ -77,10 +82,9 @@ def stage_data(
         "idle": notice or ("Waiting for the first round…" if running else "No draft model took part in this run."),
         "link": link or {},
         "playhead": playhead,
-        "greedy": trace.settings.greedy,
-        "lookup": _lookup(trace),
-        "person": _person(trace),
-        "translated": any(round.draft_tokens for round in trace.rounds),  # the draft's tokens are not the target's
+        **_how(trace),  # type: ignore[typeddict-item]  # it has no others
+        "timed": trace.timed,
+        "imported": trace.imported is not None,
         "draft_length": trace.settings.draft_length,
         "gamma": gamma or trace.settings.draft_length,
         "replay": replay or replay_data(trace, None, None, running),
@@ -91,11 +95,15 @@ def stage_data(
 
 
 def _measured(trace: Trace, source: Source) -> str:
+    if trace.imported:
+        return " ".join([f"imported from {trace.imported.system}.", *trace.imported.notes])
     place = trace.recorded_on.machine if source == "recorded" else "this machine"
     return ", ".join(filter(None, (f"measured on {place}", forward_in_words(trace))))
 
 
 def _badge(trace: Trace, source: Source, running: bool) -> str:
+    if trace.imported:
+        return f"imported from {trace.imported.system}: {pair_name(trace)}"
     if source == "recorded":
         return f"recorded on {trace.recorded_on.machine}"
     if source == "stored":
@@ -103,12 +111,22 @@ def _badge(trace: Trace, source: Source, running: bool) -> str:
     return "waiting…" if running and not trace.rounds else "live · this machine"
 
 
-def _lookup(trace: Trace) -> bool:
-    return trace.drafter is not None and trace.drafter.kind not in ("model", "person")
+def _how(trace: Trace) -> HowPayload:
+    teller = teller_of(trace)
+    return {
+        "greedy": trace.settings.greedy,
+        "drafter": teller.drafter,
+        "rule": teller.rule,
+        "point_mass": _is_point_mass(trace.settings),
+        "tree": trace.settings.tree,
+        "translated": any(round.draft_tokens for round in trace.rounds),
+    }
 
 
-def _person(trace: Trace) -> bool:
-    return trace.drafter is not None and trace.drafter.kind == "person"
+def _is_point_mass(settings: DecodeSettings) -> bool:
+    """Whether a model does not draw its guesses by chance, above temperature 0: q is then 1 on each."""
+    chosen = settings.draft_sampling == "argmax" or (settings.tree or "").startswith(DYNAMIC)
+    return chosen and not settings.greedy
 
 
 def _prompt(trace: Trace) -> PromptPayload:
@@ -134,9 +152,9 @@ def _rounds(trace: Trace) -> list[RoundPayload]:
     judged, accepted = [0] * longest, [0] * longest
     rounds: list[RoundPayload] = []
     for round, state in zip(trace.rounds, states, strict=True):
-        for i, token in enumerate(round.drafted):
-            judged[i] += token.status != "discarded"
-            accepted[i] += token.status == "accepted"
+        for place in by_position([round], longest):
+            judged[place.position - 1] += place.judged
+            accepted[place.position - 1] += place.accepted
         positions = list(zip(accepted, judged, strict=True))
         rounds.append(_round(trace, round, state, clock, positions))
     return rounds
@@ -146,29 +164,44 @@ def _round(
     trace: Trace, round: Round, state: Running, clock: Sequence[float] | None, positions: list[tuple[int, int]]
 ) -> RoundPayload:
     settings = trace.settings
-    written = state.counts.emitted - len(round.emitted_ids)
+    written = state.counts.emitted - round.emits
     sentences = narrate(
         round,
+        teller_of(trace),
         draft_length=settings.draft_length,
-        remaining=settings.max_new_tokens - written,
-        lookup=_lookup(trace),
-        person=_person(trace),
+        remaining=MAX_TOKENS if trace.imported else settings.max_new_tokens - written,  # a limit is often not reported
         ends=trace.output.stopped_by == "eos" and round is trace.rounds[-1],
     )
-    start = state.speculative_seconds - round.seconds
-    drafted = start + round.draft_seconds
-    verified = drafted + round.verify_seconds
-    end = state.speculative_seconds
+    start, drafted, verified, end = _moments(round, state)
     made: RoundPayload = {
         "sentences": sentences,
         "chips": _chips(round),
-        "ms": (_ms(max(start, 0.0)), _ms(drafted), _ms(verified), _ms(end)),
+        "ms": (_ms(start), _ms(drafted), _ms(verified), _ms(end)),
         "alone": None if clock is None else (_by(clock, drafted), _by(clock, verified), _by(clock, end)),
         "after": _figures(state, positions),
     }
     if round.draft_tokens:  # of a draft with another tokenizer
         made["draft_tokens"] = [_short(text) for text in round.draft_tokens]
+    if round.is_tree:
+        made["tree"] = _tree(round)
     return made
+
+
+def _tree(round: Round) -> TreePayload:
+    rows = tree_rows(round)
+    hidden = fold(round, rows)
+    parents = [-1 if token.parent is None else token.parent for token in round.drafted]
+    return {"parents": parents, "rows": rows, "folded": hidden.rows, "best": _rounded(hidden.best)}
+
+
+def _moments(round: Round, state: Running) -> tuple[float, float, float, float]:
+    """When the phases of the round begin and when it ends, in seconds; zeros where the run has no times."""
+    end = state.speculative_seconds
+    if end is None or round.seconds is None:
+        return 0.0, 0.0, 0.0, 0.0
+    start = end - round.seconds
+    drafted = start + known_seconds(round.draft_seconds)
+    return max(start, 0.0), drafted, drafted + known_seconds(round.verify_seconds), end
 
 
 def _by(clock: Sequence[float], moment: float) -> int:
@@ -177,36 +210,44 @@ def _by(clock: Sequence[float], moment: float) -> int:
 
 
 def _figures(state: Running, positions: list[tuple[int, int]]) -> FiguresAfter:
-    """The figures after a round; `positions` are (accepted, judged) so far at each place of the draft."""
-    counts = state.counts
+    """The figures after a round; `positions` are (accepted, judged) so far at each place of the draft.
+
+    A place counts as judged once, also where siblings of a tree were tried for it.
+    """
+    counts, judged = state.counts, sum(judged for _, judged in positions)
     return {
         "emitted": counts.emitted,
         "accepted": counts.accepted,
         "drafted": counts.drafted,
-        "judged": counts.accepted + counts.rejected,
+        "judged": judged,
         "acceptance": _rounded(counts.acceptance_rate),
-        "judgement": _rounded(counts.per_judgement_rate),
+        "judgement": _rounded(counts.accepted / judged if judged else None),
         "speedup": _rounded(state.speedup),
         "positions": positions,
     }
 
 
 def _chips(round: Round) -> list[Chip]:
-    chips: list[Chip] = [
-        _discarded_chip(token) if token.status == "discarded" else _judged_chip(token) for token in round.drafted
-    ]
+    chips: list[Chip] = [_drafted_chip(token) for token in round.drafted]
     if round.added != "none":
         chips.append(_target_chip(round.emitted, round.added))
     return chips
 
 
-def _discarded_chip(token: DraftedToken) -> DiscardedChip:
-    return {"text": _short(token.text), "status": "discarded", "q": _rounded(token.draft_prob)}
+def _drafted_chip(token: DraftedToken) -> DiscardedChip | NotTakenChip | JudgedChip:
+    if token.status == "discarded":
+        return {"text": _short(token.shown), "status": "discarded", "q": _rounded(token.draft_prob)}
+    return _not_taken_chip(token) if token.status == "not taken" else _judged_chip(token)
+
+
+def _not_taken_chip(token: DraftedToken) -> NotTakenChip:
+    p, q = _rounded(token.target_prob), _rounded(token.draft_prob)
+    return {"text": _short(token.shown), "status": "not taken", "p": p, "q": q}
 
 
 def _judged_chip(token: DraftedToken) -> JudgedChip:
     return {
-        "text": _short(token.text),
+        "text": _short(token.shown),
         "status": "accepted" if token.status == "accepted" else "rejected",
         "p": _rounded(token.target_prob),
         "q": _rounded(token.draft_prob),

@@ -11,16 +11,28 @@ from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
 from specviz.core.forward_words import forward_in_words
 from specviz.core.metrics import Costs, count
+from specviz.core.names import short_name
+from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.measure.paired import Paired
 from specviz.player.bundle import bundle
 from specviz.player.data import stage_data
-from specviz.player.html_file import asset, html_file, inline_json
-from specviz.player.payload import NoReplay, Replays
+from specviz.player.html_file import Scheme, asset, html_file, inline_json
+from specviz.player.narration import Teller, teller_of
+from specviz.player.payload import DraftedBy, NoReplay, Replays
 
-STYLES = ("stage/stage.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
+STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 PROJECT = "specviz: speculative decoding, token by token"
+LEADS: dict[DraftedBy, str] = {  # who drafts, and why that is cheap
+    "prompt-lookup": "<b>Prompt lookup drafts</b> a few tokens: it copies them from the text so far.",
+    "eagle": "A <b>head on the big model drafts</b> a few tokens, from the big model’s own state.",
+    "medusa": "<b>Heads on the big model draft</b> a few tokens, all at once.",
+    "early-exit": "The <b>big model’s first layers draft</b> a few tokens.",
+    "person": "A <b>person drafts</b> a few tokens.",
+    "other": "A <b>cheap draft proposes</b> a few tokens.",  # another system’s: it does not say what drafted
+}
+ALONE = "The <b>big model writes alone</b>: each pass gives one token."
 
 
 def offline_page(
@@ -31,6 +43,7 @@ def offline_page(
     costs: Costs | None = None,
     address: str | None = None,
     repeats: Paired | None = None,
+    scheme: Scheme = "auto",
 ) -> str:
     """The HTML of a page that plays a finished run.
 
@@ -41,6 +54,7 @@ def offline_page(
         costs: what the pair costs on the machine of the run, for the verdict's reason.
         address: an http address where the same run can be opened live.
         repeats: the timed repeats that the run is one of; the run of the target alone and the verdict are then theirs.
+        scheme: light or dark, whatever the browser asks for.
 
     Raises:
         InputError: the run has not ended, or the page would be larger than 2 MB.
@@ -52,6 +66,7 @@ def offline_page(
     data = stage_data(trace, run_id="offline", source="recorded", running=False, replay=replay)
     parts = {
         "title": escape(_title(trace)),
+        "lead": _lead(teller_of(trace)) if trace.drafter else ALONE,
         "stage": asset("stage/stage.html"),
         "result": result_html(trace, costs, repeats),
         "texts": _texts(trace, plain_text),
@@ -61,12 +76,22 @@ def offline_page(
         "script": bundle(ASSETS / "offline/player.js"),
         "style": "\n".join(map(asset, STYLES)),
     }
-    return html_file("offline/page.html", parts)
+    return html_file("offline/page.html", parts, scheme)
 
 
 def _title(trace: Trace) -> str:
-    drafter = f"{trace.drafter.name} drafts for " if trace.drafter else ""
-    return f"One run: {drafter}{trace.target.name}"
+    drafter = f"{short_name(trace.drafter.name)} drafts for " if trace.drafter else ""
+    return f"One run: {drafter}{short_name(trace.target.name)}"
+
+
+def _lead(teller: Teller) -> str:
+    start = LEADS.get(teller.drafter, "A <b>small model drafts</b> a few tokens.")
+    ends = {
+        "token": "accepts the right start and corrects the first mistake",
+        "block": "accepts as long a block as passes and corrects what follows",
+        "tree": "accepts one path of the tree and adds a token of its own",
+    }
+    return f"{start} The <b>big model checks them all in one pass</b>, {ends[teller.rule]}."
 
 
 def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> str:
@@ -109,20 +134,42 @@ def _texts(trace: Trace, plain_text: str | None) -> str:
 def _settings(trace: Trace) -> str:
     """Names and values of what would make the run again."""
     settings, drafter, machine = trace.settings, trace.drafter, trace.recorded_on
-    sampling = "greedy" if settings.greedy else f"temperature {settings.temperature:g}, seed {settings.seed}"
     limits = [(name, value) for name, value in (("top-k", settings.top_k), ("top-p", settings.top_p)) if value]
     threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
+    size = f"{trace.target.parameters:,} parameters" if trace.target.parameters else "size not reported"
+    draft = " · ".join(filter(None, (short_name(drafter.name), drafter.dtype))) if drafter else "none: the target alone"
     facts = {
-        "Target": f"{trace.target.name}, {trace.target.parameters:,} parameters, {trace.target.dtype}",
-        "Draft": " · ".join(filter(None, (drafter.name, drafter.dtype))) if drafter else "none: the target alone",
+        "Target": f"{short_name(trace.target.name)}, {size}, {trace.target.dtype}",
+        "Draft": draft,
         "Draft length γ": f"{settings.draft_length}, {settings.draft_schedule}",
-        "Sampling": ", ".join(chain([sampling], (f"{name} {value:g}" for name, value in limits))),
+        **_drafting(settings),
+        "Sampling": ", ".join(chain([_sampling(trace)], (f"{name} {value:g}" for name, value in limits))),
         "Tokens": f"at most {settings.max_new_tokens}; stopped by {trace.output.stopped_by}",
         "Recorded": f"{trace.created[:10]} on {machine.machine}, torch {machine.torch}, {threads}",
     }
+    if trace.imported:
+        del facts["Recorded"]
+        facts["Imported from"] = " ".join([f"{trace.imported.system}.", *trace.imported.notes])
     if forward := forward_in_words(trace):
         facts["Forward passes"] = forward
     return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+
+
+def _drafting(settings: DecodeSettings) -> dict[str, str]:
+    """How the draft was made and judged, where it is not the usual way."""
+    facts = {"Tree": settings.tree or ""}
+    if settings.draft_sampling == "argmax" and not settings.greedy:
+        facts["The draft takes"] = "its most probable token"
+    if settings.verification == "block" and not settings.greedy:
+        facts["Verification"] = "the block at once"
+    return {name: value for name, value in facts.items() if value}
+
+
+def _sampling(trace: Trace) -> str:
+    if trace.imported and "temperature" in trace.imported.unknown:
+        return "not reported"
+    settings = trace.settings
+    return "greedy" if settings.greedy else f"temperature {settings.temperature:g}, seed {settings.seed}"
 
 
 def _footer(address: str | None) -> str:

@@ -11,7 +11,10 @@ from specviz.data.lessons.tour import Light, Until
 
 Phase = Literal["propose", "check", "judge"]
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
-ChipStatus = Literal["accepted", "rejected", "discarded", "correction", "bonus", "own"]
+ChipStatus = Literal["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"]
+DraftedBy = Literal["model", "prompt-lookup", "eagle", "medusa", "early-exit", "person", "other"]
+# how a draft is judged: token after token, along a tree, or all of it together
+Rule = Literal["token", "tree", "block"]
 CandidateRow = tuple[str, float, float | None, bool]  # text, p, q, whether it is this token
 ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether it is this token
 ReplayedRound = tuple[
@@ -39,6 +42,15 @@ class DiscardedChip(TypedDict):
     q: float | None
 
 
+class NotTakenChip(TypedDict):
+    """A guess of a tree that was never judged. The target's pass read it all the same."""
+
+    text: str
+    status: Literal["not taken"]
+    p: float | None
+    q: float | None
+
+
 class TargetChip(TypedDict):
     """The target's own token at the end of a round."""
 
@@ -49,7 +61,21 @@ class TargetChip(TypedDict):
     residual: list[ShareRow]
 
 
-Chip = JudgedChip | DiscardedChip | TargetChip
+Chip = JudgedChip | DiscardedChip | NotTakenChip | TargetChip
+
+
+class TreePayload(TypedDict):
+    """The shape of a round's draft.
+
+    `parents` has an entry for each guess: the one that it follows, or -1, the text. `rows` are its guesses as they are
+    drawn, from the top. `folded` are rows that are hidden at first; `best` is the draft's probability of the most
+    probable path among them.
+    """
+
+    parents: list[int]
+    rows: list[list[int]]
+    folded: list[int]
+    best: float | None
 
 
 class FiguresAfter(TypedDict):
@@ -69,12 +95,14 @@ class RoundPayload(TypedDict):
     """A round: a sentence for each phase, its chips, and when each phase begins and ends.
 
     `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
-    phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens.
+    phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens; `tree` is there where the
+    draft is a tree.
     """
 
     sentences: tuple[str, str, str]
     chips: list[Chip]
     draft_tokens: NotRequired[list[str]]
+    tree: NotRequired[TreePayload]
     ms: tuple[float, float, float, float]
     alone: tuple[int, int, int] | None
     after: FiguresAfter
@@ -181,7 +209,22 @@ class HeldRun(TypedDict):
     run: RunPart
 
 
-class StageState(TypedDict):
+class HowPayload(TypedDict):
+    """How the run was drafted and judged.
+
+    `point_mass` is true where the draft does not draw its guesses, so that q is 1 on each; `tree` is the setting;
+    `translated` says that the draft's tokens are not the target's.
+    """
+
+    greedy: bool
+    drafter: DraftedBy
+    rule: Rule
+    point_mass: bool
+    tree: str | None
+    translated: bool
+
+
+class StageState(HowPayload):
     """What may change at each drawing: a few hundred bytes.
 
     `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
@@ -200,10 +243,8 @@ class StageState(TypedDict):
     idle: str
     link: dict[str, str]
     playhead: int | None
-    greedy: bool
-    lookup: bool
-    person: bool
-    translated: bool
+    timed: bool  # False: the rounds have no times, their `ms` are 0, and the stage draws no timeline
+    imported: bool  # another system wrote the run
     draft_length: int
     gamma: int
     diagram: NotRequired[DiagramPayload]

@@ -7,11 +7,13 @@ from html import escape
 
 from specviz.core.rounds import Round
 from specviz.core.trace import Trace
+from specviz.player.tree_rows import tree_rows
 
 STEPS = 3  # of a round: guesses, check, result
 WIDTH = 700  # of the drawing; its text has 13 units, so 180 mm give about 9.5 points
 LETTER, HEIGHT, LINE = 7.9, 24, 32  # a letter's width, a chip's height, from one line to the next
 LEFT = 76  # room for the round's name
+INDENT = 26  # of a row of a tree, for each depth
 LONGEST = 24  # characters of a token
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction": "↻", "bonus": "+", "own": "•", "guess": "?"}
 MEANINGS = {
@@ -53,10 +55,11 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A round: its name, and its chips."""
+    """A round: its name, and its chips. A round with a tree has several lines."""
 
     name: str
     chips: tuple[Chip, ...]
+    indent: int = 0
 
 
 def is_open(step: int) -> bool:
@@ -72,7 +75,7 @@ def round_picture(trace: Trace, step: int) -> str:
         step: counts the three steps of each round, from 0; a later one than the last shows the last.
     """
     index, phase = divmod(min(step, STEPS * len(trace.rounds) - 1), STEPS)
-    return _drawn([_line(trace.rounds[index], judged=phase == STEPS - 1)]) if trace.rounds else ""
+    return _drawn(_lines(trace.rounds[index], judged=phase == STEPS - 1)) if trace.rounds else ""
 
 
 def result_picture(trace: Trace, step: int) -> str:
@@ -85,34 +88,53 @@ def marks_picture() -> str:
     return _drawn([Line("marks", tuple(Chip(kind, word) for kind, word in MEANINGS.items()))])
 
 
-def _line(round: Round, *, judged: bool) -> Line:
-    drafted = tuple(Chip(token.status if judged else "guess", visible(token.text)) for token in round.drafted)
+def _lines(round: Round, *, judged: bool) -> list[Line]:
+    kinds = ["discarded" if token.status == "not taken" else token.status for token in round.drafted]
+    shown = zip(kinds if judged else ["guess"] * len(kinds), round.drafted, strict=True)
+    drafted = tuple(Chip(kind, visible(token.shown)) for kind, token in shown)
     added = round.added
     own = (Chip(added, visible(round.emitted.text)),) if judged and added != "none" else ()
-    return Line(f"round {round.index + 1}", (*drafted, *own))
+    name = f"round {round.index + 1}"
+    if not round.is_tree:
+        return [Line(name, (*drafted, *own))]
+    path = tuple(chip for chip in drafted if chip.kind == "accepted")
+    return [Line(name, (*path, *own)), *_tree(round, drafted, "its tree")] if judged else _tree(round, drafted, name)
+
+
+def _tree(round: Round, drafted: Sequence[Chip], name: str) -> list[Line]:
+    """A line for each row, which begins under the guess that it follows."""
+    rows = tree_rows(round)
+    return [
+        Line("" if number else name, tuple(drafted[node] for node in row), round.depths[row[0]])
+        for number, row in enumerate(rows)
+    ]
 
 
 def _drawn(lines: Sequence[Line]) -> str:
     parts, top = list[str](), 0
     for line in lines:
         parts.append(f'<text class="name" x="0" y="{top + 17}">{escape(line.name)}</text>')
-        for chip, x, y in _placed(line.chips, top):
+        for chip, x, y in _placed(line.chips, top, LEFT + INDENT * line.indent):
             parts.append(_chip(chip, x, y))
             top = y
         top += LINE
-    said = "; ".join(f"{line.name}: {', '.join(chip.label for chip in line.chips)}" for line in lines)
+    said = "; ".join(": ".join(filter(None, (line.name, _said(line)))) for line in lines)
     return (
         f'<svg class="picture" viewBox="-2 -2 {WIDTH + 4} {top - LINE + HEIGHT + 4}" role="img" '
         f'aria-label="{escape(said)}">{"".join(parts)}</svg>'
     )
 
 
-def _placed(chips: Sequence[Chip], top: int) -> Iterator[tuple[Chip, float, int]]:
+def _said(line: Line) -> str:
+    return ", ".join(chip.label for chip in line.chips)
+
+
+def _placed(chips: Sequence[Chip], top: int, left: float) -> Iterator[tuple[Chip, float, int]]:
     """Each chip with its place; what does not fit goes on in the next line."""
-    x, y = float(LEFT), top
+    x, y = left, top
     for chip in chips:
-        if x > LEFT and x + _width(chip) > WIDTH:
-            x, y = float(LEFT), y + LINE
+        if x > left and x + _width(chip) > WIDTH:
+            x, y = left, y + LINE
         yield chip, x, y
         x += _width(chip) + 5
 

@@ -53,6 +53,8 @@ def replay_data(
 
 
 def _why_not(trace: Trace, draft_guesses: DraftGuesses | None, running: bool) -> str | None:
+    if shape := trace.settings.tree_shape:
+        return _why_no_other_tree(trace.settings.tree, shape.depth)
     if not trace.settings.greedy:
         return "Above temperature 0 another draft length writes another text: release the slider to run it."
     if trace.settings.draft_schedule != "fixed":
@@ -63,6 +65,13 @@ def _why_not(trace: Trace, draft_guesses: DraftGuesses | None, running: bool) ->
         when = "once this run is over" if running else "after a live run"
         return f"It can be replayed while dragging {when}: release the slider to run it."
     return None
+
+
+def _why_no_other_tree(tree: str | None, depth: int | None) -> str:
+    """A tree has several guesses at a place, and what they would be after other guesses was never drafted."""
+    if depth is None:
+        return "What a tree would draft at another depth is not known: release the slider to run it."
+    return f"The tree {tree} has a depth of {depth}, and what another tree would draft is not known from this run."
 
 
 def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs | None) -> ReplayedLength:
@@ -87,7 +96,8 @@ def _round(replayed: ReplayedRound, texts: Mapping[int, str]) -> ReplayedRow:
 
 
 def _texts_of(trace: Trace) -> dict[int, str]:
-    return {token.id: token.text for round in trace.rounds for token in round.drafted}
+    tokens = (token for round in trace.rounds for token in round.drafted)
+    return {token.id: token.shown for token in tokens if token.id is not None}
 
 
 def _text(texts: Mapping[int, str], token_id: int) -> str:

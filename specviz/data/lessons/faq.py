@@ -8,16 +8,15 @@ from functools import cache
 from typing import Literal
 from urllib.parse import urlencode
 
-from specviz.core.metrics import costs, count
 from specviz.core.request import PROMPT_LOOKUP
-from specviz.core.theory import realistic_speedup
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons.method_facts import method_facts
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import Facts, Says, facts_of, percent, request_of
 from specviz.data.permalink import link_of
 from specviz.data.published import BUSY_EAGLE, BUSY_LONG_TEXTS, EXPERTS, ServedGain
 
-Source = Literal["recorded", "modelled", "published", "general"]
-BUSY_SLOPE = 0.6  # assumed slope of v(k) in a busy server: what each further token adds to a pass
+Source = Literal["recorded", "published", "general"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class FaqEntry:
     page: str  # URL path of the page that shows it; empty for Watch
     run_it: Says  # the link's label
     cites: tuple[ServedGain, ...] = ()  # published figures in the answer
-    measured: Literal["run", "sweeps", "passes"] = "run"  # what its recorded figures were measured by
+    measured: Literal["run", "sweeps", "passes", "methods", "batches"] = "run"  # what its recorded figures are from
 
     @property
     def machine(self) -> str:
@@ -42,6 +41,8 @@ class FaqEntry:
             "run": story_trace(self.trace).recorded_on.machine,
             "sweeps": figures.recorded_on,
             "passes": figures.passes[0].recorded_on,
+            "methods": method_facts()["methods_machine"],
+            "batches": recorded_batches().recorded_on.machine,
         }[self.measured]
 
     @property
@@ -53,23 +54,7 @@ class FaqEntry:
 @cache
 def answer_facts(entry: FaqEntry) -> Facts:
     """The figures the answer may use."""
-    return {**facts_of(entry.trace), **modelled_facts(), **_published_facts(), **_of_other_runs()}
-
-
-@cache
-def modelled_facts() -> Facts:
-    """A quiet machine and a busy one, by the formula E(γ) / (γc + v(γ+1)): modelled, not measured."""
-    trace = story_trace("round")
-    alpha = count(trace.rounds).per_judgement_rate or 0.0
-    measured = costs(trace)
-    length, cost = trace.settings.draft_length, measured.cost_ratio if measured else 0.0
-    idle = realistic_speedup(alpha, length, cost)
-    busy = realistic_speedup(alpha, length, cost, 1 + BUSY_SLOPE * length)
-    return {
-        "idle_speedup": f"{idle:.2f}",
-        "busy_speedup": f"{busy:.2f}",
-        "busy_slope": percent(BUSY_SLOPE),
-    }
+    return {**facts_of(entry.trace), **_published_facts(), **_of_other_runs()}
 
 
 def _published_facts() -> Facts:

@@ -4,34 +4,11 @@ One list for the vocabulary of the Learn page and for the words that show their 
 """
 
 import re
-from dataclasses import dataclass
 from html import escape
-from typing import Literal
 
+from specviz.data.lessons.method_words import METHOD_WORDS
 from specviz.data.lessons.story import Says, Words
-
-Picture = Literal["round", "full", "costs", "prefill", "speedup", ""]
-Marked = Literal["drafted", "accepted", "rejected", "discarded", "correction", "bonus", "emitted", "judged", ""]
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word, what it means, its picture (empty for none) and the step of the story that shows it."""
-
-    name: str
-    says: Says
-    picture: Picture
-    lesson: str  # a step's name
-    marked: Marked = ""  # what is ringed in a picture of a round
-    symbol: str = ""
-    figure: str = ""  # a template: this word's figure in the recorded run
-    also: tuple[str, ...] = ()  # other forms found in texts
-
-    @property
-    def id(self) -> str:
-        """For links and elements."""
-        return re.sub(r"[^a-z]+", "-", self.name.lower()).strip("-")
-
+from specviz.data.lessons.word import Word
 
 GLOSSARY = (
     Word(
@@ -168,7 +145,8 @@ GLOSSARY = (
     Word(
         "rejected",
         Says(
-            "The first drafted token of a round that failed the check. There is at most one in a round.",
+            "A drafted token that failed the check. In a chain of guesses there is at most one in a round; in a tree, "
+            "siblings can fail one after the other.",
             "The first suggested word the editor crossed out.",
         ),
         "round",
@@ -330,6 +308,7 @@ GLOSSARY = (
         figure="Measured in this run: {speedup} times, one pair of runs recorded on {machine}.",
         also=("speedups",),
     ),
+    *METHOD_WORDS,
 )
 
 _FORMS = {form.lower(): word for word in GLOSSARY for form in (word.name, *word.also)}

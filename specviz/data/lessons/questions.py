@@ -1,4 +1,4 @@
-"""The questions users of speculative decoding ask, each answered with recorded, modelled or published figures."""
+"""The questions users of speculative decoding ask, each answered with recorded or published figures."""
 
 from specviz.data.lessons.faq import FaqEntry
 from specviz.data.lessons.story import Says
@@ -163,21 +163,24 @@ BUSY = FaqEntry(
     name="busy",
     question=Says("Why is there less gain on a busy server?", "Why is there less gain when many people ask at once?"),
     answer=Says(
-        "Checking several tokens is cheap only while the machine waits for memory. A server that decodes many "
-        "sequences together already uses that waiting time. The gain shrinks, it does not always vanish: {eagle} had "
-        "{eagle_speedup} times the throughput with {eagle_batch}, and {long} up to {long_speedup} times with "
-        "{long_batch}, where reading the cache takes most of the time. Modelled with this run’s acceptance and draft "
-        "cost: checking for the time of one token gives {idle_speedup} times; where each further token adds "
-        "{busy_slope} of a pass, {busy_speedup} times.",
+        "Checking several tokens is cheap only while the machine waits for memory. A server that decodes many texts "
+        "together already uses that waiting time. Recorded with {batch_length} guesses a round: {batch_alone} times "
+        "the speed for one text, {batch_together} times for {batch_most} texts together. There checking "
+        "{batch_checked} tokens of each takes {batch_check} plain passes instead of {batch_check_alone} (the page When "
+        "it helps, In batches). The gain shrinks, it does not always vanish: {eagle} had {eagle_speedup} times the "
+        "throughput with {eagle_batch}, and {long} up to {long_speedup} times with {long_batch}, where reading the "
+        "cache takes most of the time.",
         "Checking several words is cheap only while the machine would wait anyway. A machine that serves many people "
-        "already uses that time. The gain gets smaller, it does not always go away: {eagle} reported {eagle_speedup} "
-        "times the words a second with {eagle_batch}. Worked out for this run: {idle_speedup} times where a check is "
-        "as fast as one word, and {busy_speedup} times on a very busy machine.",
+        "already uses that time. Measured with {batch_length} words suggested a round: one text was done "
+        "{batch_alone} times as fast as without an intern, {batch_most} texts together {batch_together} times. The "
+        "gain gets smaller, it does not always go away: {eagle} reported {eagle_speedup} times the words a second with "
+        "{eagle_batch}.",
     ),
-    source="modelled",
+    source="recorded",
     trace="round",
     page="worksheet",
     run_it=Says("Move the batch slider", "Move the slider yourself"),
+    measured="batches",
     cites=(BUSY_EAGLE, BUSY_LONG_TEXTS),
 )
 
@@ -279,6 +282,50 @@ RIGHT = FaqEntry(
     run_it=Says("See it by kind of text", "See it by kind of text"),
 )
 
+THOUGHTS = FaqEntry(
+    name="thoughts",
+    question=Says(
+        "What is it worth that a draft sees the target’s state?", "What is it worth that the intern sees the notes?"
+    ),
+    answer=Says(
+        "Compare two drafts of about one size: wren-eagle, a head that reads the target’s last hidden state, and "
+        "wren-nano, which reads the text only. Over {methods_prompts} prompts of each kind of text, greedy, with "
+        "drafts of {methods_length}, they brought {eagle_per_call} and {nano_per_call} tokens per target call, and a "
+        "guess cost {eagle_step} and {nano_step} target steps. Medusa’s heads see the state too, but not each other’s "
+        "guesses: {medusa_per_call} tokens, and the whole draft cost {medusa_draft} steps instead of {eagle_draft}.",
+        "Compare two interns of about the same speed. With one who reads the editor’s notes, a look brought "
+        "{eagle_per_call} words. With one who reads the text only, {nano_per_call}. Several helpers who read the notes "
+        "but do not hear each other brought {medusa_per_call}, and they need the least time.",
+    ),
+    source="recorded",
+    trace="method-eagle",
+    page="",
+    run_it=Says("Run the head", "Run it with the notes"),
+    measured="methods",
+)
+
+LOSSLESS = FaqEntry(
+    name="lossless",
+    question=Says(
+        "Are trees, block verification and typical acceptance lossless?",
+        "Is it still the editor’s text with all of this?",
+    ),
+    answer=Says(
+        "A tree is: each guess is judged by the usual rule, and when all guesses for a place have failed, the target’s "
+        "token is drawn from what is left of p. Block verification is: it judges the draft as a whole and never "
+        "accepts fewer tokens on average. A draft of most probable tokens is too. Typical acceptance and an ensemble "
+        "of both models are not: they accept more on purpose, and the text is no longer the target’s. The linked page "
+        "counts tokens for each of them.",
+        "With second suggestions, yes: each one is judged as before. When all words are judged together, yes. When the "
+        "intern always takes the best word, yes. But an editor who is lenient on purpose lets words stay that were not "
+        "wanted, and then it is no longer the same text. The linked page counts.",
+    ),
+    source="general",
+    trace="round",
+    page="proof",
+    run_it=Says("See which rules fail", "See which ones fail"),
+)
+
 FAQ = (
     COSTS,
     LONGER,
@@ -294,4 +341,6 @@ FAQ = (
     QUANTISED,
     PAPER,
     RIGHT,
+    THOUGHTS,
+    LOSSLESS,
 )

@@ -1,4 +1,4 @@
-"""The ten questions at the story's end. A reader of the story can answer them all."""
+"""The questions at the story’s end. A reader of the story can answer them all."""
 
 from specviz.data.lessons.story import Option, Question, Says
 
@@ -236,6 +236,51 @@ QUIZ = (
             "It lets the editor skip words",
             "No token is skipped: the target has judged or written each one.",
             "No word is skipped: the editor has judged or written each one.",
+        ),
+    ),
+    _ask(
+        "What is the difference between a head on the target and a small draft model?",
+        "What is the difference between an intern with the editor’s notes and one without?",
+        _no(
+            "The head’s guesses need no check",
+            "Suggestions made with the notes need no look",
+            "They do. The head guesses, and the target judges every guess, as it does with any draft.",
+            "They do. The editor judges every suggestion, whoever makes it.",
+        ),
+        _no(
+            "The head works with any target",
+            "The notes of any editor will do",
+            "The other way round: it was trained on the states of one target. A small model can draft for others too.",
+            "The other way round: this intern has learned to read the notes of one editor.",
+        ),
+        _yes(
+            "The head also reads what the target computed about the text",
+            "One also knows what the editor made of the text",
+            "It starts from the target’s last hidden state. A small model must find all of that out alone.",
+            "The notes say what the editor understood. The other one must find that out alone.",
+        ),
+    ),
+    _ask(
+        "What does a tree of guesses trade?",
+        "What do several suggestions for one place trade?",
+        _no(
+            "Quality against speed",
+            "Quality against speed",
+            "The output is the target’s, with a tree as with a chain.",
+            "The text is the editor’s in any case.",
+        ),
+        _yes(
+            "A wider check against rounds that end later",
+            "A longer look against rounds that end later",
+            "If one guess fails, its sibling may be right. But the pass reads every node, and on a CPU each one costs "
+            "time.",
+            "If one word is wrong, the other may be right. But the editor must look at all of them.",
+        ),
+        _no(
+            "Memory against vocabulary",
+            "Short words against long ones",
+            "The vocabulary is the same. More nodes mean more tokens in one pass.",
+            "The words are the same. There are only more of them in one look.",
         ),
     ),
 )

@@ -16,6 +16,7 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Round, Trace, read_trace
+from specviz.data.lessons.method_runs import METHOD_RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,11 @@ def mixed_round(trace: Trace) -> Round | None:
     return next((r for r in trace.rounds if r.accepted and r.rejected and r.discarded), None)
 
 
-def full_round(trace: Trace) -> Round | None:
-    """The first round of full length in which every drafted token is accepted and a bonus is added."""
+def full_round(trace: Trace, after: int = -1) -> Round | None:
+    """The first round of full length, after one with this index, in which all is accepted and a bonus is added."""
     length = trace.settings.draft_length
-    return next((r for r in trace.rounds if r.accepted == length and r.emitted.kind == "bonus"), None)
+    later = trace.rounds[after + 1 :]
+    return next((r for r in later if r.accepted == length and r.emitted.kind == "bonus"), None)
 
 
 def wasted_round(trace: Trace) -> Round | None:
@@ -180,18 +182,21 @@ STORY = "story-"  # before the name of such a run, in its file's name and in lin
 
 def linked_trace(link_name: str) -> Trace | None:
     """The recorded run that a link names; None where there is none of that name."""
+    if link_name in METHOD_RUNS:
+        return story_trace(link_name)
     name = link_name.removeprefix(STORY)
     return story_trace(name) if link_name.startswith(STORY) and name in RECORDED_RUNS else None
 
 
 @cache
 def story_trace(name: str) -> Trace:
-    """The recorded run of that name.
+    """The recorded run of that name, of the story or of a method.
 
     Raises:
         InputError: its file is missing or damaged.
     """
-    return read_trace(ASSETS / "traces" / f"{STORY}{name}.json")
+    file = name if name in METHOD_RUNS else f"{STORY}{name}"
+    return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
 @cache

@@ -11,8 +11,12 @@ from typing import Literal
 
 from specviz.core.metrics import costs, count, speedup
 from specviz.core.number_words import ORDINALS, in_words
-from specviz.core.request import PROMPT_LOOKUP, RunRequest
+from specviz.core.request import RunRequest
+from specviz.core.rounds import known_seconds
 from specviz.core.trace import Round, Trace
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons.method_facts import method_facts, tree_facts
+from specviz.data.lessons.method_runs import branch_round
 from specviz.data.lessons.recorded_runs import (
     drawn_round,
     full_round,
@@ -25,7 +29,7 @@ from specviz.data.permalink import link_of
 from specviz.data.workloads import WORKLOADS
 
 Words = Literal["technical", "plain"]
-Place = Literal["start", "mixed", "full", "wasted", "drawn", "end"]  # a round of the run
+Place = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
 Picture = Literal["way", "dice", "weights"]  # of the two models, of a token drawn by lot, of what a pass fetches
@@ -108,6 +112,7 @@ def round_at(trace: Trace, place: Place) -> Round:
         "full": lambda: full_round(trace),
         "wasted": lambda: wasted_round(trace),
         "drawn": lambda: drawn_round(trace),
+        "branch": lambda: branch_round(trace),
     }[place]
     return found() or trace.rounds[0]
 
@@ -117,12 +122,15 @@ def facts_of(name: str) -> Facts:
     """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
     trace = story_trace(name)
     return {
-        "tried": str(story_figures().tried[name]),
+        "tried": str(story_figures().tried.get(name, "")),
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
         **_of_sweeps(),
         **_of_passes(),
+        **tree_facts(trace),
+        **method_facts(),
+        **_of_batches(),
     }
 
 
@@ -164,7 +172,7 @@ def _of_costs(trace: Trace) -> Facts:
         return {}
     length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
     checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
-    total = sum(round.seconds for round in trace.rounds)
+    total = sum(known_seconds(round.seconds) for round in trace.rounds)
     return {
         "alone_ms": f"{1000 * alone:.0f}",
         "mean_ms": f"{1000 * mean:.1f}",
@@ -268,6 +276,24 @@ def _of_passes() -> Facts:
     }
 
 
+def _of_batches() -> Facts:
+    """What the draft brings for one text and in the largest measured batch, at the longest measured draft length."""
+    study = recorded_batches()
+    length, most = study.draft_lengths[-1], study.batches[-1]
+    alone, together = study.at(1, length), study.at(most, length)
+    return {
+        "batch_machine": study.recorded_on.machine,
+        "batch_most": in_words(most),
+        "batch_length": in_words(length),
+        "batch_checked": in_words(length + 1),
+        "batch_alone": f"{alone.speedup.value:.2f}",
+        "batch_together": f"{together.speedup.value:.2f}",
+        "batch_check_alone": f"{alone.verification.value:.2f}",
+        "batch_check": f"{together.verification.value:.2f}",
+        "batch_empty": percent(together.empty_places),
+    }
+
+
 def listed(texts: Sequence[str]) -> str:
     """As a list in a sentence: one, two and three."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
@@ -281,7 +307,7 @@ def percent(share: float) -> str:
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
     """The request that runs this trace again, and the name of its prompt where it is a preset."""
     assert trace.drafter is not None
-    draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
+    draft = trace.drafter.asked_as
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)
     named = (preset.name for kind in WORKLOADS for preset in kind.prompts if preset.text == trace.prompt.text)
     return request, next(named, None)

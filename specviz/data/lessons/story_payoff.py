@@ -1,4 +1,4 @@
-"""The payoff: why the text is the same, and the last three steps. Texts are templates, filled by `story.facts_of`."""
+"""The payoff: why the text is the same, and four steps on the gain. Texts are templates, filled by `story.facts_of`."""
 
 from specviz.data.lessons.story import Question, Says, Step, option
 
@@ -131,6 +131,58 @@ NO_GAIN = Step(
                 "This run had {speedup} times the editor’s own speed. The text is the same: the effort brought no "
                 "real gain.",
                 right=True,
+            ),
+        ),
+    ),
+)
+
+TOGETHER = Step(
+    name="together",
+    title=Says("Many texts at once", "Many texts at once"),
+    text=Says(
+        "A server decodes many texts at once: one pass reads the next tokens of all. Measured on {batch_machine}, with "
+        "{batch_length} guesses a round: for one text the draft brings {batch_alone} times the speed, for {batch_most} "
+        "together {batch_together} times. Every text accepts as much as it does alone. But checking {batch_checked} "
+        "tokens of each takes {batch_check} plain passes instead of {batch_check_alone}. And texts wait for each "
+        "other: {batch_empty} of the places in the passes were empty, because their texts had ended.",
+        "A big machine writes for many people at once: one look covers the next words of all texts. Measured with "
+        "{batch_length} words suggested a round: one text is done {batch_alone} times as fast as without an intern, "
+        "{batch_most} texts together {batch_together} times. The intern is right as often as before. But a look over "
+        "{batch_checked} words of each text now takes {batch_check} times as long as a look at one word of each, and "
+        "for one text alone only {batch_check_alone} times. And the texts wait for the slowest one.",
+    ),
+    trace="round",
+    asks_at=("full", "check"),
+    reveals_at=("full", "check"),
+    focus="diagram",
+    picture="weights",
+    question=Question(
+        Says(
+            "What changes for one text when others are decoded with it?",
+            "What changes for one text when others are written with it?",
+        ),
+        (
+            option(
+                "Only the time: it is the same text, with the same guesses accepted",
+                "Only the time, the text is the same",
+                "Each text has its own draft and its own check. The texts share passes and nothing else, so only "
+                "rounding can change a token, where two are nearly equally likely.",
+                "Each text has its own suggestions and its own check. They share the looks and nothing else.",
+                right=True,
+            ),
+            option(
+                "Fewer of its guesses are accepted",
+                "Fewer suggested words stay",
+                "Acceptance depends on the text and the two models, not on the other texts. What changes is the price "
+                "of a check.",
+                "That depends on the text, the intern and the editor, not on the other texts. What changes is the "
+                "price of a look.",
+            ),
+            option(
+                "The texts mix: a pass reads all of them",
+                "The texts mix, because one look covers all of them",
+                "No token looks at another text: the attention of each text is masked.",
+                "They do not: in one look the editor reads each text by itself.",
             ),
         ),
     ),

@@ -54,8 +54,9 @@ class Tour:
 
 def tour_of(trace: Trace) -> Tour | None:
     """The tour on this run; None where the run does not show what the tour is about."""
-    mixed, full = mixed_round(trace), full_round(trace)
-    if mixed is None or full is None or full.index < mixed.index or len(trace.rounds) <= LAST_ROUNDS:
+    mixed = mixed_round(trace)
+    full = full_round(trace, mixed.index) if mixed else None
+    if mixed is None or full is None or len(trace.rounds) <= LAST_ROUNDS:
         return None
     counts = count(trace.rounds)
     beats = (_guess(mixed), _check(mixed), _judge(mixed), _rounds(mixed), _length(trace, full), _end(trace))
@@ -70,7 +71,8 @@ def _guess(round: Round) -> Beat:
     return Beat(
         until="checked",
         says=f"The draft, a small model, guesses the next {_number(round)} tokens (words or parts of words; ␣ is a "
-        f"space): {_quoted(*(token.text for token in round.drafted))}. The target, a big model, has not read them yet.",
+        f"space): {_quoted(*(token.shown for token in round.drafted))}. The target, a big model, has not read them "
+        "yet.",
         asks="Go one step forward, to the check.",
         keys="→",
         round=round.index,
@@ -82,7 +84,7 @@ def _guess(round: Round) -> Beat:
 
 
 def _check(round: Round) -> Beat:
-    failed = _quoted(round.drafted[round.accepted].text)
+    failed = _quoted(round.drafted[round.accepted].shown)
     return Beat(
         until="guessed",
         says=f"The target reads all {_number(round)} guesses in one pass. From the left, it accepts each guess that is "
@@ -104,10 +106,10 @@ def _judge(round: Round) -> Beat:
     failed, own = round.drafted[round.accepted], round.emitted
     return Beat(
         until="opened",
-        says=f"{_quoted(*(token.text for token in round.drafted[: round.accepted]))} ✓ accepted: it stays. "
-        f"{_quoted(failed.text)} ✗ rejected: struck through. What follows it ⋯ discarded: never judged. "
+        says=f"{_quoted(*(token.shown for token in round.drafted[: round.accepted]))} ✓ accepted: it stays. "
+        f"{_quoted(failed.shown)} ✗ rejected: struck through. What follows it ⋯ discarded: never judged. "
         f"{_quoted(own.text)} ↻ correction: the target’s own token, in place of the rejected one.",
-        asks=f"Open the struck token {_quoted(failed.text)} to see why it failed.",
+        asks=f"Open the struck token {_quoted(failed.shown)} to see why it failed.",
         keys="Tab to the tokens, → to move, Enter to open",
         round=round.index,
         phase="judge",

@@ -1,0 +1,154 @@
+"""Measures many prompts: what `sweep` and `compare --prompts-file` share. Rows are saved as they are measured."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from specviz.cli.loading import load_models
+from specviz.cli.options import PROMPT_LOOKUP
+from specviz.cli.output import StatusLine, note, print_table, say, status_line, write_json
+from specviz.cli.plots import check_plots, write_plots
+from specviz.core.errors import InputError
+from specviz.core.request import PROMPT_LOOKUP as LOOKUP
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.measure.sweep.prompt_files import read_prompt_file
+
+if TYPE_CHECKING:
+    from specviz.decoding.drafters.choose import Loaded
+    from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
+    from specviz.measure.sweep.rows import SweepRow
+    from specviz.measure.sweep.table import SweepFile
+    from specviz.models import LoadedModel
+
+SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
+# Shown only if rows differ in it.
+VARIED = ("draft", "temperature", "draft_schedule", "draft_sampling", "verification", "tree", "constrained")
+DRAFT_LENGTHS = "1,2,4,8"
+
+Value = TypeVar("Value")
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Where rows and figures are written."""
+    rows = "save each row here as it is measured; rows that the file has are not measured again"
+    parser.add_argument("--csv", type=Path, metavar="PATH", help=f"{rows} (default: nothing is saved)")
+    figures = "write figures into this folder, as PNG and as SVG; needs matplotlib"
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help=f"{figures} (default: none)")
+
+
+def measure_all(options: argparse.Namespace, plan: "SweepPlan") -> None:
+    """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are.
+
+    Raises:
+        InputError: as the sweep; or rows or figures cannot be written.
+        KeyboardInterrupt: stopped with Ctrl-C; its text says what is saved and how to go on.
+    """
+    if options.plots:
+        check_plots(options.plots)
+    from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
+
+    file = SweepFile(options.csv)
+    before = len(file.rows)
+    try:
+        _measure(options, plan, file)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(file, before, options.csv)) from None
+    from specviz.measure.sweep.conclusion import conclusions  # takes pandas, which only the end needs
+
+    frame = frame_of(file.rows)
+    said = conclusions(frame)
+    if write_json(options.json, json.dumps({"rows": [asdict(row) for row in file.rows], "conclusion": said}, indent=2)):
+        print_rows(file.rows[before:], str(options.csv))
+        say()
+        for sentence in said:
+            say(sentence)
+    if options.plots:
+        for path in write_plots(options.plots, frame):
+            note(f"wrote {path}")
+
+
+def _measure(options: argparse.Namespace, plan: "SweepPlan", file: "SweepFile") -> None:
+    with status_line(lines=True) as status:
+        load = _loader(options, max(plan.temperatures), status)
+        cells = plan.cells()
+        from specviz.measure.sweep import measure  # imports torch
+
+        for row in measure.sweep(cells, load, file.done, status.show):
+            file.add(row)
+
+
+def _how_to_go_on(file: "SweepFile", before: int, path: Path | None) -> str:
+    """What to do after Ctrl-C."""
+    measured = f"measured now: {_counted(len(file.rows) - before)}"
+    if path is None:
+        return f"{measured}, not saved. With --csv PATH every row is saved, and the same command goes on."
+    return f"{measured}. {path} has {_counted(len(file.rows))}; the same command measures the rest."
+
+
+def _counted(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows} rows"
+
+
+def _loader(
+    options: argparse.Namespace, temperature: float, status: StatusLine
+) -> "Callable[[SweepPair], tuple[LoadedModel, Loaded]]":
+    """Loads one pair after the other; all pairs share the target."""
+    target: LoadedModel | None = None
+
+    def load(pair: "SweepPair") -> "tuple[LoadedModel, Loaded]":
+        nonlocal target
+        draft = PROMPT_LOOKUP if pair.draft == LOOKUP else pair.draft
+        one = {"draft": draft, "temperature": temperature}
+        target, loaded = load_models(argparse.Namespace(**{**vars(options), **one}), status, target)
+        return target, loaded
+
+    return load
+
+
+def prompts_of(path: Path) -> "tuple[SweepPrompt, ...]":
+    """The prompts of a file; a note on standard error for each line that cannot be used.
+
+    Raises:
+        InputError: it cannot be read, or has no prompt.
+    """
+    file = read_prompt_file(path)
+    for problem in file.problems:
+        note(problem)
+    return file.prompts
+
+
+def draft_lengths(text: str) -> tuple[int, ...]:
+    """The lengths in a list with commas.
+
+    Raises:
+        InputError: one of them is no draft length.
+    """
+    lengths = listed("--draft-lengths", "whole numbers", text, int)
+    if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
+        raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
+    return lengths
+
+
+def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> tuple[Value, ...]:
+    """The values in a list with commas, each once.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
+    try:
+        return tuple(dict.fromkeys(parse(part.strip()) for part in text.split(",")))
+    except (ValueError, KeyError):
+        raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
+
+
+def print_rows(rows: "Sequence[SweepRow]", path: str) -> None:
+    """The rows measured now, as a table."""
+    if not rows:
+        say(f"Nothing left to measure: {path} holds all rows.")
+        return
+    varied = [column for column in VARIED if len({getattr(row, column) for row in rows}) > 1]
+    columns = (SHOWN[0], *varied, *SHOWN[1:])
+    print_table(columns, ([getattr(row, column) for column in columns] for row in rows))

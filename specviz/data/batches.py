@@ -1,0 +1,147 @@
+"""What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit.
+
+`specviz.measure.batches` measures it; `benchmarks/batches.py` writes the file that the app shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import sqrt
+from typing import Literal, Self, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from specviz.core.assets import ASSETS
+from specviz.core.errors import InputError
+from specviz.core.intervals import interval_of_ratios
+from specviz.core.metrics import Counts
+from specviz.core.trace import Machine
+
+# wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
+# machine hardly count; only where one thread of the processor does all the work.
+Clock = Literal["wall", "processor"]
+CLOCK_NAMES: tuple[Clock, ...] = get_args(Clock)
+RECORDED = ASSETS / "batches" / "batches.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of times, measured several times: the geometric mean, and its 95 % interval over the repeats.
+
+    Both times of a ratio are of the same repeat, so what slows the machine slows both.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, ratios: Sequence[float]) -> Self:
+        """From the ratio of each repeat, of which there are at least two."""
+        low, high = interval_of_ratios(ratios)
+        return cls(sqrt(low * high), low, high)  # the interval is even around the mean of the logarithms
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """v(k) in a batch: one pass over k tokens of every text, over one pass over one token of every text."""
+
+    tokens: int  # k
+    steps: Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPass:
+    """What a target pass costs in batches of one size."""
+
+    batch: int
+    step_seconds: float  # one pass over one token of every text: the median
+    growth: Ratio  # that pass over the same in the smallest batch
+    checks: list[Check]
+
+    @property
+    def verification(self) -> dict[int, float]:
+        """v(k) by k."""
+        return {check.tokens: check.steps.value for check in self.checks}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSpeedup:
+    """What one draft length brings in batches of one size. Costs are in passes of the target alone in such a batch."""
+
+    batch: int
+    draft_length: int
+    speedup: Ratio  # seconds of the target alone over seconds with the draft, until the slowest text has ended
+    full_speedup: Ratio  # the same a token, counted while every text of the batch still writes
+    cost_ratio: Ratio  # c: one draft step for every text
+    verification: Ratio  # v(draft_length + 1)
+    overhead: Ratio  # o
+    counts: Counts  # of all texts together, each with its own rounds
+    empty_places: float  # share of the places in the passes that were empty, because their texts had ended
+    tokens_per_second: float  # of all texts of a batch together, until the slowest has ended: the median repeat
+    plain_tokens_per_second: float  # the same of the target alone
+
+    @property
+    def modelled(self) -> float:
+        """τ / (γc + v + o): the counted tokens a round over its cost, while every text writes."""
+        steps = self.draft_length * self.cost_ratio.value + self.verification.value + self.overhead.value
+        return (self.counts.tokens_per_target_call or 0.0) / steps
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStudy:
+    """One pair of models in batches of several sizes, on the same prompts."""
+
+    created: str
+    recorded_on: Machine
+    clock: Clock
+    target: str
+    target_dtype: str
+    draft: str
+    draft_dtype: str
+    prompts: list[str]  # their names
+    new_tokens: int  # of each text; end of text is ignored
+    repeats: int  # of every run
+    pass_repeats: int  # of every timed pass
+    compared: int  # texts that were compared with what the target writes alone
+    different: int  # of them, those whose token ids differ somewhere: near-ties that another batch rounds differently
+    passes: list[BatchPass]
+    speedups: list[BatchSpeedup]
+
+    @property
+    def batches(self) -> list[int]:
+        """The sizes, smallest first."""
+        return sorted({each.batch for each in self.speedups})
+
+    @property
+    def draft_lengths(self) -> list[int]:
+        """The draft lengths, shortest first."""
+        return sorted({each.draft_length for each in self.speedups})
+
+    def at(self, batch: int, draft_length: int) -> BatchSpeedup:
+        """One point.
+
+        Raises:
+            KeyError: it was not measured.
+        """
+        for each in self.speedups:
+            if (each.batch, each.draft_length) == (batch, draft_length):
+                return each
+        raise KeyError((batch, draft_length))
+
+    def passes_of(self, batch: int) -> BatchPass | None:
+        """The costs of passes in batches of that size; None: not measured."""
+        return next((each for each in self.passes if each.batch == batch), None)
+
+
+@cache
+def recorded_batches() -> BatchStudy:
+    """The recorded study.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        return TypeAdapter(BatchStudy).validate_json(RECORDED.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{RECORDED.name}, the study of batches, cannot be read: {type(error).__name__}.") from error

@@ -1,0 +1,173 @@
+"""llama.cpp's server: a stream of /completion or /v1/chat/completions, asked for with `timings_per_token`.
+
+Read in ggml-org/llama.cpp, commit 001d906: tools/server/server-context.cpp (`post_decode`: `n_draft_accepted` grows
+when a draft was judged, before the first token of the round is sent; `n_draft_tokens` grows when it was made) and
+tools/server/server-task.cpp (`to_json`: `timings` holds predicted_n, draft_n, draft_n_accepted; the last two are
+missing as long as nothing was drafted).
+
+So the part of the stream in which the two counters have grown begins a round, which writes its accepted tokens and one
+more. A token that no round covers was written by a pass without a draft, as is the first one. A target that cannot
+forget single tokens (recurrent layers) reads a partly accepted draft a second time: that pass is shown as one without a
+draft. Older servers count for such a target only the drafts that were accepted whole.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from specviz.core.errors import InputError
+from specviz.core.settings import MAX_SEED
+from specviz.data.importers.answers import Choice, Count, Id, Milliseconds, Tokens
+from specviz.data.importers.assembling import Given, Report
+from specviz.data.importers.cutting import CUT, cut, tokens_of_ids, tokens_of_text
+from specviz.data.importers.record import Piece, read_pieces
+from specviz.data.importers.steps import Step, Written, rounds_of
+
+HOW = (
+    "ask the server for a stream with its counters: “stream”: true and “timings_per_token”: true (and "
+    "“return_tokens”: true for ids). Totals alone can be pasted on the page Worksheet"
+)
+MARKS = "The rounds are where the server’s counters grow. The first token, and any other outside a round, has no draft."
+JOINED = "Some parts of the stream hold several tokens: their text is cut into as many pieces."
+RANDOM_SEED = 2**32 - 1  # the server chose one and does not say which
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Running totals. Absent draft counters are 0."""
+
+    predicted_n: Tokens
+    draft_n: Count = 0
+    draft_n_accepted: Count = 0
+    prompt_ms: Milliseconds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What is used of `generation_settings`, which ends a stream of /completion."""
+
+    temperature: Annotated[float, Field(ge=-100, le=10, allow_inf_nan=False)] | None = None
+    top_k: int | None = None
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the stream."""
+
+    content: str | None = None  # of /completion
+    tokens: list[Id] | None = None
+    choices: list[Choice] | None = None  # of OpenAI's format
+    timings: Timings | None = None
+    model: str | None = None
+    prompt: str | list[Any] | None = None
+    stop_type: str | None = None
+    generation_settings: Sampling | None = None
+    system_fingerprint: str | None = None
+    created: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What this part adds to the text."""
+        return (self.content or "") + "".join(choice.written for choice in self.choices or [])
+
+
+SHAPE = TypeAdapter(Part)
+
+
+def read(pieces: Sequence[Piece], given: Given) -> Report:
+    """What the stream reports.
+
+    Raises:
+        InputError: a field is wrong, or the stream has no counters.
+    """
+    parts = read_pieces(pieces, SHAPE)
+    counted = [part.timings for part in parts if part.timings]
+    if len(counted) < 2:
+        raise InputError(f"The record does not say when the counters grew: {HOW}.")
+    if not counted[-1].draft_n:
+        raise InputError("The record says that nothing was drafted (draft_n is missing).")
+    text = "".join(part.text for part in parts)
+    stopped_by = _stopped_by(parts)
+    written, note = _written(parts, text, given, stopped_by)
+    end = parts[-1]
+    build = next((part.system_fingerprint for part in parts if part.system_fingerprint), "")
+    prompt_ms = counted[-1].prompt_ms
+    return Report(
+        f"llama.cpp {build}".strip(),
+        rounds_of(_steps(counted), written),
+        text,
+        stopped_by,
+        target=next((part.model for part in parts if part.model), None),
+        prompt=end.prompt if isinstance(end.prompt, str) else None,
+        prefill_seconds=None if prompt_ms is None else prompt_ms / 1000,
+        created=next((part.created for part in parts if part.created is not None), None),
+        settings=_settings(end.generation_settings),
+        notes=(MARKS, note),
+    )
+
+
+def _steps(counted: Sequence[Timings]) -> list[Step]:
+    """The rounds between the counters' changes, and the passes without a draft between those."""
+    steps, covered, before = list[Step](), 0, Timings(0)
+    for now in counted:
+        drafted, accepted = now.draft_n - before.draft_n, now.draft_n_accepted - before.draft_n_accepted
+        if min(drafted, accepted, now.predicted_n - before.predicted_n) < 0:
+            raise InputError("A counter of the record becomes smaller: it holds more than one answer, or parts of one.")
+        if now.predicted_n == before.predicted_n:
+            continue  # a last part without a token
+        if drafted or accepted:
+            if covered >= now.predicted_n:
+                raise InputError("The counters of the record grow before the round before has written its tokens.")
+            plain = max(0, before.predicted_n - covered)
+            steps += [Step(0, 0)] * plain + [Step(drafted, accepted)]
+            covered += plain + accepted + 1
+        before = now
+    return [*steps, *[Step(0, 0)] * (before.predicted_n - covered)]
+
+
+def _written(parts: Sequence[Part], text: str, given: Given, stopped_by: str) -> tuple[list[Written], str]:
+    """The tokens: each part of a stream usually holds one."""
+    ids = [token_id for part in parts for token_id in part.tokens or []]
+    texts, joined, before = list[str](), False, 0
+    for part in parts:
+        new = part.timings.predicted_n - before if part.timings else 0
+        before += new
+        joined = joined or new > 1
+        if new:
+            texts += [part.text] if new == 1 else cut(part.text, new)
+        elif texts:
+            texts[-1] += part.text  # held back until the end, because it could have begun a stop string
+    if given.tokenizer and len(ids) == len(texts):
+        return tokens_of_ids(ids, text, given.tokenizer)
+    if given.tokenizer and joined:
+        return tokens_of_text(text, len(texts), given.tokenizer, ended=stopped_by == "eos")
+    known = ids if len(ids) == len(texts) else [None] * len(texts)
+    note = f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
+    return [Written(piece, token_id) for piece, token_id in zip(texts, known, strict=True)], note
+
+
+def _settings(found: Sampling | None) -> dict[str, object]:
+    if found is None:
+        return {}
+    temperature = None if found.temperature is None else max(0.0, found.temperature)
+    known: dict[str, object] = {"temperature": temperature}
+    if found.top_k:
+        known["top_k"] = found.top_k if found.top_k > 0 else None
+    if found.top_p:
+        known["top_p"] = found.top_p
+    if found.seed is not None and 0 <= found.seed <= MAX_SEED and found.seed != RANDOM_SEED:
+        known["seed"] = found.seed
+    return known
+
+
+def _stopped_by(parts: Sequence[Part]) -> Literal["length", "eos", "other"]:
+    """A chat's “stop” may also be a stop string."""
+    reasons = [part.stop_type for part in parts if part.stop_type and part.stop_type != "none"]
+    reasons += [choice.finish_reason for part in parts for choice in part.choices or [] if choice.finish_reason]
+    if "limit" in reasons or "length" in reasons:
+        return "length"
+    return "eos" if "eos" in reasons else "other"

@@ -1,0 +1,145 @@
+"""LM Studio: a prediction's fragments and statistics, as its SDK hands them out.
+
+Read in lmstudio-ai/lmstudio-js, commit 6ec11db (SDK 1.5.0): packages/lms-shared-types/src/llm/LLMPredictionFragment.ts
+(`tokensCount`: "not always accurate"; `tokens` with `logProbs`) and LLMPredictionStats.ts (total = accepted +
+rejected + ignored; ignored drafts were not sent to the main model).
+
+LM Studio does not report rounds. A fragment with `containsDrafted` seems to hold the accepted tokens of one step and
+the target's own; no document says so. So fragments are taken for steps only if all their sums agree with the
+statistics, and the trace says that this is a reading.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from specviz.core.errors import InputError
+from specviz.data.importers.answers import Count, Id, Tokens
+from specviz.data.importers.assembling import Given, Report
+from specviz.data.importers.cutting import CUT, cut, tokens_of_text
+from specviz.data.importers.record import Piece, read_pieces
+from specviz.data.importers.steps import Step, Written, rounds_of
+
+TOTALS = "The statistics alone can be pasted on the page Worksheet"
+READING = (
+    "LM Studio does not report rounds. Each fragment is taken for one, because the sums agree with its statistics."
+)
+EQUAL = "It reports only how many tokens were drafted in all: each drafting round is taken to have drafted {}."
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a fragment, where log probabilities were asked for."""
+
+    text: str
+    id: Id
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A part of the text."""
+
+    content: str
+    tokensCount: Tokens
+    containsDrafted: bool
+    tokens: list[Token] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """`stats` of a prediction."""
+
+    predictedTokensCount: Tokens
+    totalDraftTokensCount: Count
+    acceptedDraftTokensCount: Count
+    ignoredDraftTokensCount: Count = 0
+    usedDraftModelKey: str | None = None
+    stopReason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What is used of `modelInfo`."""
+
+    modelKey: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A prediction with its fragments, see docs/traces.md."""
+
+    fragments: list[Fragment]
+    stats: Statistics
+    modelInfo: Model | None = None
+    prompt: str | None = None
+
+
+SHAPE = TypeAdapter(Prediction)
+
+
+def read(pieces: Sequence[Piece], given: Given) -> Report:
+    """What the prediction reports.
+
+    Raises:
+        InputError: a field is wrong, or fragments and statistics do not agree.
+    """
+    if len(pieces) > 1:
+        raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
+    found = read_pieces(pieces, SHAPE)[0]
+    fragments = [fragment for fragment in found.fragments if fragment.tokensCount]
+    drafted = _drafted(fragments, found.stats)
+    text = "".join(fragment.content for fragment in found.fragments)
+    steps = [
+        Step(drafted, size - 1) if fragment.containsDrafted else Step(0, 0)
+        for fragment in fragments
+        for size in ([fragment.tokensCount] if fragment.containsDrafted else [1] * fragment.tokensCount)
+    ]
+    written, note = _written(fragments, text, given, found.stats.stopReason == "eosFound")
+    return Report(
+        "LM Studio",
+        rounds_of(steps, written),
+        text,
+        _stopped_by(found.stats),
+        target=found.modelInfo.modelKey if found.modelInfo else None,
+        draft=found.stats.usedDraftModelKey,
+        prompt=found.prompt,
+        notes=(READING, EQUAL.format(drafted), note),
+    )
+
+
+def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:
+    """Drafted tokens a round, where every round can have drafted as many."""
+    drafting = [fragment for fragment in fragments if fragment.containsDrafted]
+    accepted = sum(fragment.tokensCount - 1 for fragment in drafting)
+    written = sum(fragment.tokensCount for fragment in fragments)
+    if (written, accepted) != (stats.predictedTokensCount, stats.acceptedDraftTokensCount):
+        raise InputError(
+            f"The fragments hold {written} tokens, {accepted} of them accepted if each fragment is a round, but the "
+            f"statistics say {stats.predictedTokensCount} and {stats.acceptedDraftTokensCount}: the rounds are not "
+            f"known. {TOTALS}."
+        )
+    sent = stats.totalDraftTokensCount - stats.ignoredDraftTokensCount
+    if not drafting or sent % len(drafting):
+        raise InputError(
+            f"{sent} drafted tokens in {len(drafting)} rounds: LM Studio does not report how many each round drafted, "
+            f"and they cannot all be equal. {TOTALS}."
+        )
+    return sent // len(drafting)
+
+
+def _written(fragments: Sequence[Fragment], text: str, given: Given, ended: bool) -> tuple[list[Written], str]:
+    tokens = [token for fragment in fragments for token in fragment.tokens or []]
+    count = sum(fragment.tokensCount for fragment in fragments)
+    if len(tokens) == count:
+        return [Written(token.text, token.id) for token in tokens], ""
+    if given.tokenizer:
+        return tokens_of_text(text, count, given.tokenizer, ended=ended)
+    return [Written(piece) for each in fragments for piece in cut(each.content, each.tokensCount)], CUT
+
+
+def _stopped_by(stats: Statistics) -> Literal["length", "eos", "other"]:
+    if stats.stopReason == "maxPredictedTokensReached":
+        return "length"
+    return "eos" if stats.stopReason == "eosFound" else "other"

@@ -1,0 +1,194 @@
+"""SGLang: a stream of /generate.
+
+Read in sgl-project/sglang, commit 001067f: python/sglang/srt/managers/tokenizer_manager.py (`_handle_batch_output`: one
+part of the stream for each step of the scheduler; `output_ids` grows, or holds only what is new; the last part's
+`meta_info` has the counters). `correct` drafts do not count the target's own token (sglang#23530).
+
+The pass over the prompt writes the first token, and each verification its correct drafts and one more. `meta_info`
+itself has no order, only a histogram. So a part of the stream is taken for a step only if both agree.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from specviz.core.errors import InputError
+from specviz.data.importers.answers import Count, Id, Tokens
+from specviz.data.importers.assembling import Given, Report
+from specviz.data.importers.cutting import CUT, CUT_WITH_IDS, cut, tokens_of_ids
+from specviz.data.importers.record import Piece, read_pieces
+from specviz.data.importers.steps import PROMPT_PASS, Step, Written, rounds_of
+
+HOW = (
+    "ask /generate for a stream (“stream”: true), with the server’s --stream-interval 1. Totals alone can be pasted on "
+    "the page Worksheet"
+)
+MARKS = "Each part of the stream is one step: their sizes agree with the histogram that SGLang reports."
+CHAIN = "SGLang counts drafted tokens a run; each step is taken to have drafted as many, {} in a chain."
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Why it ended: at a stop, `matched` is the id of the token, or a string."""
+
+    type: str
+    matched: int | str | list[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """`meta_info`; the counters are in the last part, and older names follow newer ones."""
+
+    completion_tokens: Tokens
+    finish_reason: Finish | None = None
+    spec_verify_ct: Count | None = None
+    spec_num_proposed_drafts: Count | None = None
+    spec_proposed_drafts: Count | None = None
+    spec_draft_token_num: Count | None = None
+    spec_correct_drafts_histogram: list[Count] | None = None
+    spec_accept_histogram: list[Count] | None = None
+
+    @property
+    def proposed(self) -> int | None:
+        """All drafted tokens."""
+        names = (self.spec_num_proposed_drafts, self.spec_proposed_drafts, self.spec_draft_token_num)
+        return next((value for value in names if value is not None), None)
+
+    @property
+    def histogram(self) -> list[int] | None:
+        """Entry j: the steps in which exactly j drafted tokens were correct."""
+        return self.spec_correct_drafts_histogram or self.spec_accept_histogram
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the stream."""
+
+    meta_info: Meta
+    text: str | None = None
+    output_ids: list[Id] | None = None
+    prompt_token_ids: list[Id] | None = None
+
+
+SHAPE = TypeAdapter(Part)
+
+
+def read(pieces: Sequence[Piece], given: Given) -> Report:
+    """What the stream reports.
+
+    Raises:
+        InputError: a field is wrong, or the parts are not the steps.
+    """
+    parts = read_pieces(pieces, SHAPE)
+    end = parts[-1].meta_info
+    sizes = _sizes(parts)
+    drafted = _drafted(end)
+    steps = [PROMPT_PASS, *(Step(drafted, min(drafted, size - 1)) for size in sizes[1:])]
+    _check(sizes, end, drafted)
+    text, texts = _texts(parts, sizes)
+    written, note = _written(parts, text, texts, given)
+    prompt_ids = next((part.prompt_token_ids for part in parts if part.prompt_token_ids), [])
+    return Report(
+        "SGLang",
+        rounds_of(_ended(steps, sizes, drafted, end), written),
+        text,
+        _stopped_by(end),
+        prompt_ids=prompt_ids,
+        settings={"draft_length": drafted},
+        notes=(MARKS, CHAIN.format(drafted), note),
+    )
+
+
+def _sizes(parts: Sequence[Part]) -> list[int]:
+    """How many tokens each part adds; parts that add none are left out."""
+    totals = [0, *(part.meta_info.completion_tokens for part in parts)]
+    sizes = [after - before for before, after in pairwise(totals)]
+    if min(sizes) < 0:
+        raise InputError("completion_tokens becomes smaller: the record holds more than one answer.")
+    return [size for size in sizes if size]
+
+
+def _drafted(end: Meta) -> int:
+    """Drafted tokens a step."""
+    if not end.spec_verify_ct:
+        raise InputError("The record does not say how many verifications were made (spec_verify_ct in its last part).")
+    if end.proposed is None:
+        raise InputError("The record does not say how many tokens were drafted (spec_num_proposed_drafts).")
+    if end.proposed % end.spec_verify_ct:
+        raise InputError("Its steps drafted different numbers of tokens, and SGLang does not report which: no rounds.")
+    return end.proposed // end.spec_verify_ct
+
+
+def _check(sizes: Sequence[int], end: Meta, drafted: int) -> None:
+    """Whether the parts of the stream are the steps."""
+    if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != end.spec_verify_ct:
+        raise InputError(
+            f"The stream has {len(sizes)} parts with tokens, but the prompt’s pass and {end.spec_verify_ct} "
+            f"verifications wrote them, so its parts are not the steps: {HOW}."
+        )
+    if max(sizes) > drafted + 1:
+        raise InputError(f"A part of the stream has {max(sizes)} tokens, more than a draft of {drafted} gives.")
+    if end.histogram is None:
+        raise InputError("The record has no histogram (spec_correct_drafts_histogram) to compare its parts with.")
+    counted = Counter({correct: steps for correct, steps in enumerate(end.histogram) if steps})
+    whole = Counter(size - 1 for size in sizes[1:-1])  # the last step may have been cut by the output's end
+    if whole - counted or counted.total() != len(sizes) - 1 or _last_correct(counted, whole) < sizes[-1] - 1:
+        raise InputError(f"The sizes of the stream’s parts contradict the histogram, so they are not the steps: {HOW}.")
+
+
+def _last_correct(counted: Counter[int], whole: Counter[int]) -> int:
+    """How many drafted tokens the last step accepted; -1 if the two do not agree."""
+    return max(counted - whole, default=-1)
+
+
+def _ended(steps: list[Step], sizes: Sequence[int], drafted: int, end: Meta) -> list[Step]:
+    """The same steps, the last with what it accepted before the output's end cut it."""
+    counted = Counter(dict(enumerate(end.histogram or [])))
+    return [*steps[:-1], Step(drafted, _last_correct(counted, Counter(size - 1 for size in sizes[1:-1])))]
+
+
+def _texts(parts: Sequence[Part], sizes: Sequence[int]) -> tuple[str, list[str]]:
+    """The whole text, and what each part with tokens adds. A part's text is all so far, or only what is new."""
+    so_far, added, before = "", list[str](), 0
+    cumulative = _is_cumulative(parts)
+    for part in parts:
+        new = part.text or ""
+        piece = new[len(so_far) :] if cumulative else new
+        so_far += piece
+        if part.meta_info.completion_tokens > before:
+            added.append(piece)
+        elif added:
+            added[-1] += piece
+        before = part.meta_info.completion_tokens
+    return so_far, added
+
+
+def _is_cumulative(parts: Sequence[Part]) -> bool:
+    """Whether each part repeats all of the text before it, as is usual."""
+    last = parts[-1]
+    if last.output_ids is not None:
+        return len(last.output_ids) == last.meta_info.completion_tokens
+    return all((after.text or "").startswith(before.text or "") for before, after in pairwise(parts))
+
+
+def _written(parts: Sequence[Part], text: str, texts: Sequence[str], given: Given) -> tuple[list[Written], str]:
+    sizes = _sizes(parts)
+    last = parts[-1].output_ids or []
+    ids = last if len(last) == sum(sizes) else [token_id for part in parts for token_id in part.output_ids or []]
+    if len(ids) == sum(sizes) and given.tokenizer:
+        return tokens_of_ids(ids, text, given.tokenizer)
+    pieces = [piece for added, size in zip(texts, sizes, strict=True) for piece in cut(added, size)]
+    known = ids if len(ids) == len(pieces) else [None] * len(pieces)
+    written = [Written(piece, token_id) for piece, token_id in zip(pieces, known, strict=True)]
+    return written, CUT_WITH_IDS if known is ids else CUT
+
+
+def _stopped_by(end: Meta) -> Literal["length", "eos", "other"]:
+    reason = end.finish_reason
+    if reason and reason.type == "length":
+        return "length"
+    return "eos" if reason and reason.type == "stop" and isinstance(reason.matched, int) else "other"

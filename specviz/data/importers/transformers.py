@@ -1,0 +1,107 @@
+"""transformers: its assisted generation, written down round by round.
+
+transformers keeps no record. docs/traces.md has a few lines that write one, around the two methods of a candidate
+generator; they were read in transformers 5.23, generation/candidate_generator.py (`get_candidates`,
+`update_candidate_strategy`) and generation/utils.py (`_assisted_decoding`: `num_matches` drafted tokens were accepted,
+and one token was added; at the end of a text the last accepted token counts as that one).
+
+On the machine with the models `specviz.record_assisted_generation` does more: it also records times.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from specviz.core.errors import InputError
+from specviz.data.importers.answers import Count, Id
+from specviz.data.importers.assembling import Given, Report
+from specviz.data.importers.cutting import Tokenizer
+from specviz.data.importers.record import Piece, read_pieces
+from specviz.data.importers.steps import Step, Written, rounds_of
+
+NO_HEAD = "The first line of the record must say what was run: it needs “prompt_ids”, see docs/traces.md."
+NO_TEXTS = (
+    "The record has token ids and no texts: give the target’s tokenizer (--tokenizer, a name or a folder) to read them."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first line."""
+
+    prompt_ids: list[Id]
+    transformers: str = ""
+    target: str | None = None
+    assistant: str | None = None
+    do_sample: bool | None = None
+    temperature: Annotated[float, Field(gt=0, le=10)] | None = None
+    max_new_tokens: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    eos_ids: list[Id] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One round: what was proposed, how much of it was accepted, and what the text then ends with."""
+
+    candidate_ids: list[Id]
+    num_matches: Count
+    added_ids: list[Id]
+
+
+HEAD, ROUND = TypeAdapter(Head), TypeAdapter(Judged)
+
+
+def read(pieces: Sequence[Piece], given: Given) -> Report:
+    """What the lines report.
+
+    Raises:
+        InputError: a line is wrong, or the texts of the tokens are not known.
+    """
+    if "prompt_ids" not in pieces[0].value:
+        raise InputError(NO_HEAD)
+    if len(pieces) < 2:
+        raise InputError("The record has no rounds.")
+    head, rounds = read_pieces(pieces[:1], HEAD)[0], read_pieces(pieces[1:], ROUND)
+    if given.tokenizer is None:
+        raise InputError(NO_TEXTS)
+    for number, round in enumerate(rounds, start=1):
+        _check(number, round)
+    written = _with_texts([token_id for round in rounds for token_id in round.added_ids], given.tokenizer)
+    steps = [
+        Step(len(each.candidate_ids), each.num_matches, _with_texts(each.candidate_ids, given.tokenizer))
+        for each in rounds
+    ]
+    return Report(
+        f"transformers {head.transformers}".strip(),
+        rounds_of(steps, written),
+        "".join(token.text for token in written),
+        _stopped_by(head, [token.id for token in written]),
+        target=head.target,
+        draft=head.assistant,
+        prompt_ids=head.prompt_ids,
+        settings={"temperature": _temperature(head), "max_new_tokens": head.max_new_tokens},
+    )
+
+
+def _check(number: int, round: Judged) -> None:
+    accepted = round.candidate_ids[: round.num_matches]
+    if len(round.added_ids) != round.num_matches + 1 or round.added_ids[:-1] != accepted:
+        raise InputError(f"Round {number} of the record: added_ids must be the accepted candidate_ids and one more.")
+
+
+def _with_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[Written]:
+    texts = tokenizer.texts(token_ids)
+    return [Written(text, token_id) for text, token_id in zip(texts, token_ids, strict=True)]
+
+
+def _temperature(head: Head) -> float | None:
+    """Greedy without `do_sample`; with it 1.0 is the default, but only the record can say so."""
+    return 0.0 if head.do_sample is False else head.temperature
+
+
+def _stopped_by(head: Head, ids: Sequence[int | None]) -> Literal["length", "eos", "other"]:
+    if ids[-1] in (head.eos_ids or []):
+        return "eos"
+    return "length" if len(ids) == head.max_new_tokens else "other"

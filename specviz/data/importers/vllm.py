@@ -1,0 +1,139 @@
+"""vLLM: answers of a server that was started with `--per-request-spec-decode-metrics detailed`.
+
+Read in vllm-project/vllm: docs/features/speculative_decoding/acceptance_metrics.md (the fields, since 0.29; "Steps with
+no scheduled draft tokens are omitted"), docs/features/per_request_metrics.md, and the answers' classes in
+vllm/entrypoints/openai (`token_ids`, `prompt_token_ids` with `return_token_ids`; `stop_reason`).
+
+The pass over the prompt writes the first token. Each step then writes its accepted tokens and one more. The last step
+may accept more than the output has room for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from specviz.core.errors import InputError
+from specviz.data.importers.answers import Choice, Count, Id, Usage
+from specviz.data.importers.assembling import Given, Report
+from specviz.data.importers.cutting import tokens_of_ids, tokens_of_text
+from specviz.data.importers.record import Piece, read_pieces
+from specviz.data.importers.steps import PROMPT_PASS, Step, Written, rounds_of
+
+HOW = (
+    "start vLLM (0.29 or newer) with --per-request-spec-decode-metrics detailed; of a stream ask for "
+    "stream_options.include_usage. Totals alone can be pasted on the page Worksheet"
+)
+FIRST = "Round 1 is the pass over the prompt: it writes the first token without a draft."
+
+
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    """`metrics.speculative_decoding`; the two lists have one entry a step that had a draft."""
+
+    per_step_accepted: list[Count] | None = None
+    per_step_drafted: list[Count] | None = None
+    num_spec_tokens: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """`metrics` of an answer."""
+
+    speculative_decoding: Speculation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, or one part of a stream."""
+
+    model: str | None = None
+    created: int | None = None
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    metrics: Metrics | None = None
+    prompt_token_ids: list[Id] | None = None
+
+
+SHAPE = TypeAdapter(Answer)
+
+
+def read(pieces: Sequence[Piece], given: Given) -> Report:
+    """What the answer reports.
+
+    Raises:
+        InputError: a field is wrong, or what is needed for rounds is missing.
+    """
+    answers = read_pieces(pieces, SHAPE)
+    choices = [choice for answer in answers for choice in answer.choices or []]
+    if any(choice.index for choice in choices):
+        raise InputError("The record has several answers (n > 1): vLLM then reports no steps.")
+    speculation = _speculation(answers)
+    text = "".join(choice.written for choice in choices)
+    stopped_by = _stopped_by(choices)
+    written, note = _written(answers, choices, text, given, stopped_by)
+    known_ids = [*(each.prompt_token_ids for each in answers), *(each.prompt_token_ids for each in choices)]
+    prompt_ids = [ids for ids in known_ids if ids]
+    return Report(
+        "vLLM",
+        rounds_of(_steps(speculation, len(written)), written),
+        text,
+        stopped_by,
+        target=next((answer.model for answer in answers if answer.model), None),
+        prompt_ids=prompt_ids[0] if prompt_ids else (),
+        created=next((answer.created for answer in answers if answer.created is not None), None),
+        settings={"draft_length": speculation.num_spec_tokens},
+        notes=(FIRST, note),
+    )
+
+
+def _speculation(answers: Sequence[Answer]) -> Speculation:
+    found = [answer.metrics.speculative_decoding for answer in answers if answer.metrics]
+    known = next((each for each in reversed(found) if each), None)
+    if known is None or known.per_step_accepted is None or known.per_step_drafted is None:
+        raise InputError(f"The record does not say what each step drafted and accepted: {HOW}.")
+    if len(known.per_step_accepted) != len(known.per_step_drafted):
+        raise InputError("per_step_accepted and per_step_drafted differ in length.")
+    return known
+
+
+def _steps(known: Speculation, written: int) -> list[Step]:
+    """The steps in order; only those with a draft are reported, so others would have no place."""
+    accepted, drafted = known.per_step_accepted or [], known.per_step_drafted or []
+    steps = [PROMPT_PASS, *(Step(d, a) for d, a in zip(drafted, accepted, strict=True))]
+    most = sum(step.accepted + 1 for step in steps)
+    if written > most:
+        raise InputError(
+            f"{written - most} of {written} tokens were written in steps without a draft, as is usual with n-gram "
+            "drafting, and vLLM does not report which steps those were: the rounds of this run are not known."
+        )
+    return steps
+
+
+def _written(
+    answers: Sequence[Answer], choices: Sequence[Choice], text: str, given: Given, stopped_by: str
+) -> tuple[list[Written], str]:
+    """The tokens: by their ids, else by the texts beside their log probabilities, else cut from the text."""
+    ids = [token_id for choice in choices for token_id in choice.token_ids or []]
+    usage = next((answer.usage for answer in reversed(answers) if answer.usage), None)
+    count = usage.completion_tokens if usage else len(ids)
+    texts = [piece for choice in choices if choice.logprobs for piece in choice.logprobs.texts]
+    if not count:
+        raise InputError("The record does not say how many tokens were written (usage.completion_tokens).")
+    if ids and len(ids) != count:
+        raise InputError(f"token_ids has {len(ids)} tokens, but usage.completion_tokens is {count}.")
+    if ids and not given.tokenizer and len(texts) == count:
+        return [Written(piece, token_id) for piece, token_id in zip(texts, ids, strict=True)], ""
+    if ids:
+        return tokens_of_ids(ids, text, given.tokenizer)
+    if len(texts) == count:
+        return [Written(piece) for piece in texts], ""
+    return tokens_of_text(text, count, given.tokenizer, ended=stopped_by == "eos")
+
+
+def _stopped_by(choices: Sequence[Choice]) -> Literal["length", "eos", "other"]:
+    end = next((choice for choice in reversed(choices) if choice.finish_reason), None)
+    if end and end.finish_reason == "length":
+        return "length"
+    return "eos" if end and end.finish_reason == "stop" and end.stop_reason is None else "other"

@@ -1,0 +1,228 @@
+"""All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch.
+
+The program writes these dataclasses to benchmarks/results/methods.json; pages, the README and the cards of the heads
+read them from there.
+"""
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from math import sqrt
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from specviz.core.assets import RESULTS
+from specviz.core.errors import InputError
+from specviz.core.request import EARLY_EXIT
+from specviz.core.settings import DraftSampling, VerificationMode
+from specviz.core.trace import Machine
+
+FILE = RESULTS / "methods.json"
+ALL = "all"  # the prompts of every kind of text together
+KINDS = ("story", "code", "structured", "prose")
+POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
+TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
+Z = 1.959964  # of a 95 % interval
+FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
+
+Family = Literal["small model", "eagle", "medusa", "prompt lookup", "early exit", "tree", "argmax", "block"]
+Outcome = Literal["pays", "loses", "unclear"]
+Rate = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A setting that a method was measured at."""
+
+    draft_length: int  # of a tree: its depth
+    tree: str | None = None
+    draft_sampling: DraftSampling = "sample"
+    verification: VerificationMode = "token"
+
+    @property
+    def label(self) -> str:
+        """As on screen: the shape of a tree, or the draft length."""
+        return self.tree or f"γ = {self.draft_length}"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCosts:
+    """What rounds gave and cost. Times are medians over rounds with a draft, in steps of the target alone."""
+
+    tokens_per_target_call: Positive
+    guesses: NotNegative  # drafted in a round, the mean; of a tree: its nodes
+    draft_step: NotNegative | None  # c: the draft over its length, or over the depths of a tree
+    draft: NotNegative | None  # the whole draft of a round
+    verify: NotNegative | None  # the target's pass over the draft: v
+    overhead: NotNegative | None  # the rest of a round
+
+
+@dataclass(frozen=True, slots=True)
+class AtSetting:
+    """One method at one setting, over all prompts of a kind. Lists are by position in the draft, of a tree by depth."""
+
+    way: Way
+    costs: RoundCosts
+    judged: list[int]
+    accepted: list[int]
+    speedup: Positive  # the geometric mean over the prompts
+
+    @property
+    def by_position(self) -> list[float | None]:
+        """Accepted / judged at each position; None where nothing was judged."""
+        return [yes / judged if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)]
+
+    @property
+    def intervals(self) -> list[tuple[float, float] | None]:
+        """The 95 % interval of each of these rates: Wilson’s for a binomial share (JASA 22, 1927).
+
+        Judgements count as independent. Those of one text are not quite.
+        """
+        return [
+            _wilson(yes, judged) if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class AtBest:
+    """One method with each prompt at the setting that did best on the other prompts of its kind."""
+
+    ways: list[Way]  # one a prompt
+    costs: RoundCosts
+    speedup: Positive  # the geometric mean over the prompts
+    low: NotNegative  # its 95 % interval over the prompts; 0 is a rounded one
+    high: Positive
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether these prompts tell the speedup apart from 1."""
+        return "pays" if self.low > 1 else "loses" if self.high < 1 else "unclear"
+
+    @property
+    def labels(self) -> str:
+        """The settings that were chosen, each once, the most frequent first."""
+        labels = [way.label for way in self.ways]
+        return "; ".join(sorted(dict.fromkeys(labels), key=lambda label: -labels.count(label)))
+
+
+@dataclass(frozen=True, slots=True)
+class OnKind:
+    """One method on one kind of text."""
+
+    prompts: Annotated[int, Field(ge=2)]
+    best: AtBest
+    settings: list[AtSetting]
+
+    def at(self, draft_length: int) -> AtSetting | None:
+        """The chain of this length; None where it was not measured."""
+        found = (one for one in self.settings if one.way.draft_length == draft_length and one.way.tree is None)
+        return next(found, None)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredMethod:
+    """One method on every kind of text."""
+
+    name: str  # a drafter's name, and how its draft is made or verified where that is not the usual way
+    kinds: dict[str, OnKind]  # also ALL
+
+    @property
+    def drafter(self) -> str:
+        """The name that makes the drafter."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def family(self) -> Family:
+        """What kind of method it is: how the draft is made or verified, else who drafts."""
+        ways: dict[str, Family] = {TREE: "tree", ARGMAX: "argmax", BLOCK: "block"}
+        for ending, family in ways.items():
+            if self.name.endswith(ending):
+                return family
+        drafters: dict[str, Family] = {"eagle": "eagle", "medusa": "medusa", "prompt-lookup": "prompt lookup"}
+        if self.drafter.startswith(EARLY_EXIT):
+            return "early exit"
+        return next((family for part, family in drafters.items() if self.drafter.endswith(part)), "small model")
+
+    @property
+    def title(self) -> str:
+        """As on screen."""
+        said = {TREE: " (tree)", ARGMAX: " (most probable drafts)", BLOCK: " (block verification)"}
+        how = next((words for ending, words in said.items() if self.name.endswith(ending)), "")
+        if self.family == "early exit":
+            return f"early exit ({self.drafter.removeprefix(EARLY_EXIT)} layers)"
+        return self.drafter.replace("prompt-lookup", "prompt lookup") + how
+
+
+@dataclass(frozen=True, slots=True)
+class AtTemperature:
+    """All methods at one temperature."""
+
+    temperature: NotNegative
+    target_step_ms: Positive
+    methods: list[MeasuredMethod]
+
+    def find(self, name: str) -> MeasuredMethod | None:
+        """The method of this name."""
+        return next((method for method in self.methods if method.name == name), None)
+
+    def kinds(self) -> list[str]:
+        """The kinds of text that every method was measured on, all together first."""
+        return [kind for kind in (ALL, *KINDS) if all(kind in method.kinds for method in self.methods)]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredMethods:
+    """The whole file."""
+
+    schema: Literal[1]
+    created: str  # the day
+    machine: Machine
+    target: str
+    target_dtype: str
+    prompts: int  # of each kind of text
+    tokens: int  # a run
+    repeats: int
+    temperatures: list[AtTemperature]
+
+    @property
+    def trial(self) -> bool:
+        """Whether it is too short to report: it only shows that everything works."""
+        return self.prompts < FEWEST_PROMPTS or self.tokens < FEWEST_TOKENS
+
+    @property
+    def greedy(self) -> AtTemperature | None:
+        """The part at temperature 0."""
+        return next((part for part in self.temperatures if part.temperature == 0), None)
+
+
+def read_methods(path: Path) -> MeasuredMethods:
+    """The file of this path.
+
+    Raises:
+        InputError: it is missing, or is not such a file.
+    """
+    try:
+        return TypeAdapter(MeasuredMethods).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{path.name}, the comparison of methods, cannot be read: {type(error).__name__}.") from error
+
+
+@cache
+def stored_methods() -> MeasuredMethods | None:
+    """The comparison that is stored with the app; None where it is missing or damaged."""
+    try:
+        return read_methods(FILE)
+    except InputError as error:
+        logging.getLogger(__name__).error("No comparison of methods: %s", error)
+        return None
+
+
+def _wilson(accepted: int, judged: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of accepted / judged."""
+    share, more = accepted / judged, Z**2 / judged
+    middle, half = share + more / 2, Z * sqrt(share * (1 - share) / judged + more / (4 * judged))
+    return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))
