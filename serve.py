@@ -7,15 +7,19 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from specviz.ui.shared.engine import engine
+from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.previews import Previews
 
 
 @asynccontextmanager
-async def ended_with_the_server(_: st.App) -> AsyncIterator[None]:
-    """End the engines and write the last runs: this server ends by the signal itself, which runs no exit handlers."""
+async def engine_beside(_: st.App) -> AsyncIterator[None]:
+    """Start the engine with the server, so that the first visitor does not wait for it; end it and write the last runs.
+
+    This server ends by the signal itself, which runs no exit handlers.
+    """
+    start_engine()
     yield
     engine().close()
 
 
-app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(Previews)], lifespan=ended_with_the_server)
+app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(Previews)], lifespan=engine_beside)

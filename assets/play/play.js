@@ -8,12 +8,19 @@ import { percent } from "../shared/numbers.js";
 import { quoted, visible } from "../shared/text.js";
 import { applyScheme } from "../shared/theme.js";
 
-/** @import { Chip, Fate, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../shared/payloads.js" */
+/** @import { Chip, Fate, GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture } from "../shared/payloads.js" */
 /** @import { Component } from "../shared/mounting.js" */
 
 /** @type {Record<Fate, string>} */
-const FATES = { part: "accepted in part", accepted: "accepted", rejected: "rejected", discarded: "discarded, never judged" };
+const FATES = {
+  part: "accepted in part",
+  accepted: "accepted",
+  rejected: "rejected",
+  discarded: "discarded, never judged",
+  "not taken": "not taken, never judged",
+};
 const INPUT = ".st-key-play_guess input";
+const SECOND = ".st-key-play_second input";
 const FOCUS_TRIES = 120; // frames: Streamlit draws the input a little later
 
 /** @param {TextPicture} picture */
@@ -31,7 +38,9 @@ function drawTurn(turn) {
   /** @type {HTMLElement[]} */
   const parts = [element("h2", "headline", turn.title)];
   if (turn.said) parts.push(element("p", "said", turn.said));
-  if (turn.chips.length) parts.push(drawWords(turn));
+  turn.guesses.forEach((guess, number) => {
+    if (guess.chips.length) parts.push(drawGuess(guess, turn.guesses.length > 1 ? `guess ${number + 1}` : ""));
+  });
   if (turn.lines.length) parts.push(drawLines(turn.lines));
   const sides = element("div", "sides");
   if (turn.wants.length) sides.append(drawWants(turn));
@@ -40,18 +49,21 @@ function drawTurn(turn) {
 }
 
 /**
- * The draft's chips, the pieces of one word held together, then the target's own token.
- * @param {TurnPicture} turn
+ * A guess's chips, the pieces of one word held together, then the target's own token where it follows them.
+ * @param {GuessPayload} guess
+ * @param {string} name where there are two guesses
  */
-function drawWords({ chips, words }) {
+function drawGuess({ chips, words }, name) {
   const drawn = judged(chips);
   const row = element("div", "words-row");
   row.setAttribute("role", "img");
-  row.setAttribute("aria-label", words.map(({ text, fate }) => `${visible(text)}: ${FATES[fate]}`).join("; "));
+  const said = words.map(({ text, fate }) => `${visible(text)}: ${FATES[fate]}`).join("; ");
+  row.setAttribute("aria-label", name ? `${name}: ${said}` : said);
+  if (name) row.append(element("span", "guess-name", name));
   let next = 0;
   drawn.node.replaceChildren();
   for (const { pieces, fate } of words) {
-    const word = element("span", `word ${fate}`);
+    const word = element("span", `word ${fate.replace(" ", "-")}`);
     word.append(...drawn.chips.slice(next, (next += pieces)));
     drawn.node.append(word, " ");
   }
@@ -125,13 +137,13 @@ function focusInput(tries = FOCUS_TRIES) {
 }
 
 /**
- * While the target reads, the text in the input cannot be changed.
+ * While the target reads, the typed text cannot be changed.
  * @param {boolean} busy
  */
 function holdInput(busy) {
-  /** @type {HTMLInputElement | null} */
-  const input = document.querySelector(INPUT);
-  if (input) input.readOnly = busy;
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const inputs = document.querySelectorAll(`${INPUT}, ${SECOND}`);
+  for (const input of inputs) input.readOnly = busy;
 }
 
 /**

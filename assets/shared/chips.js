@@ -3,14 +3,14 @@
 import { element } from "./dom.js";
 import { partOfCharacter, shorten, visible } from "./text.js";
 
-/** @import { ChipStatus, Phase } from "./payloads.js" */
+/** @import { ChipStatus, Phase, TreePayload } from "./payloads.js" */
 
 /**
  * What is drawn of a token; its text is null where it is not known.
  * @typedef {{ text: string | null, status: ChipStatus }} ShownChip
  */
 
-/** @typedef {{ chips: ShownChip[], draft_tokens?: string[] }} ShownRound */
+/** @typedef {{ chips: ShownChip[], draft_tokens?: string[], tree?: TreePayload }} ShownRound */
 
 /** @typedef {{ node: HTMLElement, chips: HTMLElement[], data: ShownRound, phase: Phase | null }} DrawnRound */
 
@@ -19,10 +19,14 @@ export const STATUS_WORDS = {
   accepted: "accepted",
   rejected: "rejected",
   discarded: "discarded, never judged",
+  "not taken": "not taken, never judged",
   correction: "correction by the target",
   bonus: "bonus token of the target",
   own: "the target’s own token, nothing was drafted",
 };
+
+/** @type {Record<ChipStatus, string>} */
+export const MARKS = { accepted: "✓", rejected: "✗", discarded: "⋯", "not taken": "⋯", correction: "↻", bonus: "+", own: "•" };
 
 const CHIP_LENGTH = 32; // characters
 const UNKNOWN =
@@ -78,8 +82,8 @@ export function tokenText(text) {
  * @param {number} round
  * @param {number} index
  */
-function drawChip(data, round, index) {
-  const chip = element("span", `chip ${data.status} ${byTarget(data) ? "emitted" : "drafted"}`);
+export function drawChip(data, round, index) {
+  const chip = element("span", `chip ${className(data.status)} ${byTarget(data) ? "emitted" : "drafted"}`);
   chip.append(data.text === null ? element("bdi", "", "?") : tokenText(data.text));
   const said = data.text === null ? UNKNOWN : partOfCharacter(data.text);
   if (said) chip.title = said;
@@ -89,6 +93,11 @@ function drawChip(data, round, index) {
   chip.dataset.index = String(index);
   chip.style.setProperty("--i", String(index));
   return chip;
+}
+
+/** @param {ChipStatus} status */
+export function className(status) {
+  return status.replace(" ", "-");
 }
 
 /**

@@ -26,9 +26,9 @@ export interface ChartPayload {
   alt: string;
 }
 
-export type Chip = JudgedChip | DiscardedChip | TargetChip;
+export type Chip = JudgedChip | DiscardedChip | NotTakenChip | TargetChip;
 
-export type ChipStatus = "accepted" | "rejected" | "discarded" | "correction" | "bonus" | "own";
+export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
 /**
  * A lesson: its picture, the part of the stage it is about, and its place in the run.
@@ -72,7 +72,7 @@ export interface EntryPayload {
   picture: RoundPicture | TimesPicture | null;
 }
 
-export type Fate = "accepted" | "part" | "rejected" | "discarded";
+export type Fate = "accepted" | "part" | "rejected" | "discarded" | "not taken";
 
 /**
  * What the feed sends to the stage of its page: a whole run, or only what is new of it.
@@ -96,6 +96,14 @@ export interface FiguresAfter {
   judgement: number | null;
   speedup: number | null;
   positions: Array<[number, number]>;
+}
+
+/**
+ * One guess: its chips, the target's own token where it follows, and how its chips make words.
+ */
+export interface GuessPayload {
+  chips: Array<Chip>;
+  words: Array<WordPayload>;
 }
 
 /**
@@ -148,6 +156,16 @@ export interface LapPayload {
  */
 export interface NoReplay {
   why_not: string;
+}
+
+/**
+ * A guess of a tree that was never judged. The target's pass read it all the same.
+ */
+export interface NotTakenChip {
+  text: string;
+  status: "not taken";
+  p: number | null;
+  q: number | null;
 }
 
 /**
@@ -240,12 +258,14 @@ export interface RivalPayload {
  * A round: a sentence for each phase, its chips, and when each phase begins and ends.
  *
  * `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
- * phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens.
+ * phase; `draft_tokens` is what a draft with another tokenizer wrote, in its own tokens; `tree` is there where the
+ * draft is a tree.
  */
 export interface RoundPayload {
   sentences: [string, string, string];
   chips: Array<Chip>;
   draft_tokens?: Array<string>;
+  tree?: TreePayload;
   ms: [number, number, number, number];
   alone: [number, number, number] | null;
   after: FiguresAfter;
@@ -293,6 +313,12 @@ export interface StageGrowth {
  * What the stage itself is sent; `part` names the `HeldRun` that belongs to it.
  */
 export interface StageMount {
+  greedy: boolean;
+  drafter: "model" | "prompt-lookup" | "eagle" | "medusa" | "early-exit" | "person" | "other";
+  rule: "token" | "tree" | "block";
+  point_mass: boolean;
+  tree: string | null;
+  translated: boolean;
   stream: string;
   version: number;
   run_id: string;
@@ -306,10 +332,8 @@ export interface StageMount {
   idle: string;
   link: Record<string, string>;
   playhead: number | null;
-  greedy: boolean;
-  lookup: boolean;
-  person: boolean;
-  translated: boolean;
+  timed: boolean;
+  imported: boolean;
   draft_length: number;
   gamma: number;
   diagram?: DiagramPayload;
@@ -323,6 +347,12 @@ export interface StageMount {
  * Everything the stage shows of one run.
  */
 export interface StagePayload {
+  greedy: boolean;
+  drafter: "model" | "prompt-lookup" | "eagle" | "medusa" | "early-exit" | "person" | "other";
+  rule: "token" | "tree" | "block";
+  point_mass: boolean;
+  tree: string | null;
+  translated: boolean;
   stream: string;
   version: number;
   run_id: string;
@@ -336,10 +366,8 @@ export interface StagePayload {
   idle: string;
   link: Record<string, string>;
   playhead: number | null;
-  greedy: boolean;
-  lookup: boolean;
-  person: boolean;
-  translated: boolean;
+  timed: boolean;
+  imported: boolean;
   draft_length: number;
   gamma: number;
   diagram?: DiagramPayload;
@@ -358,6 +386,12 @@ export interface StagePayload {
  * `stream` and `version` order what a page draws and what its feed sends: the stage never goes back to an older one.
  */
 export interface StageState {
+  greedy: boolean;
+  drafter: "model" | "prompt-lookup" | "eagle" | "medusa" | "early-exit" | "person" | "other";
+  rule: "token" | "tree" | "block";
+  point_mass: boolean;
+  tree: string | null;
+  translated: boolean;
   stream: string;
   version: number;
   run_id: string;
@@ -371,10 +405,8 @@ export interface StageState {
   idle: string;
   link: Record<string, string>;
   playhead: number | null;
-  greedy: boolean;
-  lookup: boolean;
-  person: boolean;
-  translated: boolean;
+  timed: boolean;
+  imported: boolean;
   draft_length: number;
   gamma: number;
   diagram?: DiagramPayload;
@@ -433,6 +465,20 @@ export interface TourPayload {
 }
 
 /**
+ * The shape of a round's draft.
+ *
+ * `parents` has an entry for each guess: the one that it follows, or -1, the text. `rows` are its guesses as they are
+ * drawn, from the top. `folded` are rows that are hidden at first; `best` is the draft's probability of the most
+ * probable path among them.
+ */
+export interface TreePayload {
+  parents: Array<number>;
+  rows: Array<Array<number>>;
+  folded: Array<number>;
+  best: number | null;
+}
+
+/**
  * A draft and its verification.
  */
 export interface TurnPicture {
@@ -441,8 +487,7 @@ export interface TurnPicture {
   title: string;
   said: string;
   spoken: boolean;
-  chips: Array<Chip>;
-  words: Array<WordPayload>;
+  guesses: Array<GuessPayload>;
   lines: Array<string>;
   asked: string;
   wants: Array<ShareRow>;

@@ -2,14 +2,15 @@
 // drawn only where `data.diagram` is set (a lesson). It also marks the part of the stage the lesson is about, and moves
 // the playhead to the lesson's place.
 
-import { byTarget } from "../shared/chips.js";
+import { MARKS, byTarget, className } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
 import { counted } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 import { DICE_HEIGHT, diceInWords, drawDice } from "./dice.js";
-import { isPlain, plainStatus, speak } from "./plain_words.js";
+import { plainStatus, speak } from "./plain_words.js";
 import { isNarrow } from "./style.js";
+import { depthsOf } from "./tree.js";
 import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 
 /** @import { Chip, ChipStatus, DiagramPayload, Phase, RoundPayload, StagePayload } from "../shared/payloads.js" */
@@ -17,18 +18,21 @@ import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 
 /** @typedef {{ width: number, column: number, gap: number, short: number }} Size in pixels; `short` in characters */
 
-/** @typedef {{ top: number, size: Size, words: DiagramPayload["words"] }} Drawing where a picture of its own begins */
+/** @typedef {{ top: number, size: Size, words: DiagramPayload["words"], rule: StagePayload["rule"] }} Drawing where a picture of its own begins */
 
 /** @typedef {"draft" | "target" | "text"} Column */
 
 /** @typedef {Record<Column, string>} Under what is said below each title */
 
+/** @typedef {"tree" | "at once" | "one by one"} How the guesses are made */
+
 /**
  * @typedef {{
- *   draft: { title: string, under: (drafted: number) => string },
+ *   draft: { title: string, under: (drafted: number, how: How) => string },
  *   target: { title: string, under: string },
- *   text: { title: string, under: string },
+ *   text: { title: string, under: Record<StagePayload["rule"], string> },
  *   pass: string,
+ *   state: { short: string, said: string },
  *   dice: Under & { title: string },
  * }} PictureWords
  */
@@ -36,22 +40,32 @@ import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 /** @type {Record<DiagramPayload["words"], PictureWords>} */
 const PICTURE_WORDS = {
   technical: {
-    draft: { title: "draft model", under: (n) => `guesses ${counted(n, "token")}, one by one` },
+    draft: { title: "draft model", under: (n, how) => (how === "tree" ? `makes a tree of ${counted(n, "guess", "guesses")}` : `guesses ${counted(n, "token")}, ${how}`) },
     target: { title: "target model", under: "checks them all in one pass" },
-    text: { title: "text so far", under: "accept the start, correct the first error" },
+    text: {
+      title: "text so far",
+      under: { token: "accept the start, correct the first error", tree: "accept one path, add one token", block: "accept the longest block that passes" },
+    },
     pass: "one pass",
+    state: { short: "state", said: "The target’s last hidden state goes back to the draft." },
     dice: { draft: "draws from q; ◂ it drew this", target: "p; full green is what p has over q", text: "the part of p above q", title: "leftover" },
   },
   plain: {
-    draft: { title: "intern", under: (n) => `suggests ${counted(n, "word")}, one by one` },
+    draft: { title: "intern", under: (n, how) => (how === "tree" ? `makes ${counted(n, "suggestion")}, several for a place` : `suggests ${counted(n, "word")}, ${how}`) },
     target: { title: "editor", under: "looks at all of them at once" },
-    text: { title: "the page", under: "accept the start, drop the rest" },
+    text: {
+      title: "the page",
+      under: { token: "accept the start, drop the rest", tree: "accept one way through, add one word", block: "accept the longest part that passes" },
+    },
     pass: "one look",
+    state: { short: "notes", said: "The editor’s notes go back to the intern." },
     dice: { draft: "draws a word; ◂ it drew this", target: "draws it more or less often", text: "what is offered too rarely", title: "replacement" },
   },
 };
-/** @type {Record<ChipStatus, string>} */
-const MARKS = { accepted: "✓", rejected: "✗", discarded: "⋯", correction: "↻", bonus: "+", own: "•" };
+/** @type {Partial<Record<StagePayload["drafter"], string>>} in the field's terms */
+const DRAFT_TITLES = { eagle: "head on the target", medusa: "heads on the target", "early-exit": "first layers" };
+/** @type {StagePayload["drafter"][]} that read what the target made of the text */
+const SEE_THE_STATE = ["eagle", "medusa"];
 /** @type {Column[]} */
 const COLUMNS = ["draft", "target", "text"];
 /** @type {Record<Phase, Column>} */
@@ -62,6 +76,7 @@ const WIDE = { width: 784, column: 236, gap: 36, short: 20 };
 const NARROW = { width: 348, column: 106, gap: 13, short: 8 };
 const ROW = 23;
 const HEAD = 46;
+const STATE = 30; // from the top of the picture to the arrow of the target's state
 const MOST_ROWS = 8; // tokens drawn; a longer draft says how many more there are
 
 export class Diagram {
@@ -91,7 +106,7 @@ export class Diagram {
     const lesson = data.diagram;
     this.stage.classList.toggle("lesson", Boolean(lesson));
     this.box.hidden = !lesson;
-    speak(this.stage, isPlain(data));
+    speak(this.stage, data);
     if (!lesson) return void delete this.stage.dataset.focus;
     this.words = PICTURE_WORDS[lesson.words];
     this.stage.dataset.focus = lesson.focus;
@@ -125,8 +140,10 @@ export class Diagram {
    */
   #inWords(lesson, round, phase) {
     if (lesson.passes) return weightsInWords(lesson.passes, lesson.words);
-    const way = inWords(this.words, round, phase);
-    return lesson.picture === "dice" && phase === "judge" ? `${way} ${diceInWords(round, lesson.words)}` : way;
+    const way = inWords(this.words, round, phase, (column) => this.#title(column));
+    const dice = lesson.picture === "dice" && phase === "judge";
+    if (this.#seesTheState) return `${way} ${this.words.state.said}`;
+    return dice ? `${way} ${diceInWords(round, lesson.words, this.data?.rule)}` : way;
   }
 
   /**
@@ -138,12 +155,12 @@ export class Diagram {
     const lesson = data.diagram;
     if (lesson?.passes) {
       this.#empty(size, weightsHeight(size));
-      this.svg.append(...drawWeights(lesson.passes, { top: 4, size, words: lesson.words }));
+      this.svg.append(...drawWeights(lesson.passes, { top: 4, size, words: lesson.words, rule: data.rule }));
     } else if (lesson?.picture === "dice") {
       this.#empty(size, HEAD + DICE_HEIGHT);
       COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, this.words.dice, this.words.dice.title)));
-      this.svg.append(...drawDice(round, { top: HEAD, size, words: lesson.words }));
-    } else this.#draw(round, data.draft_length, size);
+      this.svg.append(...drawDice(round, { top: HEAD, size, words: lesson.words, rule: data.rule }));
+    } else this.#draw(round, data, size);
     this.box.replaceChildren(this.svg);
   }
 
@@ -157,23 +174,40 @@ export class Diagram {
 
   /**
    * @param {RoundPayload} round
-   * @param {number} longest
+   * @param {StagePayload} data
    * @param {Size} size
    */
-  #draw(round, longest, size) {
-    const rows = Math.min(longest, MOST_ROWS) + 1;
+  #draw(round, data, size) {
+    const rows = Math.min(rowsNeeded(data), MOST_ROWS) + 1;
     const height = HEAD + rows * ROW + 6;
     this.#empty(size, height);
     const drafted = round.chips.filter((chip) => !byTarget(chip));
     /** @type {Under} */
-    const under = { draft: this.words.draft.under(drafted.length), target: this.words.target.under, text: this.words.text.under };
+    const under = {
+      draft: this.words.draft.under(drafted.length, howDrafted(round, data)),
+      target: this.words.target.under,
+      text: this.words.text.under[data.rule],
+    };
     COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, under)));
+    if (this.#seesTheState) this.svg.append(...stateArrow(size, this.words.state.short));
     if (drafted.length) this.svg.append(passFrame(size, Math.min(drafted.length, MOST_ROWS), this.words.pass));
-    drafted.slice(0, MOST_ROWS).forEach((chip, row) => this.svg.append(token(chip, row, size)));
+    const depths = round.tree ? depthsOf(round.tree) : [];
+    const shown = drawnGuesses(round, drafted);
+    shown.forEach((i, row) => this.svg.append(token(drafted[i], row, size, depths[i])));
     const own = round.chips.find(byTarget);
-    const accepted = drafted.filter((chip) => chip.status === "accepted").length; // a correction takes the next one's row
-    if (own) this.svg.append(token(own, Math.min(accepted, MOST_ROWS), size));
+    const after = shown.findLastIndex((i) => drafted[i].status === "accepted") + 1; // a correction takes the next one's row
+    if (own) this.svg.append(token(own, Math.min(after, MOST_ROWS), size));
     if (drafted.length > MOST_ROWS) this.svg.append(label(`and ${drafted.length - MOST_ROWS} more`, 8, height - 12, "small"));
+  }
+
+  get #seesTheState() {
+    return this.data !== null && SEE_THE_STATE.includes(this.data.drafter);
+  }
+
+  /** @param {Column} name */
+  #title(name) {
+    const own = name === "draft" && this.data && this.words === PICTURE_WORDS.technical && DRAFT_TITLES[this.data.drafter];
+    return own || this.words[name].title;
   }
 
   /**
@@ -184,7 +218,7 @@ export class Diagram {
    */
   #column(index, size, under, last) {
     const name = COLUMNS[index];
-    const title = (name === "text" && last) || this.words[name].title;
+    const title = (name === "text" && last) || this.#title(name);
     const x = 1 + index * (size.column + size.gap);
     const parts = [
       svg("rect", { x, y: 1, width: size.column, height: HEAD - 10, rx: 8, class: `box ${name}` }),
@@ -196,30 +230,70 @@ export class Diagram {
   }
 }
 
+/** @param {StagePayload} data */
+function rowsNeeded({ rounds, draft_length: longest, rule }) {
+  return rule === "tree" ? Math.max(...rounds.map((round) => round.tree?.parents.length ?? 0), 1) : longest;
+}
+
+/**
+ * @param {RoundPayload} round
+ * @param {StagePayload} data
+ * @returns {How}
+ */
+function howDrafted(round, { drafter }) {
+  if (round.tree) return "tree";
+  return drafter === "medusa" ? "at once" : "one by one";
+}
+
+/**
+ * The guesses that have a row: the first ones, and all that are accepted. Those of a tree stand as an outline.
+ * @param {RoundPayload} round
+ * @param {Chip[]} drafted
+ */
+function drawnGuesses(round, drafted) {
+  const order = round.tree ? round.tree.rows.flat() : [...drafted.keys()];
+  const beyond = round.tree ? order.slice(MOST_ROWS).filter((i) => drafted[i].status === "accepted") : [];
+  return [...order.slice(0, MOST_ROWS - beyond.length), ...beyond];
+}
+
 /**
  * The picture as a sentence, for a screen reader.
  * @param {PictureWords} words
  * @param {RoundPayload} round
  * @param {Phase | null} phase
+ * @param {(column: Column) => string} title
  */
-function inWords(words, round, phase) {
+function inWords(words, round, phase, title) {
   const said = words === PICTURE_WORDS.plain ? plainStatus : (/** @type {ChipStatus} */ status) => status;
   /** @param {ChipStatus} status */
   const number = (status) => `${round.chips.filter((chip) => chip.status === status).length} ${said(status)}`;
   const own = round.chips.find(byTarget);
-  const result = `${number("accepted")}, ${number("rejected")}, ${number("discarded")}`;
+  const result = `${number("accepted")}, ${number("rejected")}, ${number(round.tree ? "not taken" : "discarded")}`;
   const judged = phase === "judge" ? `: ${result}${own ? `, then ${words === PICTURE_WORDS.plain ? "" : "one "}${said(own.status)}` : ""}` : "";
-  const way = COLUMNS.map((column) => words[column].title).join(", then ");
-  return `${way}. Now: ${words[ACTIVE[phase ?? "propose"]].title}${judged}.`;
+  const way = COLUMNS.map(title).join(", then ");
+  return `${way}. Now: ${title(ACTIVE[phase ?? "propose"])}${judged}.`;
 }
 
 /**
  * @param {number} from
  * @param {number} to
+ * @param {number} [y]
  */
-function arrow(from, to) {
-  const y = (HEAD - 8) / 2;
-  return svg("path", { d: `M${from} ${y}H${to - 1}m-5 -4l5 4l-5 4`, class: "arrow" });
+function arrow(from, to, y = (HEAD - 8) / 2) {
+  const tip = from < to ? "m-5 -4l5 4l-5 4" : "m5 -4l-5 4l5 4";
+  return svg("path", { d: `M${from} ${y}H${to - Math.sign(to - from)}${tip}`, class: "arrow" });
+}
+
+/**
+ * From the target back to its head, below the way of the guesses.
+ * @param {Size} size
+ * @param {string} name
+ */
+function stateArrow({ column, gap }, name) {
+  const left = column + 1;
+  const back = arrow(left + gap - 3, left + 3, STATE);
+  back.classList.add("state");
+  return gap < WIDE.gap ? [back] : [back, label(name, left + gap / 2, STATE + 14, "small")];
 }
 
 /**
@@ -240,16 +314,18 @@ function passFrame(size, rows, text) {
  * @param {Chip} chip
  * @param {number} row
  * @param {Size} size
+ * @param {number} [depth] in a tree
  */
-function token(chip, row, size) {
-  const group = svg("g", { class: `guess ${chip.status}${byTarget(chip) ? " by-target" : ""}` });
+function token(chip, row, size, depth = 0) {
+  const group = svg("g", { class: `guess ${className(chip.status)}${byTarget(chip) ? " by-target" : ""}` });
   group.style.setProperty("--jump", `${size.column + size.gap}px`);
   group.style.setProperty("--i", String(row));
   const y = HEAD + row * ROW;
-  const width = size === WIDE ? 156 : size.column - 4;
+  const x = depth * (size === WIDE ? 14 : 6);
+  const width = (size === WIDE ? 156 : size.column - 4) - (size === WIDE ? 0 : x);
   const text = shorten(visible(chip.text), size.short);
-  const mark = label(MARKS[chip.status], 12, y + 15, "mark");
-  group.append(svg("rect", { x: 3, y: y + 1, width, height: ROW - 4, rx: 6 }), label("?", 12, y + 15, "ask"), mark, label(text, 24, y + 15, "word"));
-  if (chip.status === "rejected") group.append(svg("line", { x1: 22, x2: 26 + text.length * 7.6, y1: y + 11, y2: y + 11, class: "strike" }));
+  const mark = label(MARKS[chip.status], x + 12, y + 15, "mark");
+  group.append(svg("rect", { x: x + 3, y: y + 1, width, height: ROW - 4, rx: 6 }), label("?", x + 12, y + 15, "ask"), mark, label(text, x + 24, y + 15, "word"));
+  if (chip.status === "rejected") group.append(svg("line", { x1: x + 22, x2: x + 26 + text.length * 7.6, y1: y + 11, y2: y + 11, class: "strike" }));
   return group;
 }

@@ -5,10 +5,10 @@ import { prob } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 
-/** @import { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, TargetChip } from "../shared/payloads.js" */
+/** @import { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
 /** @import { Drawing, Size } from "./diagram.js" */
 
-/** @typedef {Record<"roll" | "below" | "above" | "nothing" | "none" | "stays" | "greedy" | "whole", string>} Words */
+/** @typedef {Record<"roll" | "below" | "above" | "nothing" | "none" | "stays" | "greedy" | "other" | "whole", string>} Words */
 
 /** @typedef {{ row: CandidateRow, y: number, most: number, size: Size, said: Words }} RowDrawing most is the longest bar */
 
@@ -22,6 +22,7 @@ const WORDS = {
     none: "none left",
     stays: "accepted, stays",
     greedy: "Nothing is drawn here.",
+    other: "This picture is of drafts that are judged token by token.",
     whole: "leftover (p − q)₊, scaled to sum to 1",
   },
   plain: {
@@ -32,6 +33,7 @@ const WORDS = {
     none: "none left",
     stays: "it stays",
     greedy: "Nothing is drawn here.",
+    other: "This picture is of suggestions that are judged one by one.",
     whole: "what is offered too rarely",
   },
 };
@@ -70,9 +72,10 @@ function leftover(round, text) {
  * @param {Drawing} drawing
  * @returns {SVGElement[]}
  */
-export function drawDice(round, { top, size, words }) {
+export function drawDice(round, { top, size, words, rule }) {
   const chip = rolled(round);
   const said = WORDS[words];
+  if (rule !== "token") return [label(said.other, 8, top + 24, "small start")];
   if (!chip) return [label(said.greedy, 8, top + 24, "small start")];
   const most = Math.max(...chip.candidates.map(([, p, q]) => Math.max(p, q ?? 0)), 0.01);
   const rows = chip.candidates.flatMap((row, i) => {
@@ -180,10 +183,12 @@ function inPhase(phase, parts) {
  * The picture as sentences, for a screen reader.
  * @param {RoundPayload} round
  * @param {DiagramPayload["words"]} words
+ * @param {StagePayload["rule"]} [rule]
  */
-export function diceInWords(round, words) {
+export function diceInWords(round, words, rule = "token") {
   const chip = rolled(round);
   const said = WORDS[words];
+  if (rule !== "token") return said.other;
   if (!chip) return said.greedy;
   const [draft, target] = words === "plain" ? ["intern", "editor"] : ["draft model, q", "target model, p"];
   const pairs = chip.candidates.map(([text, p, q]) => `${visible(text)}: ${draft} ${prob(q)}, ${target} ${prob(p)}`);

@@ -1,33 +1,47 @@
-// What the inspector says of one token, by its status.
+// What the inspector says of one token, by its status. Here: where the draft is judged token by token, and what is said
+// before a judgement.
 
-import { element } from "../shared/dom.js";
 import { prob } from "../shared/numbers.js";
 import { quoted, shorten, visible } from "../shared/text.js";
 import { pairedBars, singleBars, targetBars } from "./bars.js";
+import { blockToken, droppedWithBlock, fromBlock } from "./block_explanations.js";
+import { NOTHING_TO_SHOW, NOT_RECORDED, facts, rule, withProb } from "./facts.js";
+import { afterTree, endOfPath, guessInTree, notTaken, placeInTree } from "./tree_explanations.js";
 
 /** @import { Chip, DiscardedChip, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
 
 const NOT_YET = "The target has not judged it yet.";
-const NOT_RECORDED = "Its probabilities were not recorded.";
+const ALL_ACCEPTED = "Every drafted token was accepted, and the same target pass also gives the next token";
+const NOT_REPORTED = "Another system wrote this run. It does not report probabilities.";
+/** @type {Partial<Record<StagePayload["drafter"], string>>} */
+const WHO = {
+  eagle: "The head, which reads the target’s own state,",
+  medusa: "The head for this place, which does not see the guesses before it,",
+  "early-exit": "The target’s first layers",
+};
 
 /**
  * A token whose round is judged.
  * @param {StagePayload} data
  * @param {RoundPayload} round
- * @param {Chip} chip
+ * @param {number} index of the token in its round
  * @returns {HTMLElement[]}
  */
-export function explainJudged(data, round, chip) {
+export function explainJudged(data, round, index) {
+  const chip = round.chips[index];
+  if (data.imported && (!("p" in chip) || chip.p === null)) return [rule(NOT_REPORTED)];
   switch (chip.status) {
     case "accepted":
     case "rejected":
-      return judgedToken(data, round, chip);
+      return judgedToken(data, round, chip, index);
     case "discarded":
       return discardedToken(data, round, chip);
+    case "not taken":
+      return notTaken(data, round, chip, index);
     case "correction":
       return correctionToken(data, round, chip);
     case "bonus":
-      return targetToken(data, "Every drafted token was accepted, and the same target pass also gives the next token", chip);
+      return targetToken(data, round.tree ? endOfPath() : ALL_ACCEPTED, chip);
     case "own":
       return targetToken(data, "Nothing was drafted, so the target wrote one token as it does alone", chip);
   }
@@ -37,14 +51,41 @@ export function explainJudged(data, round, chip) {
  * A token that is proposed, or being checked.
  * @param {StagePayload} data
  * @param {RoundPayload} round
+ * @param {number} index
+ */
+export function explainProposed(data, round, index) {
+  const place = round.tree ? [rule(placeInTree(round, index))] : [];
+  return [...place, whatDraftThought(data, round, round.chips[index]), rule(NOT_YET)];
+}
+
+/**
+ * @param {StagePayload} data
+ * @param {RoundPayload} round
  * @param {Chip} chip
  */
-export function explainProposed({ lookup, translated, person }, round, chip) {
+function whatDraftThought({ drafter, translated, point_mass: pointMass }, round, chip) {
   const q = "q" in chip ? chip.q : null;
-  if (person) return [rule("You named it for certain (q = 1)."), rule(NOT_YET)];
-  if (translated) return [draftTokens(round), rule(NOT_YET)];
-  if (lookup) return [rule("Prompt lookup copies it from the text so far (q = 1)."), rule(NOT_YET)];
-  return [rule(q === null ? NOT_RECORDED : `The draft gave it q = ${prob(q)}.`), rule(NOT_YET)];
+  if (drafter === "person") return rule("You named it for certain (q = 1).");
+  if (translated) return draftTokens(round);
+  if (drafter === "prompt-lookup") return rule("Prompt lookup copies it from the text so far (q = 1).");
+  if (pointMass) return rule("It is not drawn: it is one of the draft’s most probable tokens. So q is 1 on it.");
+  return rule(q === null ? NOT_RECORDED : `${WHO[drafter] ?? "The draft"} gave it q = ${prob(q)}.`);
+}
+
+/**
+ * @param {StagePayload} data
+ * @param {RoundPayload} round
+ * @param {JudgedChip} chip
+ * @param {number} index
+ */
+function judgedToken(data, round, chip, index) {
+  const { translated } = data;
+  if (chip.p === null || (chip.q === null && !translated)) return [rule(NOTHING_TO_SHOW)];
+  const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
+  if (round.tree) return [facts(chip, data), ...guessInTree(data, round, chip, index), bars];
+  const why = data.rule === "block" ? blockToken(round, chip, index) : whyJudged(data, round, chip);
+  const parts = [facts(chip, data), bars, rule(why)];
+  return translated ? [...parts, draftTokens(round)] : parts;
 }
 
 /**
@@ -52,22 +93,21 @@ export function explainProposed({ lookup, translated, person }, round, chip) {
  * @param {RoundPayload} round
  * @param {JudgedChip} chip
  */
-function judgedToken({ greedy, translated }, round, chip) {
-  if (chip.p === null || (chip.q === null && !translated)) {
-    return [rule("This run recorded no probabilities, so there is nothing to show here.")];
-  }
+function whyJudged(data, round, chip) {
   const replacement = chip.status === "rejected" && round.chips.find((other) => other.status === "correction");
-  const why = greedy ? greedyRule(chip) : samplingRule(chip);
-  const words = replacement ? `${why}. ${sourceOf(replacement.text, greedy)}` : why;
-  const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
-  const parts = [facts(chip, greedy), bars, rule(words)];
-  return translated ? [...parts, draftTokens(round)] : parts;
+  const why = data.greedy ? greedyRule(chip) : samplingRule(chip, data);
+  return replacement ? `${why}. ${sourceOf(replacement.text, data)}` : why;
 }
 
-/** @param {JudgedChip} chip */
-function samplingRule(chip) {
+/**
+ * @param {JudgedChip} chip
+ * @param {StagePayload} data
+ */
+function samplingRule(chip, { point_mass: pointMass }) {
+  const drew = `drew ${prob(chip.u)}: ${chip.status}`;
+  if (pointMass) return `the draft does not draw, so q = 1 and the chance is p itself: accept with probability ${prob(chip.accept_prob)}; ${drew}`;
   const ratio = `min(1, p/q) = min(1, ${prob(chip.p)}/${prob(chip.q)}) = ${prob(chip.accept_prob)}`;
-  return `accept with probability ${ratio}; drew ${prob(chip.u)}: ${chip.status}`;
+  return `accept with probability ${ratio}; ${drew}`;
 }
 
 /** @param {JudgedChip} chip */
@@ -80,10 +120,12 @@ function greedyRule({ candidates, status }) {
 
 /**
  * @param {string} replacement
- * @param {boolean} greedy
+ * @param {StagePayload} data
  */
-function sourceOf(replacement, greedy) {
-  return `${quoted(replacement)} ${greedy ? "replaces it" : "is drawn from the residual, what p has over q"}.`;
+function sourceOf(replacement, { greedy, point_mass: pointMass }) {
+  if (greedy) return `${quoted(replacement)} replaces it.`;
+  const residual = pointMass ? "p without the rejected token" : "the residual, what p has over q";
+  return `${quoted(replacement)} is drawn from ${residual}.`;
 }
 
 /**
@@ -91,15 +133,16 @@ function sourceOf(replacement, greedy) {
  * @param {RoundPayload} round
  * @param {DiscardedChip} chip
  */
-function discardedToken({ person }, round, chip) {
+function discardedToken({ drafter, rule: how }, round, chip) {
   const rejected = round.chips.find((other) => other.status === "rejected");
   const because = rejected
     ? `because ${quoted(rejected.text)} before it was rejected: it continues a text that no longer exists.`
     : "because an accepted token before it ended the text.";
-  const words = rule(`Never judged ${because}`);
+  const words = rule(how === "block" && rejected ? droppedWithBlock() : `Never judged ${because}`);
   if (chip.q === null) return [words];
-  const draft = person ? "You named it for certain:" : "The draft gave it";
-  return [words, rule(`${draft} q = ${prob(chip.q)}; the target’s probability of it was not used.`)];
+  const draft = drafter === "person" ? "You named it for certain:" : "The draft gave it";
+  const target = how === "block" ? "" : "; the target’s probability of it was not used";
+  return [words, rule(`${draft} q = ${prob(chip.q)}${target}.`)];
 }
 
 /**
@@ -107,18 +150,24 @@ function discardedToken({ person }, round, chip) {
  * @param {RoundPayload} round
  * @param {TargetChip} chip
  */
-function correctionToken({ greedy, translated }, round, chip) {
+function correctionToken({ greedy, translated, rule: how, point_mass: pointMass }, round, chip) {
   const rejected = round.chips.find((other) => other.status === "rejected");
-  const place = rejected ? `In place of ${quoted(rejected.text)}. ` : "";
+  const place = round.tree ? afterTree(round) : rejected ? `In place of ${quoted(rejected.text)}. ` : "";
   if (greedy) {
     const bars = translated ? targetBars(chip.candidates) : pairedBars(chip.candidates);
     return [bars, rule(`${place}Greedy: the target’s own top token${withProb(chip)}.`)];
   }
-  const source = `${place}Drawn from the residual (p − q)₊, normalised: what the target wants more than the draft does.`;
+  const source = `${place}${round.tree ? "Drawn from what they leave of p, normalised." : how === "block" ? fromBlock() : residualOf(pointMass)}`;
   if (!chip.residual.length) return [rule(`${source} The residual was not recorded.`)];
   const unlikely = !chip.residual.some(([, , own]) => own);
   const note = unlikely ? ` It was less likely than these${withProb(chip)}.` : "";
   return [singleBars(chip.residual, "residual"), rule(source + note)];
+}
+
+/** @param {boolean} pointMass */
+function residualOf(pointMass) {
+  const meaning = pointMass ? "p without the rejected token, as q is 1 on it" : "what the target wants more than the draft does";
+  return `Drawn from the residual (p − q)₊, normalised: ${meaning}.`;
 }
 
 /**
@@ -133,11 +182,6 @@ function targetToken({ greedy }, reason, chip) {
   return chip.candidates.length ? [targetBars(chip.candidates), ...parts] : parts;
 }
 
-/** @param {TargetChip} chip */
-function withProb({ p }) {
-  return p === null ? "" : ` (p = ${prob(p)})`;
-}
-
 /**
  * Why there is no q, and what the draft wrote instead.
  * @param {RoundPayload} round
@@ -145,64 +189,4 @@ function withProb({ p }) {
 function draftTokens(round) {
   const words = shorten((round.draft_tokens ?? []).map(visible).join(" · "), 44);
   return rule(`The draft wrote other tokens, ${words}, so there is no q.`);
-}
-
-/**
- * @param {string} title
- * @param {boolean} pinned whether it can be closed
- */
-export function heading(title, pinned) {
-  const head = element("div", "head");
-  head.append(element("div", "title", title));
-  if (!pinned) return head;
-  const close = element("button", "unpin", "×");
-  close.type = "button";
-  close.setAttribute("aria-label", "Close: follow the playhead again");
-  close.title = "Follow the playhead again (Escape)";
-  head.append(close);
-  return head;
-}
-
-/** @param {string} text */
-export function rule(text) {
-  return element("p", "rule", text);
-}
-
-/**
- * Target p, draft q, acceptance probability and the number drawn; the swatches are the bars' key.
- * @param {JudgedChip} chip
- * @param {boolean} greedy
- */
-function facts(chip, greedy) {
-  const list = element("dl", "facts");
-  const when = greedy ? "plain softmax at temperature 1" : "after temperature, top-k and top-p";
-  const chance = greedy ? "Greedy means that the most likely token is always taken: the chance to accept it is 1 if this is the target’s, else 0." : "The chance to accept it: min(1, p/q).";
-  list.append(
-    fact("target p", chip.p, `The target’s probability of this token: ${when}.`, "target"),
-    fact("draft q", chip.q, `The draft’s probability of this token: ${when}.`, "draft"),
-    fact("chance", chip.accept_prob, chance),
-  );
-  if (!greedy) list.append(fact("drew u", chip.u, "The dice roll, from 0 to 1: the token is accepted if it is below the chance."));
-  return list;
-}
-
-/**
- * A figure whose name explains itself on hover, focus and tap.
- * @param {string} name
- * @param {number | null} value
- * @param {string} meaning
- * @param {string} [swatch]
- */
-function fact(name, value, meaning, swatch = "") {
-  const entry = element("div", swatch);
-  const term = element("dt");
-  const word = element("button", "term", name);
-  word.type = "button";
-  const tip = element("span", "tip", meaning);
-  tip.setAttribute("role", "tooltip");
-  tip.id = `tip-${name.replaceAll(" ", "-")}`;
-  word.setAttribute("aria-describedby", tip.id);
-  term.append(word, tip);
-  entry.append(term, element("dd", "", prob(value)));
-  return entry;
 }

@@ -1,9 +1,10 @@
 // Why one token was accepted or not: both models' candidates as bars, and the rule with this token's numbers in it.
 
 import { partOfCharacter, quoted } from "../shared/text.js";
-import { explainJudged, explainProposed, heading, rule } from "./explanations.js";
+import { explainJudged, explainProposed } from "./explanations.js";
+import { heading, rule } from "./facts.js";
 
-/** @import { ChipStatus, StagePayload } from "../shared/payloads.js" */
+/** @import { Chip, ChipStatus, StagePayload } from "../shared/payloads.js" */
 /** @import { Place } from "./strip.js" */
 
 /** @type {Record<ChipStatus, (token: string) => string>} */
@@ -11,9 +12,32 @@ const TITLES = {
   accepted: (token) => `Why ${token} was accepted`,
   rejected: (token) => `Why ${token} was rejected`,
   discarded: (token) => `${token} was never judged`,
+  "not taken": (token) => `${token} was not taken`,
   correction: (token) => `Where ${token} comes from`,
   bonus: (token) => `${token} is a bonus`,
   own: (token) => `${token} is the target’s own token`,
+};
+
+/** @type {Record<StagePayload["rule"], [string, string]>} above temperature 0; and what becomes of the rest */
+const RULES = {
+  token: [
+    "Accept a drafted token with probability min(1, p/q): p is the target’s probability of it, q the draft’s.",
+    "The first one that fails is replaced, and the tokens after it are discarded.",
+  ],
+  tree: [
+    "Try the guesses for a place one after the other: accept one with probability min(1, p/q); where it fails, p becomes what is left of it.",
+    "From an accepted guess the target goes on to those that follow it. Where no guess is left, it writes its own token.",
+  ],
+  block: [
+    "All drafted tokens are judged together: the longest block that passes its dice roll is accepted. It may hold a token whose own block failed.",
+    "The token after the block is replaced, and those after it are discarded.",
+  ],
+};
+const GREEDY_TOKEN = "Greedy: accept a drafted token only if it is the target’s own top token.";
+const GREEDY = {
+  token: GREEDY_TOKEN,
+  tree: "Greedy: of the guesses for a place, accept the one that is the target’s own top token.",
+  block: GREEDY_TOKEN,
 };
 
 export class Inspector {
@@ -45,7 +69,7 @@ export class Inspector {
     const state = place && `${place.round} ${place.index} ${judged} ${pinned}`;
     if (!this.data || this.shown === state) return;
     this.shown = state;
-    this.panel.replaceChildren(...(place ? explain(this.data, place, judged, pinned) : theRule(this.data.greedy)));
+    this.panel.replaceChildren(...(place ? explain(this.data, place, judged, pinned) : theRule(this.data)));
   }
 
   /** The same as text, for the live region. */
@@ -63,21 +87,28 @@ export class Inspector {
 function explain(data, place, judged, pinned) {
   const round = data.rounds[place.round];
   const chip = round.chips[place.index];
-  const parts = judged ? explainJudged(data, round, chip) : explainProposed(data, round, chip);
-  const title = judged ? TITLES[chip.status](quoted(chip.text)) : `${quoted(chip.text)} is proposed`;
+  const parts = judged ? explainJudged(data, round, place.index) : explainProposed(data, round, place.index);
+  const title = judged ? titleOf(chip, data.rule) : `${quoted(chip.text)} is proposed`;
   const cut = partOfCharacter(chip.text);
   if (cut) parts.push(rule(cut));
   return [heading(`${title} · round ${place.round + 1}`, pinned), ...parts];
 }
 
 /**
- * Before any token is judged.
- * @param {boolean} greedy
+ * @param {Chip} chip
+ * @param {StagePayload["rule"]} how
  */
-function theRule(greedy) {
-  const sampling =
-    "Accept a drafted token with probability min(1, p/q): p is the target’s probability of it, q the draft’s.";
-  const words = greedy ? "Greedy: accept a drafted token only if it is the target’s own top token." : sampling;
-  const rest = "The first one that fails is replaced, and the tokens after it are discarded. Choose a token to see its numbers.";
-  return [heading("The rule", false), rule(words), rule(rest)];
+function titleOf({ status, text }, how) {
+  if (how === "block" && status === "discarded") return `${quoted(text)} was discarded`;
+  return TITLES[status](quoted(text));
+}
+
+/**
+ * Before any token is judged.
+ * @param {StagePayload} data
+ */
+function theRule({ greedy, rule: how }) {
+  const [sampling, rest] = RULES[how];
+  const words = greedy ? GREEDY[how] : sampling;
+  return [heading("The rule", false), rule(words), rule(`${rest} Choose a token to see its numbers.`)];
 }

@@ -1,14 +1,17 @@
-// The stage's labels in plain words, for a lesson that a visitor reads without the field's terms. Every other stage has
-// the words of its HTML.
+// The stage's labels where those of its HTML do not fit: in plain words, for a lesson that a visitor reads without the field's
+// terms; and where a draft is a tree, or verified as a block.
 
+import { STATUS_WORDS } from "../shared/chips.js";
 import { counted } from "../shared/numbers.js";
 
 /** @import { ChipStatus, DiagramPayload, StagePayload } from "../shared/payloads.js" */
 
 /** @typedef {{ speculative: string, alone: string, check: string, narrow: [string, string] }} LaneWords */
 
-/** @type {Record<string, string[]>} each element's texts, in their order */
-const LABELS = {
+/** @typedef {Record<string, string[]>} Labels each element's texts, in their order; a text that is left out is that of the HTML */
+
+/** @type {Labels} */
+const PLAIN = {
   ".legend .chip.proposed": ["suggested"],
   ".legend .chip.accepted": ["stays"],
   ".legend .chip.rejected": ["crossed out"],
@@ -26,11 +29,45 @@ const LABELS = {
   ".under .keys": ["suggesting ", "wasted suggesting ", "one look"],
 };
 
+/** @type {Labels} */
+const PLAIN_TREE = {
+  ...PLAIN,
+  ".legend .chip.discarded": ["not needed"],
+  "#tip-rejected": ["A suggested word that the editor crossed out. Where several words were suggested for one place, several can be."],
+  "#tip-discarded": ["A suggested word that the editor did not need."],
+  "#tip-correction": ["The word that the editor writes where no suggestion was right."],
+  ".under .keys": ["suggesting ", "wasted suggesting ", "one look", "extra for many"],
+};
+
+/** @type {Labels} */
+const TREE = {
+  ".legend .chip.discarded": ["not taken"],
+  "#tip-accepted": ["A guess on the path that the target accepted."],
+  "#tip-rejected": ["A guess that failed the target’s check. The target tries the guesses for a place one after the other, so several can fail."],
+  "#tip-discarded": ["A guess that was never judged: it follows a failed guess, or the target took another one for its place."],
+  "#tip-correction": ["The target’s own token, where every guess for a place failed."],
+  "#tip-bonus": ["The target’s extra token at the end of a path. The same pass gives it at no extra cost."],
+  "[data-figure=positions] b": ["By depth of the tree"],
+  ".draft-length > span": ["depth γ"],
+};
+
+/** @type {Labels} */
+const BLOCK = {
+  ".legend .chip.discarded": ["discarded", ", as every longer block failed"],
+  "#tip-accepted": ["A drafted token in the block that the target accepted."],
+  "#tip-rejected": ["The first drafted token after the accepted block. A round has at most one."],
+  "#tip-discarded": ["A token drafted after the rejected one: no block with it passed."],
+};
+
+/** @type {Record<string, Labels>} */
+const LABELS = { plain: PLAIN, "plain tree": PLAIN_TREE, tree: TREE, block: BLOCK };
+
 /** @type {Record<ChipStatus, string>} */
 const STATUS = {
   accepted: "left in the text",
   rejected: "crossed out",
   discarded: "thrown away unread",
+  "not taken": "not needed",
   correction: "the editor’s own word",
   bonus: "one word for free",
   own: "written by the editor alone",
@@ -51,15 +88,25 @@ export function isPlain(data) {
 }
 
 /**
- * The legend and the key, in the words of this lesson.
+ * The legend, the key and the captions, in the words that are right for this run.
  * @param {HTMLElement} stage
- * @param {boolean} plain
+ * @param {StagePayload} data
  */
-export function speak(stage, plain) {
-  for (const [selector, texts] of Object.entries(LABELS)) {
+export function speak(stage, data) {
+  const own = LABELS[wordsFor(data)] ?? {};
+  for (const selector of new Set(Object.values(LABELS).flatMap(Object.keys))) {
     const node = stage.querySelector(selector);
-    if (node) textsOf(node).forEach((text, i) => say(text, plain ? texts[i] : null));
+    if (node) textsOf(node).forEach((text, i) => say(text, own[selector]?.[i]));
   }
+}
+
+/**
+ * The name of the labels; one that has none stands for those of the HTML.
+ * @param {StagePayload} data
+ */
+function wordsFor(data) {
+  if (!isPlain(data)) return data.rule;
+  return data.rule === "tree" ? "plain tree" : "plain";
 }
 
 /** @param {Element} node */
@@ -73,17 +120,32 @@ function textsOf(node) {
 
 /**
  * @param {Text} text
- * @param {string | null | undefined} plain null for the words of the HTML
+ * @param {string | undefined} own undefined for the words of the HTML
  */
-function say(text, plain) {
+function say(text, own) {
   const technical = TECHNICAL.get(text) ?? text.data;
   TECHNICAL.set(text, technical);
-  text.data = plain ?? technical;
+  text.data = own ?? technical;
 }
 
 /** @param {StagePayload} data */
 export function laneWords(data) {
   return LANES[isPlain(data) ? "plain" : "technical"];
+}
+
+/**
+ * The words for a token's status; undefined for the field's own.
+ * @param {StagePayload} data
+ * @returns {((status: ChipStatus) => string) | undefined}
+ */
+export function statusWords(data) {
+  if (isPlain(data)) return plainStatus;
+  return data.rule === "block" ? blockStatus : undefined;
+}
+
+/** @param {ChipStatus} status */
+function blockStatus(status) {
+  return status === "discarded" ? "discarded, as every longer block failed" : STATUS_WORDS[status];
 }
 
 /** @param {ChipStatus} status */

@@ -16,6 +16,7 @@ import { Strip } from "./strip.js";
  * @property {() => number} place how many tokens of the output lie before the playhead's round
  */
 
+const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
 const BURST = 300; // ms: a key that follows another one this soon waits as long for a next one
 const MODELLED = "MODELLED: replayed from this run’s tokens, not decoded";
 const EXACT = "exact (greedy, fixed length, float32)";
@@ -36,6 +37,8 @@ export class Replay {
     /** @type {HTMLInputElement} */
     this.slider = find(stage, ".draft-length input");
     this.value = find(stage, ".draft-length output");
+    this.fixed = find(stage, ".draft-length .fixed");
+    this.why = find(stage, "#tip-fixed");
     this.strip = new Strip(find(stage, ".replayed"), () => {});
     this.dragging = false;
     this.byKey = false;
@@ -63,9 +66,21 @@ export class Replay {
     const isNew = data.gamma !== this.data?.gamma || data.run_id !== this.data?.run_id;
     this.data = data;
     this.slider.max = String(data.longest_draft);
+    this.#fix(data);
     if (data.gamma === this.sent) this.sent = null; // answered; until then what arrives answers something older
     if (isNew && !this.dragging && this.sent === null) this.slider.value = String(data.gamma);
     this.#show();
+  }
+
+  /**
+   * A tree of a fixed shape has its own depth, which no slider changes: the stage says so.
+   * @param {StagePayload} data
+   */
+  #fix({ tree, replay }) {
+    const fixed = tree !== null && !tree.startsWith(DYNAMIC);
+    this.stage.toggleAttribute("data-fixed", fixed);
+    this.fixed.textContent = fixed ? `tree ${tree}` : "";
+    this.why.textContent = fixed ? replay.why_not : "";
   }
 
   /** The replay on screen; null while the run itself is. */
@@ -151,7 +166,8 @@ export class Replay {
   #draw({ rounds }) {
     if (!this.data || this.data.replay.why_not !== null) return;
     const unfolded = unfold(rounds, this.data.replay.tokens);
-    this.strip.load({ prompt: this.data.prompt, rounds: unfolded, translated: false }, true);
+    const { prompt, drafter } = this.data;
+    this.strip.load({ prompt, rounds: unfolded, translated: false, drafter }, true);
     this.strip.top = null;
     const beyond = unfolded.findIndex((round) => round.start > this.place());
     this.strip.showAll(beyond < 0 ? unfolded.length - 1 : beyond - 1);

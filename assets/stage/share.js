@@ -38,6 +38,7 @@ export class Share {
   load(link, view) {
     this.link = link;
     this.view = view;
+    for (const way of [this.button, this.opener]) way.hidden = !Object.keys(link).length; // nothing here can run it again
   }
 
   /** The link back follows the playhead. */

@@ -11,7 +11,7 @@ import { Figures } from "./figures.js";
 import { grown, joined, newer } from "./growth.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
-import { isPlain, plainStatus } from "./plain_words.js";
+import { statusWords } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
 import { Presenter } from "./presenter.js";
 import { Replay } from "./replay.js";
@@ -19,7 +19,7 @@ import { Saving } from "./saving.js";
 import { Share } from "./share.js";
 import { Strip } from "./strip.js";
 import { readStyle } from "./style.js";
-import { Timeline } from "./timeline.js";
+import { Timeline, widthInWords } from "./timeline.js";
 import { Tour } from "./tour.js";
 import { Transport } from "./transport.js";
 
@@ -106,7 +106,8 @@ export class Stage {
   put(data) {
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
-    this.node.classList.toggle("person", data.person);
+    this.node.classList.toggle("person", data.drafter === "person");
+    this.node.dataset.rule = data.rule;
     this.node.dataset.view = data.view ?? "full";
     this.node.dataset.hide = (data.hide ?? []).join(" ");
     if (fresh) this.pinned = null;
@@ -114,7 +115,7 @@ export class Stage {
     this.lastRejected = lastRejected(data.rounds);
     this.share.load(data.link, data.view);
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
-    this.strip.speak(isPlain(data) ? plainStatus : undefined);
+    this.strip.speak(statusWords(data));
     this.strip.load(data, fresh);
     if (fresh) this.strip.show(-1, null, true);
     this.replay.load(data);
@@ -136,6 +137,7 @@ export class Stage {
     const { round, phase, playing, done, speed } = this.playhead;
     this.headline.showSentence(this.data);
     this.strip.show(round, phase, !playing || speed > 1 || prefersReducedMotion());
+    this.strip.tell(widthInWords(this.data.rounds[round], this.data));
     this.transport.show();
     this.share.show();
     this.#inspect(this.data);
@@ -224,7 +226,7 @@ function lastRejected(rounds) {
   /** @type {Place | null} */
   let last = null;
   return rounds.map((round, i) => {
-    const index = round.chips.findIndex((chip) => chip.status === "rejected");
+    const index = round.chips.findLastIndex((chip) => chip.status === "rejected"); // of a tree: at the end of its path
     if (index >= 0) last = { round: i, index };
     return last;
   });

@@ -4,14 +4,18 @@
 import { chipLabel, drawRound } from "../shared/chips.js";
 import { element, find } from "../shared/dom.js";
 import { visible } from "../shared/text.js";
+import { foldedHeight, stepFrom } from "./tree.js";
+import { arrange, chipsOf, drawTreeRound, isNode, textOf } from "./tree_round.js";
 
-/** @import { ChipStatus, Phase, PromptPayload } from "../shared/payloads.js" */
-/** @import { DrawnRound, ShownRound } from "../shared/chips.js" */
+/** @import { ChipStatus, Phase, PromptPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { ShownRound } from "../shared/chips.js" */
+/** @import { AnyRound } from "./tree_round.js" */
 
 /** @typedef {{ round: number, index: number }} Place of a token */
 
-/** @typedef {{ prompt: PromptPayload, rounds: ShownRound[], translated: boolean }} StripData */
+/** @typedef {{ prompt: PromptPayload, rounds: ShownRound[], translated: boolean, drafter: StagePayload["drafter"] }} StripData */
 
+const FEW_ROWS = 5; // above a tree of so many rows there is room for two lines of text
 const LINE_BREAKS = /^\n+$/;
 const SPECIAL = /^<.+>$/; // a special token, not a part of the text that a person wrote
 
@@ -27,19 +31,19 @@ export class Strip {
     this.chosen = chosen;
     /** @type {number | null} */
     this.top = null; // where the strip is scrolled to; null when that is to be found again
-    /** @type {DrawnRound[]} */
+    /** @type {AnyRound[]} */
     this.rounds = [];
     this.round = -1;
     /** @type {Phase | null} */
     this.phase = null;
-    /** @type {HTMLElement | null} */
-    this.selected = null;
+    /** @type {HTMLElement[]} */
+    this.selected = []; // the chips of the chosen token: a guess of a tree can have two
     /** @type {{ chip: HTMLElement, round: number } | null} */
     this.reachable = null; // the one chip in the tab order
     this.newline = false; // whether the text so far ends a line
     /** @type {((status: ChipStatus) => string) | undefined} */
     this.said = undefined;
-    box.addEventListener("click", (event) => this.#choose(chipOf(event)));
+    box.addEventListener("click", (event) => this.#press(event));
     box.addEventListener("keydown", (event) => this.#key(event));
     box.addEventListener("focusin", (event) => this.#focused(chipOf(event)));
   }
@@ -49,9 +53,11 @@ export class Strip {
     this.rounds = [];
     this.round = -1;
     this.phase = null;
-    this.selected = null;
+    this.selected = [];
     this.reachable = null;
     this.newline = false;
+    this.box.classList.remove("trees");
+    this.box.style.removeProperty("--tree-rows");
   }
 
   /**
@@ -61,6 +67,7 @@ export class Strip {
    */
   load(data, fresh) {
     this.box.classList.toggle("translated", data.translated);
+    this.box.classList.toggle("at-once", data.drafter === "medusa");
     if (fresh) {
       this.clear();
       this.tokens.append(promptTokens(data.prompt));
@@ -68,7 +75,7 @@ export class Strip {
     }
     const added = document.createDocumentFragment();
     for (const round of data.rounds.slice(this.rounds.length)) {
-      const drawn = drawRound(round, this.rounds.length);
+      const drawn = this.#drawn(round, data.drafter === "medusa");
       this.#breakLines(drawn);
       this.rounds.push(drawn);
       added.append(drawn.node, " ");
@@ -77,13 +84,36 @@ export class Strip {
   }
 
   /**
-   * A real line break wherever the text has one: after the last of several newlines, before what follows it.
-   * @param {DrawnRound} drawn
+   * @param {ShownRound} round
+   * @param {boolean} atOnce whether its guesses were made together
+   * @returns {AnyRound}
    */
-  #breakLines({ chips, data }) {
-    for (const [i, { text, status }] of data.chips.entries()) {
+  #drawn(round, atOnce) {
+    const { tree } = round;
+    if (!tree) return drawRound(round, this.rounds.length);
+    this.#makeRoom(foldedHeight(tree));
+    return drawTreeRound({ ...round, tree }, this.rounds.length, atOnce);
+  }
+
+  /**
+   * As high as the highest tree of the run, so that nothing moves from round to round.
+   * @param {number} rows
+   */
+  #makeRoom(rows) {
+    const most = Math.max(rows, Number(this.box.style.getPropertyValue("--tree-rows")));
+    this.box.classList.add("trees");
+    this.box.style.setProperty("--tree-rows", String(most));
+    this.box.style.setProperty("--tree-lines", most > FEW_ROWS ? "1" : "2");
+  }
+
+  /**
+   * A real line break wherever the text has one: after the last of several newlines, before what follows it.
+   * @param {AnyRound} drawn
+   */
+  #breakLines(drawn) {
+    for (const [chip, { text, status }] of textOf(drawn)) {
       if (this.newline && !LINE_BREAKS.test(text ?? "")) {
-        chips[i].before(element("br", chips[i].classList.contains("emitted") ? "for-emitted" : ""));
+        chip.before(element("br", chip.classList.contains("emitted") ? "for-emitted" : ""));
         this.newline = false;
       }
       if (text?.includes("\n") && status !== "rejected" && status !== "discarded") this.newline = true;
@@ -131,16 +161,20 @@ export class Strip {
     if (round.phase === phase) return;
     round.phase = phase;
     round.node.dataset.phase = phase ?? "";
+    if (round.tree?.fold) arrange(round);
     this.#name(round, index);
   }
 
   /**
    * For a screen reader.
-   * @param {DrawnRound} round
+   * @param {AnyRound} round
    * @param {number} index
    */
-  #name({ chips, data, phase }, index) {
-    for (const [i, chip] of chips.entries()) chip.setAttribute("aria-label", chipLabel(data, index, i, phase, this.said));
+  #name(round, index) {
+    for (const i of round.chips.keys()) {
+      const label = chipLabel(round.data, index, i, round.phase, this.said);
+      for (const chip of chipsOf(round, i)) chip.setAttribute("aria-label", label);
+    }
   }
 
   /** @param {((status: ChipStatus) => string) | undefined} said the words for a status; undefined for the field's own */
@@ -156,13 +190,15 @@ export class Strip {
    */
   follow(still) {
     const round = this.rounds[this.round];
-    const top = this.box.classList.contains("translated") ? this.#topOfBlock(round) : this.#topOfLines(round);
+    const isBlock = round?.tree || this.box.classList.contains("translated");
+    const top = isBlock ? this.#topOfBlock(round) : this.#topOfLines(round);
     if (top === this.top) return;
     this.top = top;
-    this.box.scrollTo({ top, behavior: still ? "instant" : "smooth" });
+    const atOnce = still || round?.tree; // a tree stays where it is, and the text above it moves
+    this.box.scrollTo({ top, behavior: atOnce ? "instant" : "smooth" });
   }
 
-  /** @param {DrawnRound | undefined} round */
+  /** @param {AnyRound | undefined} round */
   #topOfLines(round) {
     const chips = round ? shownChips(round) : [];
     const line = parseFloat(getComputedStyle(this.tokens).lineHeight);
@@ -175,13 +211,22 @@ export class Strip {
   }
 
   /**
-   * With two tokenizers a round is a block, as high as it needs to be.
-   * @param {DrawnRound | undefined} round
+   * With two tokenizers a round is a block, as high as it needs to be; so is a tree, below the text.
+   * @param {AnyRound | undefined} round
    */
   #topOfBlock(round) {
     if (!round) return 0;
-    const { offsetTop, offsetHeight } = round.node;
+    const { offsetTop, offsetHeight } = round.tree?.box ?? round.node;
     return Math.max(0, Math.min(offsetTop + offsetHeight - this.box.clientHeight, offsetTop));
+  }
+
+  /**
+   * Beside the tree in sight: what its check cost.
+   * @param {string} cost empty where that is not known
+   */
+  tell(cost) {
+    const place = this.rounds[this.round]?.tree?.box.querySelector(".cost");
+    if (place) place.textContent = cost && ` · ${cost}`;
   }
 
   /**
@@ -189,9 +234,10 @@ export class Strip {
    * @param {Place | null} place
    */
   select(place) {
-    this.selected?.classList.remove("selected");
-    this.selected = (place && this.rounds[place.round]?.chips[place.index]) ?? null;
-    this.selected?.classList.add("selected");
+    for (const chip of this.selected) chip.classList.remove("selected");
+    const round = place && this.rounds[place.round];
+    this.selected = round ? chipsOf(round, place.index) : [];
+    for (const chip of this.selected) chip.classList.add("selected");
   }
 
   #shown() {
@@ -200,8 +246,16 @@ export class Strip {
 
   #keepReachable() {
     const round = this.rounds[this.round];
-    if (this.reachable && this.reachable.round <= this.round) return;
+    if (this.reachable && this.reachable.round <= this.round && !this.#isPast(this.reachable)) return;
     if (round) this.#reach(round.chips[0]);
+  }
+
+  /**
+   * Whether it is a guess of a tree that is no longer shown.
+   * @param {{ chip: HTMLElement, round: number }} reachable
+   */
+  #isPast({ chip, round }) {
+    return isNode(chip) && round !== this.round;
   }
 
   /** Put the round in sight into the tab order. */
@@ -232,6 +286,14 @@ export class Strip {
     if (chip) this.chosen({ round: Number(chip.dataset.round), index: Number(chip.dataset.index) }, meant);
   }
 
+  /** @param {MouseEvent} event */
+  #press(event) {
+    this.#choose(chipOf(event));
+    if (!(event.target instanceof Element && event.target.closest(".fold"))) return;
+    this.top = null; // the tree has another height now
+    this.follow(true);
+  }
+
   /** @param {KeyboardEvent} event */
   #key(event) {
     const chip = chipOf(event);
@@ -250,13 +312,16 @@ export class Strip {
    */
   #moveFocus(chip, key) {
     const chips = this.#shown();
+    const round = this.rounds[Number(chip.dataset.round)];
+    const inTree = round.tree && isNode(chip) ? stepFrom(round.tree.shape, round.tree.rows, Number(chip.dataset.index), key) : undefined;
+    if (typeof inTree === "number") return focusOn(round.chips[inTree]);
+    if (inTree === "out") return focusOn(chips[Math.max(chips.findIndex(isNode) - 1, 0)]);
     const at = chips.indexOf(chip);
     /** @type {Record<string, number>} */
     const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: chips.length - 1 };
     const to = places[key] ?? otherLine(chips, at, key);
     if (to === undefined) return false;
-    chips[Math.max(0, Math.min(to, chips.length - 1))].focus();
-    return true;
+    return focusOn(chips[Math.max(0, Math.min(to, chips.length - 1))]);
   }
 }
 
@@ -268,9 +333,23 @@ function chipOf({ target }) {
   return target instanceof Element ? target.closest(".chip") : null;
 }
 
-/** @param {DrawnRound} round */
+/**
+ * What can be seen of a round: of a tree its path once it is judged, and all of it while it is in sight.
+ * @param {AnyRound} round
+ */
 function shownChips(round) {
-  return round.chips.filter((chip) => round.phase === "judge" || chip.classList.contains("drafted"));
+  const judged = round.phase === "judge";
+  const { chips, node, tree } = round;
+  if (!tree) return chips.filter((chip) => judged || chip.classList.contains("drafted"));
+  const text = judged ? textOf(round).map(([chip]) => chip) : [];
+  const guesses = node.classList.contains("current") ? chips.filter((chip) => isNode(chip) && !chip.hidden) : [];
+  return [...text, ...guesses];
+}
+
+/** @param {HTMLElement} chip */
+function focusOn(chip) {
+  chip.focus();
+  return true;
 }
 
 /**

@@ -2,9 +2,9 @@
 // and the veil over what is still to come are two elements that only slide.
 
 import { find } from "../shared/dom.js";
-import { milliseconds } from "../shared/numbers.js";
+import { milliseconds, times } from "../shared/numbers.js";
 import { isPlain, progress } from "./plain_words.js";
-import { timelineFigure, timelineMargin } from "./timeline_figure.js";
+import { plainStep, timelineFigure, timelineMargin } from "./timeline_figure.js";
 
 /** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Playhead } from "./playhead.js" */
@@ -20,6 +20,8 @@ export class Timeline {
    */
   constructor(stage, playhead) {
     this.playhead = playhead;
+    this.lanes = find(stage, ".lanes");
+    this.keys = find(stage, ".keys");
     this.plot = find(stage, ".timeline .plot");
     this.area = find(stage, ".lane-area");
     this.cursor = find(stage, ".cursor");
@@ -49,6 +51,8 @@ export class Timeline {
     this.stepLength = stepLength(data);
     this.drawn = "";
     this.note.textContent = data.plain === null && !data.running ? "not recorded" : "";
+    for (const part of [this.lanes, this.keys, this.zoomButton]) part.hidden = !data.timed;
+    if (!data.timed) this.plot.replaceChildren();
   }
 
   /** @param {Style} style */
@@ -58,6 +62,7 @@ export class Timeline {
     const { round, substep } = this.playhead;
     const current = data.rounds[round];
     this.#showCaption(current, data);
+    if (!data.timed) return;
     const now = current ? current.ms[1 + substep] : 0;
     this.margin = timelineMargin(style);
     this.#chooseWindow(now, current?.ms[0] ?? 0, data.more);
@@ -122,7 +127,8 @@ export class Timeline {
     const { done, substep } = this.playhead;
     const emitted = done ? data.rounds[done - 1].after.emitted : 0;
     const total = data.more ? Infinity : (data.rounds.at(-1)?.after.emitted ?? Infinity);
-    this.caption.textContent = progress(data, emitted, done, current.alone?.[substep], total);
+    const untimed = data.timed ? "" : "; the times of this run are not reported";
+    this.caption.textContent = progress(data, emitted, done, current.alone?.[substep], total) + untimed;
   }
 
   #toggleZoom() {
@@ -156,9 +162,23 @@ export class Timeline {
     const index = this.#roundAt(event);
     if (!this.data || index < 0) return void (this.area.title = "");
     const [start, drafted, verified, end] = this.data.rounds[index].ms;
-    const parts = [`draft ${milliseconds(drafted - start)}`, `verify ${milliseconds(verified - drafted)}`, `rest ${milliseconds(end - verified)}`];
+    const wide = widthInWords(this.data.rounds[index], this.data);
+    const ofTree = wide && ` (${wide})`;
+    const parts = [`draft ${milliseconds(drafted - start)}`, `verify ${milliseconds(verified - drafted)}${ofTree}`, `rest ${milliseconds(end - verified)}`];
     this.area.title = `Round ${index + 1}: ${parts.join(", ")} (${this.data.measured}; reading the prompt not included)`;
   }
+}
+
+/**
+ * What the check of a tree costs, beside a pass over one token; empty for any other round.
+ * @param {RoundPayload | undefined} round
+ * @param {StagePayload} data
+ */
+export function widthInWords(round, { plain }) {
+  const one = round?.tree ? plainStep(plain) : null;
+  if (!round?.tree || !one) return "";
+  const [, drafted, verified] = round.ms;
+  return `${round.tree.parents.length + 1} tokens at once: ${times((verified - drafted) / one)} the time of one`;
 }
 
 /**

@@ -4,8 +4,9 @@ import { byTarget } from "../shared/chips.js";
 import { label, svg } from "../shared/svg.js";
 import { laneWords } from "./plain_words.js";
 import { Plane, roundNumbers } from "./plane.js";
+import { depthsOf } from "./tree.js";
 
-/** @import { RoundPayload, StagePayload } from "../shared/payloads.js" */
+/** @import { Chip, RoundPayload, StagePayload } from "../shared/payloads.js" */
 /** @import { Margin, Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
@@ -13,6 +14,15 @@ import { Plane, roundNumbers } from "./plane.js";
 
 /** @type {Record<"alone" | "speculative", Span>} */
 const LANES = { alone: [1.14, 1.86], speculative: [0.14, 0.86] };
+/** @type {Array<["alone" | "accepted" | "proposed" | "wasted" | "verify" | "width", "alone" | "speculative"]>} */
+const BLOCKS = [
+  ["alone", "alone"],
+  ["accepted", "speculative"],
+  ["proposed", "speculative"],
+  ["wasted", "speculative"],
+  ["verify", "speculative"],
+  ["width", "speculative"], // of a tree: over the block of its check
+];
 const LEFT_MARGIN = { wide: 8, narrow: 4.2 }; // letters, for the lanes' names
 const GAP = 1.5; // pixels between two blocks
 const ROOM = { step: 2.2, check: 3.8 }; // letters that the words on a block need
@@ -35,8 +45,8 @@ export function timelineFigure({ data, window, margin, style, plot, judged }) {
   const root = plane.root();
   root.append(hatch(), lanes(plane, data, style));
   const blocks = blocksOf(data, window, judged);
-  for (const [kind, lane] of /** @type {const} */ ([["alone", "alone"], ["accepted", "speculative"], ["proposed", "speculative"], ["wasted", "speculative"], ["verify", "speculative"]])) {
-    root.append(boxes(plane, blocks[kind], LANES[lane], kind));
+  for (const [kind, lane] of BLOCKS) {
+    if (kind !== "width" || data.rule === "tree") root.append(boxes(plane, blocks[kind], LANES[lane], kind));
   }
   const plain = steps(data);
   root.append(...labels(plane, plain, (i) => String(i + 1), 1.5, ROOM.step * style.letters, style));
@@ -74,11 +84,13 @@ function blocksOf(data, window, judged) {
   const seen = ([start, end]) => end >= window[0] && start <= window[1];
   /** @param {RoundPayload[]} rounds */
   const onScreen = (rounds) => rounds.filter((round) => seen([round.ms[0], round.ms[3]]));
+  const one = data.rule === "tree" ? plainStep(data.plain) : null;
   return {
     alone: steps(data).filter(seen),
-    ...draftBlocks(onScreen(data.rounds.slice(0, judged))),
-    proposed: onScreen(data.rounds.slice(judged)).flatMap((round) => draftSpans(round).map(({ span }) => span)),
+    ...draftBlocks(onScreen(data.rounds.slice(0, judged)), data),
+    proposed: onScreen(data.rounds.slice(judged)).flatMap((round) => draftSpans(round, data).map(({ span }) => span)),
     verify: onScreen(data.rounds).map((round) => /** @type {Span} */ ([round.ms[1], round.ms[2]])),
+    width: one === null ? [] : onScreen(data.rounds).flatMap((round) => widthOf(round, one)),
   };
 }
 
@@ -111,29 +123,67 @@ function hatch() {
 }
 
 /**
- * Each drafted token's share of its round's draft phase.
+ * Each draft step's share of its round's draft phase, and whether something of it was accepted.
  * @param {RoundPayload} round
+ * @param {StagePayload} data
  */
-function draftSpans(round) {
-  const drafted = round.chips.filter((chip) => !byTarget(chip));
-  const length = (round.ms[1] - round.ms[0]) / drafted.length;
-  const start = round.ms[0];
-  return drafted.map((chip, i) => ({ chip, span: /** @type {Span} */ ([start + i * length, start + (i + 1) * length]) }));
+function draftSpans(round, { drafter }) {
+  const [start, end] = round.ms;
+  const steps = draftSteps(round, drafter);
+  const length = (end - start) / steps.length;
+  return steps.map((guesses, i) => ({
+    accepted: guesses.some((chip) => chip.status === "accepted"),
+    span: /** @type {Span} */ ([start + i * length, start + (i + 1) * length]),
+  }));
+}
+
+/**
+ * What each step drafts: a token; of a tree, all guesses for a place; heads without order, everything at once.
+ * @param {RoundPayload} round
+ * @param {StagePayload["drafter"]} drafter
+ * @returns {Chip[][]}
+ */
+function draftSteps({ chips, tree }, drafter) {
+  const drafted = chips.filter((chip) => !byTarget(chip));
+  if (drafter === "medusa" && drafted.length) return [drafted];
+  if (!tree) return drafted.map((chip) => [chip]);
+  /** @type {Chip[][]} */
+  const steps = [];
+  for (const [i, depth] of depthsOf(tree).entries()) (steps[depth] ??= []).push(drafted[i]);
+  return steps;
 }
 
 /**
  * The drafts of judged rounds.
  * @param {RoundPayload[]} rounds
+ * @param {StagePayload} data
  */
-function draftBlocks(rounds) {
-  /** @type {Span[]} */
-  const accepted = [];
-  /** @type {Span[]} */
-  const wasted = [];
-  for (const round of rounds) {
-    for (const { chip, span } of draftSpans(round)) (chip.status === "accepted" ? accepted : wasted).push(span);
-  }
-  return { accepted, wasted };
+function draftBlocks(rounds, data) {
+  const spans = rounds.flatMap((round) => draftSpans(round, data));
+  return {
+    accepted: spans.filter(({ accepted }) => accepted).map(({ span }) => span),
+    wasted: spans.filter(({ accepted }) => !accepted).map(({ span }) => span),
+  };
+}
+
+/**
+ * What a check of a whole tree takes longer than a pass over one token.
+ * @param {RoundPayload} round
+ * @param {number} one milliseconds of that pass
+ * @returns {Span[]}
+ */
+function widthOf({ ms: [, drafted, verified], tree }, one) {
+  return tree && verified - drafted > one ? [[drafted + one, verified]] : [];
+}
+
+/**
+ * Milliseconds of a pass over one token, the median of the target alone; null where that was not measured.
+ * @param {number[] | null} plain
+ */
+export function plainStep(plain) {
+  if (!plain?.length) return null;
+  const lengths = plain.map((end, i) => end - (i ? plain[i - 1] : 0)).sort((one, other) => one - other);
+  return lengths[Math.floor(lengths.length / 2)];
 }
 
 /**

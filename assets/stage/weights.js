@@ -8,6 +8,8 @@ import { box, label, svg } from "../shared/svg.js";
 
 /** @typedef {Record<"weights" | "once" | "one" | "many" | "apart" | "scale", string> & { in: (format: string) => string }} Words */
 
+/** @type {Record<string, string>} */
+const PLAIN = { float32: "slow arithmetic", bfloat16: "fast arithmetic" };
 /** @type {Record<DiagramPayload["words"], Words>} */
 const WORDS = {
   technical: {
@@ -26,7 +28,7 @@ const WORDS = {
     many: "words in one look",
     apart: "words, one by one",
     scale: "measured time of a look; one word = 1×",
-    in: (format) => (format === "float32" ? ", slow arithmetic" : ", fast arithmetic"),
+    in: (format) => `, ${PLAIN[format] ?? format}`,
   },
 };
 const CELL = 17;

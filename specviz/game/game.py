@@ -15,6 +15,7 @@ from specviz.core.metrics import Counts, count
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Output, Round, TokenId, Trace
+from specviz.core.tree_shape import DYNAMIC
 from specviz.data.page_link import PageLink, Params, one_of
 from specviz.data.permalink import MAX_SEED, Seed
 from specviz.data.workloads import Preset, Workload, find_workload
@@ -90,6 +91,8 @@ class Ask:
     guess: str = ""  # words typed
     picked: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
     offers: bool = False  # whether candidates are wanted for the place after
+    second: str = ""  # another guess typed for the same place; empty: none
+    other: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,12 @@ def run_of(turns: Sequence[Turn]) -> Trace | None:
     first, last = traces[0], turns[-1]
     rounds = [replace(trace.rounds[0], index=index) for index, trace in enumerate(traces)]
     written = [token_id for round in rounds for token_id in round.emitted_ids]
-    settings = replace(first.settings, max_new_tokens=len(written), draft_length=MAX_DRAFT_LENGTH)
+    nodes = max((len(round.drafted) for round in rounds if round.is_tree), default=0)
+    settings = replace(
+        first.settings,
+        max_new_tokens=len(written),
+        draft_length=MAX_DRAFT_LENGTH,
+        tree=f"{DYNAMIC}{nodes}" if nodes else None,
+    )
     output = Output(written, last.text.removeprefix(first.prompt.text), "eos" if last.ended else "length")
     return replace(first, settings=settings, rounds=rounds, output=output)

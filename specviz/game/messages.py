@@ -6,8 +6,9 @@ from typing import Literal
 from specviz.core.metrics import Counts
 from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import Candidate, Round
+from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
+from specviz.game.guesses import branches
 from specviz.game.words import Word, words_of
 
 Whose = Literal["yours", "theirs"]
@@ -21,6 +22,8 @@ def headline(round: Round) -> str:
     if not drafted:
         return "Skipped: the target wrote one token itself. Nobody scores."
     gain = f"This one target call wrote {_tokens(gained)}."
+    if round.is_tree:
+        return f"{_better_guess(round)} {gain}"
     if accepted == drafted:
         return f"All {_tokens(drafted)} accepted! {gain}" if drafted > 1 else f"Your token was accepted! {gain}"
     if not accepted:
@@ -30,14 +33,23 @@ def headline(round: Round) -> str:
     return f"{accepted} of your {_tokens(drafted)} accepted. {gain}"
 
 
+def _better_guess(round: Round) -> str:
+    """Which of two guesses was accepted further."""
+    first, second = (branch.accepted for branch in branches(round))
+    if first == second:
+        return f"Both guesses were right for {_tokens(first)}." if first else "Neither guess was right this time."
+    which = "first" if first > second else "second"
+    return f"Your {which} guess was better: {_tokens(max(first, second))} accepted."
+
+
 def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
     """One sentence for each thing that happened in the turn, in order."""
     round = turn.round
     if turn.trace is None or round is None or not round.drafted:
         return []
-    words = words_of(round)
+    words = [word for branch in branches(round) for word in words_of(branch)]
     round = readable(turn.trace).rounds[0]
-    lines = [_pieces_line(words, round, whose), *_parts(words), *_rejection(round, whose), *_discarded(round)]
+    lines = [_pieces_line(words, round, whose), *_parts(words), *_rejections(round, whose), *_discarded(round)]
     lines.append(_emitted(round, whose))
     if turn.ended:
         lines.append("The target ends the text here.")
@@ -49,7 +61,7 @@ def explain(turn: Turn, whose: Whose = "yours") -> list[str]:
 
 
 def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
-    split = [word.cut for word in words if len(word.pieces) > 1]
+    split = list(dict.fromkeys(word.cut for word in words if len(word.pieces) > 1))
     total = _tokens(len(round.drafted))
     if not split:
         return f"The model reads pieces, called tokens: {whose} were {total}, each of them a whole word or a mark."
@@ -57,15 +69,23 @@ def _pieces_line(words: Sequence[Word], round: Round, whose: Whose) -> str:
 
 
 def _parts(words: Sequence[Word]) -> list[str]:
-    return [f"{word.cut}: the first part was accepted, the rest was not." for word in words if word.fate == "part"]
+    cut = dict.fromkeys(word.cut for word in words if word.fate == "part")
+    return [f"{word}: the first part was accepted, the rest was not." for word in cut]
 
 
-def _rejection(round: Round, whose: Whose) -> list[str]:
-    token = next((token for token in round.drafted if token.status == "rejected"), None)
-    if token is None:
-        return []
-    odds = "" if token.target_prob is None else f" and gave {whose} {_percent(token.target_prob)}"
-    return [f"✗ {_quoted(token.text)} was rejected: there the target wanted {_quoted(round.emitted.text)}{odds}."]
+def _rejections(round: Round, whose: Whose) -> list[str]:
+    """One line for each rejected token: two guesses may fail at one place, or the other one may be right there."""
+    accepted = {token.parent: token for token in round.drafted if token.status == "accepted"}
+    lines = []
+    for token in round.drafted:
+        if token.status == "rejected":
+            other = accepted.get(token.parent) if round.is_tree else None
+            wanted = other.shown if other else round.emitted.text
+            it = "this one" if round.is_tree else whose
+            odds = "" if token.target_prob is None else f" and gave {it} {_percent(token.target_prob)}"
+            place = f"there the target wanted {_quoted(wanted)}{' (your other guess)' if other else ''}"
+            lines.append(f"✗ {_quoted(token.shown)} was rejected: {place}{odds}.")
+    return lines
 
 
 def _discarded(round: Round) -> list[str]:
@@ -73,6 +93,8 @@ def _discarded(round: Round) -> list[str]:
     if not thrown:
         return []
     were = "1 token was" if thrown == 1 else f"{thrown} tokens were"
+    if round.is_tree:
+        return [f"⋯ {were} not taken, never judged: they are not on the way that the target took."]
     why = "they follow" if thrown > 1 else "it follows"
     return [f"⋯ {were} discarded, never judged: {why} a word that was rejected."]
 
@@ -83,20 +105,24 @@ def _emitted(round: Round, whose: Whose) -> str:
     if round.added == "own":
         return f"• {_quoted(round.emitted.text)} is the target’s own token: nothing was drafted."
     if round.added == "bonus":
-        return (
-            f"+ {_quoted(round.emitted.text)} is the bonus: the target’s extra token, since all of {whose} were right."
-        )
+        right = "one guess was right to its end" if round.is_tree else f"all of {whose} were right"
+        return f"+ {_quoted(round.emitted.text)} is the bonus: the target’s extra token, since {right}."
     return "The text ends there."
 
 
 def wanted(round: Round) -> list[tuple[str, float, bool]]:
     """The target's most likely tokens where it decided: text, probability, whether it is the visitor's token."""
-    token = next((token for token in round.drafted if token.status == "rejected"), None)
-    candidates: Sequence[Candidate] = token.candidates if token else round.emitted.candidates
-    ranked = sorted(candidates, key=lambda c: -c.p)
+    failed = [token for token in round.drafted if token.status == "rejected"]
+    if round.is_tree:  # where the accepted path ends
+        last = max((i for i, token in enumerate(round.drafted) if token.status == "accepted"), default=-1)
+        failed = [token for token in failed if token.parent == last]
+    mine = {token.id for token in failed}
+    tokens: Sequence[DraftedToken | EmittedToken] = failed or [round.emitted]
+    candidates = {candidate.id: candidate for token in tokens for candidate in token.candidates}
+    ranked = sorted(candidates.values(), key=lambda c: -c.p)
     shown = ranked[:SHOWN_CANDIDATES]
-    shown += [c for c in ranked[SHOWN_CANDIDATES:] if token and c.id == token.id]
-    return [(c.text, c.p, token is not None and c.id == token.id) for c in shown]
+    shown += [c for c in ranked[SHOWN_CANDIDATES:] if c.id in mine]
+    return [(c.text, c.p, c.id in mine) for c in shown]
 
 
 def verdict(turns: Sequence[Turn]) -> str:

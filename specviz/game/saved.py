@@ -9,6 +9,7 @@ from pydantic import FailFast, Field, TypeAdapter, ValidationError
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, dump_trace, parse_trace
 from specviz.game.game import LOOKUP, MAX_TURNS, MODEL, PROMPTS, Plan, Turn, is_over, plan_from_link, run_of
+from specviz.game.guesses import MOST_GUESSES, branches
 from specviz.game.table import MAX_NAME
 from specviz.game.words import MAX_CHARACTERS
 
@@ -27,6 +28,7 @@ class SavedGame:
     ] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])
     typed: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
     name: Annotated[str, Field(max_length=MAX_NAME)] = ""
+    second: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""  # typed as another guess
 
     @property
     def plan(self) -> Plan:
@@ -75,6 +77,8 @@ def _possible(turns: list[Turn], prompt: str) -> bool:
 def _is_turn(turn: Turn, prompt: str) -> bool:
     trace = turn.trace
     if trace is None or len(trace.rounds) != 1 or trace.drafter is None:
+        return False
+    if trace.rounds[0].is_tree and len(branches(trace.rounds[0])) != MOST_GUESSES:
         return False
     rivals = {MODEL, LOOKUP} if turn.scored else set()
     return trace.prompt.text.startswith(prompt) and turn.text.startswith(prompt) and rivals <= set(turn.rivals)

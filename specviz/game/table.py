@@ -4,10 +4,10 @@ import csv
 import io
 from collections.abc import Sequence
 
-from specviz.core.characters import merged
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts, count
 from specviz.game.game import LOOKUP, MODEL, YOU, Plan, Turn, rounds_of
+from specviz.game.guesses import draft_text
 
 MAX_NAME = 60
 PREFIXES = {YOU: "you", MODEL: "model", LOOKUP: "lookup"}
@@ -17,8 +17,9 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
     """The scored rounds of a game as CSV.
 
     Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
-    prompt, draft (the visitor's tokens as text); then for each of you, model (wren-nano) and lookup (prompt lookup), at
-    the same place and with as many tokens: drafted, accepted, rejected, discarded, emitted (one target call each).
+    prompt, draft (the visitor's tokens as text, two guesses with " / " between them); then for each of you, model
+    (wren-nano) and lookup (prompt lookup), at the same place and with as many tokens: drafted, accepted, rejected,
+    discarded, emitted (one target call each).
     """
     rows = [
         {
@@ -26,7 +27,7 @@ def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str
             **plan.link,
             "prompt": preset.name,
             "round": number,
-            "draft": safe_cell("".join(merged([token.text for token in rounds_of(turns, YOU)[number - 1].drafted]))),
+            "draft": safe_cell(draft_text(rounds_of(turns, YOU)[number - 1])),
             **_figures(turns, number - 1),
         }
         for preset, turns in zip(plan.prompts, games, strict=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from specviz.core.characters import merged, spelled
-from specviz.core.trace import DraftedToken, Round, Status
+from specviz.core.trace import DraftedToken, Round
 
 MAX_CHARACTERS = 200  # sixteen tokens are about sixty
 FREE = " Try again: it costs you nothing."
@@ -73,6 +73,9 @@ def joined(text: str, guess: str, inside_word: bool) -> str:
     return f" {guess}"
 
 
+Fate = Literal["accepted", "part", "rejected", "discarded", "not taken"]
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word of a draft, in the model's pieces."""
@@ -82,16 +85,16 @@ class Word:
     @property
     def text(self) -> str:
         """The word for a sentence; bytes that are no whole character are shown as bytes."""
-        word = "".join(merged([piece.text for piece in self.pieces]))
+        word = "".join(merged([piece.shown for piece in self.pieces]))
         return word.strip() or word
 
     @property
     def cut(self) -> str:
         """ "rab|bit"."""
-        return "|".join(text.strip() for text in spelled([piece.text for piece in self.pieces]))
+        return "|".join(text.strip() for text in spelled([piece.shown for piece in self.pieces]))
 
     @property
-    def fate(self) -> Status | Literal["part"]:
+    def fate(self) -> Fate:
         """ "part": its first pieces were accepted, the rest was not."""
         statuses = [piece.status for piece in self.pieces]
         if len(set(statuses)) == 1:
@@ -100,10 +103,10 @@ class Word:
 
 
 def words_of(round: Round) -> list[Word]:
-    """The drafted tokens of a round, grouped into words."""
+    """The drafted tokens of a chain, grouped into words; see `guesses.branches` for a tree."""
     words: list[list[DraftedToken]] = []
     for token in round.drafted:
-        if words and _goes_on(words[-1][-1].text, token.text):
+        if words and _goes_on(words[-1][-1].shown, token.shown):
             words[-1].append(token)
         else:
             words.append([token])

@@ -17,7 +17,7 @@ from specviz.core.terms import Terms
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.decoding.constraints import LogitsConstraint
-from specviz.measure.calibration import Calibration, calibrate
+from specviz.measure.calibration import Calibration, calibrate, tree_sizes
 from specviz.measure.paired import Paired
 from specviz.measure.paired_runs import PairedRuns, warm_up
 from specviz.models.cached_model import CachedModel
@@ -95,7 +95,9 @@ def compare(
         plain=plain,
         speculative_seconds=runs.speculative.seconds,
         plain_seconds=runs.plain.seconds,
-        calibration=calibrate(target, drafter.loaded),
+        calibration=calibrate(
+            target, drafter.loaded, nodes=tree_sizes(settings.tree), tree=settings.tree, drafter=drafter
+        ),
         threads=torch.get_num_threads(),
         quality=quality(target, speculative, plain),
         draws=runs.draws,

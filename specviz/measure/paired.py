@@ -98,6 +98,9 @@ class Paired:
         if terms is None or alpha is None or not self.draws:
             return terms
         rounds = {"tokens": counts.emitted / counts.rounds, "drafted": counts.drafted / counts.rounds}
+        if self.speculative.settings.tree:  # the sums hold its nodes, not its depths and places
+            alpha = terms.alpha
+            del rounds["drafted"]
         return replace(terms, alpha=alpha, counted=terms.counted and replace(terms.counted, **rounds))
 
     @property

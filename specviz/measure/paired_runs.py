@@ -6,7 +6,8 @@ from itertools import chain
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import count
-from specviz.core.settings import MAX_SEED, DecodeSettings
+from specviz.core.rounds import known_seconds
+from specviz.core.settings import DecodeSettings, repeat_settings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun
@@ -181,11 +182,6 @@ def warm_up_steps(
         yield
 
 
-def repeat_settings(settings: DecodeSettings, number: int) -> DecodeSettings:
-    """The settings of a repeat, counted from 0: above temperature 0 it has its own seed."""
-    return settings if settings.greedy else replace(settings, seed=(settings.seed + number) % (MAX_SEED + 1))
-
-
 def _seconds_a_token(trace: Trace) -> float:
     return decode_seconds(trace) / len(trace.output.token_ids)
 
@@ -194,12 +190,12 @@ def decode_seconds(trace: Trace) -> float:
     """Decoding without prefill, in seconds, of a speculative run or of the target alone."""
     if trace.drafter is None and trace.autoregressive:
         return sum(trace.autoregressive.seconds_per_token)
-    return sum(round.seconds for round in trace.rounds)
+    return sum(known_seconds(round.seconds) for round in trace.rounds)
 
 
 def prefill_seconds(trace: Trace) -> float:
     """Reading the prompt, in seconds, with every model that took part."""
-    return trace.prefill_seconds.target + trace.prefill_seconds.draft
+    return known_seconds(trace.prefill_seconds.target) + known_seconds(trace.prefill_seconds.draft)
 
 
 def median_index(seconds: Sequence[float]) -> int:

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.rounding import Judged
+from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Piece, Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
@@ -95,7 +96,7 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
     """What each round added to the text: token texts and how each was chosen."""
     bursts: list[list[tuple[str, EmittedStatus]]] = []
     for round in speculative.rounds:
-        burst: list[tuple[str, EmittedStatus]] = [(token.text, "accepted") for token in round.drafted[: round.accepted]]
+        burst: list[tuple[str, EmittedStatus]] = [(token.shown, "accepted") for token in round.accepted_tokens]
         if round.added != "none":
             burst.append((round.emitted.text, round.added))
         bursts.append(burst)
@@ -104,7 +105,7 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
 
 def burst_clock(speculative: Trace) -> list[float]:
     """Seconds from the start of decoding to the end of each round."""
-    return list(accumulate(round.seconds for round in speculative.rounds))
+    return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
 def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
@@ -170,6 +171,9 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
         "verdict": verdict.label,
         "certain": verdict.certain,
         "identical": lap.identical,
+        "draft_sampling": lap.speculative.settings.draft_sampling,
+        "verification": lap.speculative.settings.verification,
+        "tree": lap.speculative.settings.tree,
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.trace import Autoregressive
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_names, part_of_target
 from specviz.service.protocol import (
     BatchDrawn,
     Calibrated,
@@ -127,7 +127,8 @@ class Job:
     @property
     def bundled(self) -> bool:
         """Whether all its models ship with the app: these all fit into memory together."""
-        return self.command.models <= {*bundled_names(), PROMPT_LOOKUP}
+        ours = {*bundled_names(), PROMPT_LOOKUP}
+        return all(name in ours or part_of_target(name) for name in self.command.models)
 
     @property
     def downloads(self) -> bool:

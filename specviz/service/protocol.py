@@ -39,6 +39,11 @@ class OfOnePair:
         return {self.request.target, self.request.draft}
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Targets, and what drafts for them."""
+        return [(self.request.target, self.request.draft)]
+
+    @property
     def texts(self) -> list[str]:
         """What the visitor wrote."""
         return [self.request.prompt]
@@ -94,6 +99,11 @@ class Sweep:
         return {name for pair in self.plan.pairs for name in pair.models}
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Targets, and what drafts for them."""
+        return [(pair.target, pair.draft) for pair in self.plan.pairs]
+
+    @property
     def texts(self) -> list[str]:
         """What the visitor wrote."""
         return [prompt.text for prompt in self.plan.prompts]
@@ -116,6 +126,11 @@ class GuessAlong(OfOnePair):
     def models(self) -> set[str]:
         """Names of the models it needs."""
         return {self.request.target, *self.drafts}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Targets, and what drafts for them."""
+        return [(self.request.target, draft) for draft in self.drafts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +175,7 @@ class Play(OfOnePair):
     @property
     def texts(self) -> list[str]:
         """What the visitor wrote."""
-        return [self.request.prompt, self.ask.guess]
+        return [self.request.prompt, self.ask.guess, self.ask.second]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.trace import SCHEMA
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, head_names, weights_hash
 from specviz.service.protocol import Calibrate, JobCommand, Run
 
 FORMAT = 1  # of what is stored; a new one forgets what older versions stored
@@ -29,4 +29,4 @@ def sharing_key(command: JobCommand) -> str | None:
 
 def _weights(name: str) -> str:
     """A model that does not ship with the app is known by its name: what is loaded under it, the engine decides."""
-    return weights_hash(MODELS_FOLDER / name) if name in bundled_names() else name
+    return weights_hash(MODELS_FOLDER / name) if name in (*bundled_names(), *head_names()) else name

@@ -14,10 +14,11 @@ from specviz.core.request import PROMPT_LOOKUP, Precision, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import ModelInfo, Trace
 from specviz.decoding import AutoregressiveRun
+from specviz.decoding.drafters.choose import Loaded, load_draft
 from specviz.measure.calibration import calibration_steps
 from specviz.measure.paired_runs import Measured
 from specviz.models import downloads
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_names, check_heads, part_of_target
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
@@ -36,7 +37,7 @@ PLAIN_RUNS_SAVED = 32
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
 Steps = Generator[JobEvent | None, None, None]
-Pair = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: the drafter has no model
+Pair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
 
 
 class Workshop:
@@ -55,7 +56,9 @@ class Workshop:
         Raises:
             InputError: the pair cannot work, or does not fit in memory.
         """
-        names = [request.target] if request.draft == PROMPT_LOOKUP else [request.target, request.draft]
+        check_heads(request.target, request.draft)
+        modelless = request.draft == PROMPT_LOOKUP or part_of_target(request.draft)
+        names = [request.target] if modelless else [request.target, request.draft]
         missing = [name for name in names if not self._models.holds(name, request.precision)]
         if missing:
             yield Loading(job, missing[0])
@@ -70,6 +73,8 @@ class Workshop:
                 yield Loading(job, name)
             models.append(self._models.get(name, request.precision, keep=names))
             yield None
+        if part_of_target(request.draft):
+            return models[0], load_draft(request.draft, models[0])
         return models[0], models[1] if len(models) == 2 else None
 
     def _sizes(self, request: RunRequest, names: list[str]) -> Generator[None, None, dict[str, int]]:
@@ -86,7 +91,7 @@ class Workshop:
         check = partial(
             check_pair,
             request.target,
-            None if request.draft == PROMPT_LOOKUP else request.draft,
+            names[1] if len(names) == 2 else None,
             dtype,
             dtype,
             greedy=request.settings.greedy,
@@ -124,11 +129,11 @@ class Workshop:
             self._plain_runs.popitem(last=False)
         return self._plain_runs[key]
 
-    def dtype_reasons(self, target: LoadedModel, draft: LoadedModel | None, precision: Precision) -> list[str]:
+    def dtype_reasons(self, target: LoadedModel, draft: Loaded, precision: Precision) -> list[str]:
         """Why these models run in their number formats; see `ModelCache.reasons`."""
-        return self._models.reasons(target.name, draft.name if draft else None, precision)
+        return self._models.reasons(target.name, draft.name if isinstance(draft, LoadedModel) else None, precision)
 
-    def costs_of(self, target: LoadedModel, draft: LoadedModel | None) -> Generator[None, None, Costs]:
+    def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
         """What the pair costs here, measured once."""
         pair = target.info, draft.info if draft else None
         if pair not in self._costs:

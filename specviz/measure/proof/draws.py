@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,16 +12,17 @@ from torch import Tensor
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding.autoregressive import autoregressive_steps
-from specviz.decoding.drafters import DraftContext, Drafter, Proposer, make_drafter
+from specviz.decoding.drafters import DraftContext, Drafter, Proposer, fit_drafter
+from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.recording import Recorder
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
-from specviz.measure.proof.other_rules import drafts_with, make_other_rule
+from specviz.measure.proof.other_rules import drafts_with, rule_of_proof
 from specviz.measure.proof.places import place_of
 from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch
-from specviz.measure.proof.rule_names import Position, RuleName
+from specviz.measure.proof.rule_names import Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
@@ -38,17 +40,25 @@ class Draw:
     token_id: int
 
 
+class Acceptance(NamedTuple):
+    """The probability that the first drafted token is accepted: three ways to draft and to verify."""
+
+    products: float  # sum over tokens of p·q: a drawn token, accepted if the target draws the same
+    minima: float  # sum of min(p, q): a drawn token, judged by the rule of Leviathan et al. 2023
+    most_probable: float  # p(argmax q): the most probable token of q, which is then a point mass
+
+
 class Draws:
     """A prompt, a position and a rule, which can be decoded as often as needed.
 
     Raises:
-        InputError: the temperature is 0; or see `Drafter.set_up` and `make_drafter`.
+        InputError: the temperature is 0; or see `Drafter.set_up` and `fit_drafter`.
     """
 
     def __init__(
         self,
         target: LoadedModel,
-        draft: LoadedModel | None,
+        draft: Loaded,
         prompt: str | Sequence[int],
         settings: DecodeSettings,
         rule: RuleName,
@@ -57,12 +67,13 @@ class Draws:
         if settings.greedy:
             raise InputError("At temperature 0 nothing is drawn by chance: choose a temperature above 0.")
         self._position = position
-        self._drafter = make_drafter(target, draft, settings)
-        self._setup = _set_up(target, self._drafter, prompt, settings, position)
+        self._drafter = fit_drafter(target, draft, settings)
+        whole = rule_text(rule).joint or settings.verification == "block"
+        self._setup = _set_up(target, self._drafter, prompt, settings, position, whole)
         self._step = replace(self._setup, settings=replace(self._setup.settings, max_new_tokens=1))
         self._generator = torch.Generator()
         self._sampler = Sampling(settings, self._generator)
-        self._rule = make_other_rule(rule, self._generator)
+        self._rule = rule_of_proof(rule, settings, self._generator)
         self._drafts_with = drafts_with(rule, self._sampler)
         self._model_of = NeverCropped if rule == "uncropped" else RememberingModel
         self._recorder = Recorder(TokenTexts(target.tokens), self._sampler, False)
@@ -77,16 +88,16 @@ class Draws:
         self._generator.manual_seed(mixed)
 
     def try_one(self) -> tuple[Draw | None, bool | None]:
-        """One run: its token at the position, if it got there, and whether its first drafted token was accepted."""
+        """One run: its token at the position, if it got there, and whether a drafted token was accepted in it."""
         token_ids = list(self._setup.prompt.token_ids)
         start = len(token_ids)
         target = self._model_of(self._target)
-        proposer, recorder = self._begin(), self._recorder
+        proposer, recorder = self._begin(target), self._recorder
         rounds = speculative_rounds(target, proposer, self._sampler, self._rule, token_ids, self._setup, recorder)
         first = next(rounds)
-        accepted = first.drafted[0].status == "accepted" if first.drafted else None
+        accepted = first.accepted > 0 if first.drafted else None
         if self._position == "after":
-            if all(token.status == "accepted" for token in first.drafted):
+            if not first.rejected:
                 return None, accepted
             start = len(token_ids)
             next(rounds)
@@ -109,24 +120,25 @@ class Draws:
         """The exact distribution of the target after `history`; (vocabulary,)."""
         return self._sampler.scores(self._target.rows(history, 1))[0]
 
-    def acceptance(self) -> tuple[float, float] | None:
-        """Sum of p·q and sum of min(p, q) for the first drafted token; None if nothing is drafted."""
-        draft = self._begin().propose(self._setup.prompt.token_ids, 1)
+    def acceptance(self) -> Acceptance | None:
+        """For the first drafted token; None if nothing is drafted."""
+        draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
         if not draft.token_ids:
             return None
         p = self.probabilities(self._setup.prompt.token_ids)
         if draft.draft_scores is None or self._drafts_with is not self._sampler:
             point_mass = float(p[draft.token_ids[0]])
-            return point_mass, point_mass
+            return Acceptance(point_mass, point_mass, point_mass)
         q = draft.draft_scores[0]
-        return float((p * q).sum()), float(torch.minimum(p, q).sum())
+        return Acceptance(float((p * q).sum()), float(torch.minimum(p, q).sum()), float(p[q.argmax()]))
 
     def text_of(self, token_id: int) -> str:
         """The token as it is shown."""
         return self._setup.token_texts[token_id]
 
-    def _begin(self) -> Proposer:
-        proposer = self._drafter.begin(DraftContext(self._setup, self._drafts_with, open_model=self._open_draft))
+    def _begin(self, target: CachedModel) -> Proposer:
+        context = DraftContext(self._setup, self._drafts_with, open_model=self._open_draft, target=target)
+        proposer = self._drafter.begin(context)
         for _ in proposer.read_prompt():
             pass
         return proposer
@@ -144,9 +156,11 @@ def _set_up(
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     position: Position,
+    whole: bool,
 ) -> RunSetup:
-    """Runs that are just long enough to reach the position. An end of text is a token like any other."""
-    length = settings.draft_length + 2 if position == "after" else NUMBERS[position] + 1
+    """Runs just long enough for the position (`whole`: and a whole draft). An end of text is a token like any other."""
+    longest = settings.draft_length
+    length = longest + 2 if position == "after" else NUMBERS[position] + (longest if whole else 1)
     most = 2 * settings.draft_length + 2  # what a target with an uncropped cache reads until then
     setup = drafter.set_up(target, prompt, replace(settings, max_new_tokens=most, stop_at_eos=False))
     return replace(setup, settings=replace(setup.settings, max_new_tokens=length))
@@ -226,7 +240,7 @@ class _Counting:
 
     def result(self) -> DrawBatch:
         """The counts as plain values."""
-        products, minima = self._from.acceptance() or (None, None)
+        products, minima, most_probable = self._from.acceptance() or (None, None, None)
         texts = [self._from.text_of(token_id) for token_id in self._class_of]
         return DrawBatch(
             [*texts, "any other"],
@@ -241,6 +255,7 @@ class _Counting:
             minima,
             self._places,
             self._plain_places,
+            most_probable,
         )
 
     def _class(self, token_id: int) -> int:

@@ -6,18 +6,21 @@ Both runs use the real loops. Their targets log the logits, so that the page sho
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
-from specviz.core.metrics import count, first_difference
+from specviz.core.metrics import first_difference
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Round
 from specviz.decoding.autoregressive import autoregressive_steps
-from specviz.decoding.drafters import DraftContext, make_drafter
+from specviz.decoding.drafters import DraftContext, fit_drafter
+from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.recording import Recorder
+from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.verification import GreedyRule
+from specviz.decoding.verification import AcceptanceRule
 from specviz.measure.proof.rows import Contenders, GreedyRow, NearTie
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -32,26 +35,35 @@ class LoggingModel(CachedModel):
 
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         super().__init__(loaded, vocabulary)
-        self.passes: list[tuple[int, Tensor]] = []  # tokens of the text before it, logits (n, vocabulary)
+        # for each: the tokens of the text before it, the logits after each token of the text that it read, (n,
+        # vocabulary), and how many tokens it read at once
+        self.passes: list[tuple[int, Tensor, int]] = []
         self.forgotten = 0  # rows of the text that its cache lacks
 
-    def read(self, tokens: Sequence[int]) -> Tensor:
+    def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
         """As `CachedModel.read`."""
         before = self.length + self.forgotten
-        logits = super().read(tokens)
-        self.passes.append((before, logits))
+        logits = super().read(tokens, parents)
+        self.passes.append((before, logits, len(logits)))
         return logits
+
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
+        """As `CachedModel.crop`. Of a tree, only the rows of the path belong to the text."""
+        if path is not None:
+            before, logits, read = self.passes.pop()
+            self.passes.append((before, logits[list(path)], read))
+        super().crop(length, path)
 
     def decided(self, place: int) -> Tensor:
         """The logits after the first `place` tokens of the text, from the last pass that computed them."""
-        before, logits = self._pass(place)
+        before, logits, _ = self._pass(place)
         return logits[place - 1 - before]
 
     def batch(self, place: int) -> int:
         """How many tokens that pass read at once."""
-        return len(self._pass(place)[1])
+        return self._pass(place)[2]
 
-    def _pass(self, place: int) -> tuple[int, Tensor]:
+    def _pass(self, place: int) -> tuple[int, Tensor, int]:
         covers = (one for one in reversed(self.passes) if one[0] < place <= one[0] + len(one[1]))
         return next(covers)
 
@@ -59,16 +71,16 @@ class LoggingModel(CachedModel):
 class ForgetsOneRow(LoggingModel):
     """WRONG: at the first rejection it removes one row too many from its cache, the last accepted token's."""
 
-    def crop(self, length: int) -> None:
+    def crop(self, length: int, path: Sequence[int] | None = None) -> None:
         """Forget every token after the first `length`; once, the one before them too."""
         if not self.forgotten and length < self.length:
             self.forgotten = 1
-        super().crop(length - self.forgotten)
+        super().crop(length - self.forgotten, path)
 
 
 def greedy_row(
     target: LoadedModel,
-    draft: LoadedModel | None,
+    draft: Loaded,
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     exact: Exact,
@@ -80,10 +92,10 @@ def greedy_row(
     `forgets` gives the speculative target a cache that forgets a row.
 
     Raises:
-        InputError: see `Drafter.set_up` and `make_drafter`.
+        InputError: see `Drafter.set_up` and `fit_drafter`.
     """
     settings = replace(settings, temperature=0.0)
-    drafter = make_drafter(target, draft, settings)
+    drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)
     plain_model = LoggingModel(target, setup.vocabulary)
     speculative_model = (ForgetsOneRow if forgets else LoggingModel)(target, setup.vocabulary)
@@ -92,17 +104,16 @@ def greedy_row(
     yield from plain_model.prefill_steps(start[:-1])
     for _ in autoregressive_steps(plain_model, Greedy(), plain, setup, None):
         yield None
+    proposer = drafter.begin(DraftContext(setup, Greedy(), target=speculative_model))
     yield from speculative_model.prefill_steps(start[:-1])
-    recorder = Recorder(setup.token_texts, Greedy(), False)
-    proposer = drafter.begin(DraftContext(setup, Greedy()))
+    recorder, rule = Recorder(setup.token_texts, Greedy(), False), _greedy_rule(settings)
     yield from proposer.read_prompt()
     rounds: list[Round] = []
-    for round in speculative_rounds(speculative_model, proposer, Greedy(), GreedyRule(), speculative, setup, recorder):
+    for round in speculative_rounds(speculative_model, proposer, Greedy(), rule, speculative, setup, recorder):
         rounds.append(round)
         yield None
     at = first_difference(speculative, plain)
     tie = None if at is None else near_tie(setup, plain_model, speculative_model, plain, speculative, at, exact)
-    counts = count(rounds)
     yield GreedyRow(
         preset=preset,
         prompt=setup.prompt.text,
@@ -112,10 +123,16 @@ def greedy_row(
         draft_length=settings.draft_length,
         tokens=len(plain) - len(start),
         same=len(plain) - len(start) if at is None else at - len(start),
-        drafted=counts.drafted,
-        accepted=counts.accepted,
+        drafted=sum(len(round.drafted) for round in rounds),
+        accepted=sum(round.accepted for round in rounds),
         near_tie=tie,
+        tree=settings.tree,
     )
+
+
+def _greedy_rule(settings: DecodeSettings) -> AcceptanceRule:
+    """For a chain or a tree, at temperature 0."""
+    return make_rule(replace(settings, temperature=0.0), torch.Generator())
 
 
 def near_tie(

@@ -1,19 +1,32 @@
-"""Other acceptance rules, for comparison in the proof: a slower one, and some that are wrong on purpose.
+"""Other acceptance rules, for comparison in the proof: lossless ones, and some that are not, by mistake or by design.
 
-A run never uses one of them: `make_rule` never makes them, only `specviz.measure.proof.draws` does.
+A run never uses one that is not lossless: only `specviz.measure.proof.draws` makes them.
 """
 
+import math
 from collections.abc import Callable
+from itertools import accumulate
+from operator import mul
 
 import torch
 from torch import Tensor
 
 from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.decoding.block_verification import BlockRule
 from specviz.decoding.drafters.protocol import Draft
+from specviz.decoding.rules import make_rule
 from specviz.decoding.sampler import Sampler
-from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, residual
+from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, draw, residual
 from specviz.measure.proof.rows import CLASSES
-from specviz.measure.proof.rule_names import LENIENCE, TOP_ACCEPTED, RuleName
+from specviz.measure.proof.rule_names import (
+    ENSEMBLE_WEIGHT,
+    LENIENCE,
+    TOP_ACCEPTED,
+    TYPICAL_ALPHA,
+    TYPICAL_THRESHOLD,
+    RuleName,
+)
 
 
 class MatchRule:
@@ -86,6 +99,46 @@ class Lenient(AlteredRule):
         return min(1.0, float(p[draft.token_ids[i]]) / (LENIENCE * _q(draft, i)))
 
 
+class Typical(AlteredRule):
+    """LOSSY: accepts every token that is probable enough for the target (Cai et al. 2024, Medusa, section 3.3.1)."""
+
+    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
+        entropy = float(torch.special.entr(p).sum())
+        limit = min(TYPICAL_THRESHOLD, TYPICAL_ALPHA * math.exp(-entropy))
+        return float(p[draft.token_ids[i]] > limit)
+
+    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
+        return p
+
+
+class Ensemble(AlteredRule):
+    """LOSSY: verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026).
+
+    The residual of that mean is the residual of p itself.
+    """
+
+    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
+        return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[draft.token_ids[i]]) / _q(draft, i))
+
+
+class WrongBlock:
+    """WRONG: block verification as vllm-ascend shipped it until issue 7807."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self._generator = generator
+
+    def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
+        """Compares the product of min(1, p/q) with the product of random numbers; draws the rest from (p - q)+."""
+        count = len(draft.token_ids)
+        drawn: list[float] = torch.rand(count, generator=self._generator, dtype=torch.float64).tolist()
+        ratios = [min(1.0, float(target_scores[i, draft.token_ids[i]]) / _q(draft, i)) for i in range(count)]
+        shares, products = list(accumulate(ratios, mul)), list(accumulate(drawn, mul))
+        accepted = max((i + 1 for i in range(count) if shares[i] >= products[i]), default=0)
+        p = target_scores[accepted]
+        rest = p if accepted == count else residual(p, draft, accepted)
+        return Verification(accepted, draw(rest, self._generator), shares)
+
+
 class OneRareToken:
     """WRONG: writes the least probable token in place of every token outside the most probable ones."""
 
@@ -125,12 +178,28 @@ class ArgmaxOf:
         return self._sampler.probabilities(scores)
 
 
-_ALTERED: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
+_OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
+    "match": MatchRule,
+    "block": BlockRule,
     "no-residual": NoResidual,
     "top-k": InTopK,
     "lenient": Lenient,
     "one-rare-token": OneRareToken,
+    "wrong-block": WrongBlock,
+    "typical": Typical,
+    "ensemble": Ensemble,
 }
+
+
+def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:
+    """The rule of this name; "lossless" is the one that a run with these settings uses.
+
+    Raises:
+        InputError: see `make_other_rule`; or the settings ask for a tree, which only the lossless rule judges.
+    """
+    if settings.tree and name != "lossless":
+        raise InputError("The rules for comparison judge a chain: leave out the tree, or choose the lossless rule.")
+    return make_rule(settings, generator) if name == "lossless" else make_other_rule(name, generator)
 
 
 def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:
@@ -144,10 +213,8 @@ def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRul
     """
     if name in ("lossless", "greedy-draft", "uncropped"):
         return SamplingRule(generator)
-    if name == "match":
-        return MatchRule(generator)
-    if name in _ALTERED:
-        return _ALTERED[name](generator)
+    if name in _OTHERS:
+        return _OTHERS[name](generator)
     raise InputError(f"There is no rule named {name!r}.")
 
 

@@ -31,6 +31,7 @@ class DrawBatch:
     # How often the place of the drawn token (see `places.place_of`) is in each twentieth; empty in older files.
     speculative_places: list[int] = field(default_factory=list)
     plain_places: list[int] = field(default_factory=list)
+    most_probable: float | None = None  # p of the token that q finds most probable; None in older files
 
     @property
     def draws(self) -> int:
@@ -86,6 +87,7 @@ class GreedyRow:
     drafted: int
     accepted: int
     near_tie: NearTie | None  # None if all are the same
+    tree: Annotated[str | None, Field(exclude_if=lambda tree: tree is None)] = None
 
     @property
     def identical(self) -> bool:

@@ -1,7 +1,7 @@
-"""The acceptance rules that the proof can test: the lossless one, a slower one, and some that are wrong on purpose.
+"""The acceptance rules that the proof can test: the lossless ones, wrong ones, and some that are lossy by design.
 
 `RULES` are tested by drawing, `FORGETFUL` by comparing greedy outputs. Only names and sentences, for pages and for
-messages to the engine; `other_rules` has the code. A run cannot use the wrong ones: runs always use the lossless rule.
+messages to the engine; `other_rules` has the code. A run cannot use what is not lossless.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,16 @@ from specviz.measure.proof.rows import CLASSES
 RuleName = Literal[
     "lossless",
     "match",
+    "block",
     "no-residual",
     "top-k",
     "greedy-draft",
     "lenient",
     "uncropped",
     "one-rare-token",
+    "wrong-block",
+    "typical",
+    "ensemble",
     "forgotten-row",
 ]
 Position = Literal["first", "second", "third", "after"]  # which new token is tested; after: the one after a rejection
@@ -30,6 +34,9 @@ POSITIONS: dict[Position, str] = {
 }
 TOP_ACCEPTED = 10  # "top-k": a drafted token is accepted if it is one of this many most probable ones
 LENIENCE = 0.3  # "lenient": q is multiplied by it before the comparison
+# "typical": the limits of Medusa's own code (posterior_threshold and posterior_alpha in medusa/model/medusa_model.py)
+TYPICAL_THRESHOLD, TYPICAL_ALPHA = 0.09, 0.3
+ENSEMBLE_WEIGHT = 0.5  # "ensemble": of the target; the draft has the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class RuleText:
     does: str  # one sentence: what it does
     why: str  # one sentence: why that is right or wrong
     position: Position = "first"  # the token at which it is seen
+    joint: bool = False  # whether it judges a draft as a whole: it is then tested on whole drafts
+    by_design: bool = False  # whether it is lossy on purpose, to be faster
 
 
 RULES = (
@@ -60,6 +69,16 @@ RULES = (
         True,
         "Draw a token from the target as in plain decoding, and accept the drafted one only if it is the same.",
         "Every token is the target’s own draw, so only the speed changes: fewer tokens are accepted than possible.",
+    ),
+    RuleText(
+        "block",
+        "Block verification",
+        True,
+        "Judge the draft as a whole: accept the longest prefix that the product of the ratios p/q supports, and draw "
+        "the next token from what is then left of p.",
+        "A token that p favours makes up for one before it that q favoured, so on average at least as many tokens are "
+        "accepted as by the real rule (Sun et al. 2025, arXiv:2403.10444). Watch offers it under More.",
+        joint=True,
     ),
     RuleText(
         "no-residual",
@@ -89,6 +108,7 @@ RULES = (
         f"Accept a drafted token with probability min(1, p / ({LENIENCE} · q)): more are accepted, and it is faster.",
         "The draft’s favourite tokens appear more often than the target would write them. This is a known trade-off "
         "(“lenience”, Leviathan et al. 2023, appendix A.5), and it is not lossless.",
+        by_design=True,
     ),
     RuleText(
         "uncropped",
@@ -106,6 +126,36 @@ RULES = (
         f"target’s {CLASSES} most probable ones.",
         "Each of these tokens is as frequent as it should be, and all others together are too. So counting sees "
         "nothing; the test of places, which looks inside “any other”, does.",
+    ),
+    RuleText(
+        "wrong-block",
+        "Block verification done wrong",
+        False,
+        "Accept the longest prefix whose product of min(1, p/q) is above the product of its random numbers. Replace "
+        "the next token by a draw from (p − q)+, as if tokens were judged one by one.",
+        "A published system shipped it (vllm-ascend, issue 7807). A product of random numbers is no random number, and "
+        "the replacement comes from the wrong distribution, so the draft’s favourite tokens appear too often.",
+        joint=True,
+    ),
+    RuleText(
+        "typical",
+        "Typical acceptance",
+        False,
+        f"Accept a drafted token if its p is above min({TYPICAL_THRESHOLD}, {TYPICAL_ALPHA} · e⁻ᴴ), where H is the "
+        "entropy of p. Else draw from p.",
+        "Medusa’s rule (Cai et al. 2024). It is lossy by design: every token that is probable enough is accepted, "
+        "however often the draft proposes it.",
+        by_design=True,
+    ),
+    RuleText(
+        "ensemble",
+        "An ensemble weight",
+        False,
+        f"Accept a drafted token with probability min(1, {1 - ENSEMBLE_WEIGHT:g} + {ENSEMBLE_WEIGHT:g} · p/q), as if "
+        "the target were the mean of p and q.",
+        "assistant_ensemble_weight in transformers (arXiv:2604.07622). It is lossy by design: each judged place is "
+        "distributed as that mean, and the draft’s own errors are part of it.",
+        by_design=True,
     ),
 )
 

@@ -1,46 +1,59 @@
 """Measures the cells of a sweep with the models in memory; `plan` says which cells there are."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain, groupby
 
 import torch
 
 from specviz.core.metrics import count, repetition
+from specviz.core.rounds import known_seconds
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, PromptLookupDrafter, SpeculativeRun, make_drafter
+from specviz.decoding import AutoregressiveRun, Drafter, PromptLookupDrafter, SpeculativeRun, fit_drafter
 from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, row_key
+from specviz.models.chat import chat_ids
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.machine import describe_machine
 
 Progress = Callable[[str], None]
-Models = tuple[LoadedModel, LoadedModel | None]  # target, draft; None: prompt lookup
+Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup
 
 
 def sweep(
     cells: Sequence[Cell],
     load: Callable[[SweepPair], Models],
-    done: frozenset[tuple[str, ...]] = frozenset(),
+    done: Iterable[tuple[str, ...]] = (),
     progress: Progress = lambda line: None,
 ) -> Iterator[SweepRow]:
-    """Measure cells and yield their rows; cells whose key is in `done` are skipped. A pair is loaded when needed.
+    """Measure cells and yield their rows. A pair is loaded when needed.
+
+    `done` are the keys of rows that are there already. Each stands for one cell, which is skipped: a plan with repeats
+    has several cells with one key.
 
     Raises:
         InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
     """
-    number = 0
+    number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)
         for numbered in groups(its_cells):
             number += len(numbered)
-            left = [cell for cell in numbered if cell_key(models, cell) not in done]
+            left = [cell for cell in numbered if not _take(known, cell_key(models, cell))]
             if left:
                 progress(f"{left[0].label}: {number} of {len(cells)}")
                 yield from result_of(measure(models, left))
+
+
+def _take(known: Counter[tuple[str, ...]], key: tuple[str, ...]) -> bool:
+    """Whether there is a row with this key; it is then taken away, because it stands for one cell."""
+    known[key] -= 1
+    return known[key] >= 0
 
 
 def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
@@ -52,7 +65,7 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     rounds or plain steps.
     """
     first = group[0]
-    drafter = make_drafter(*models, first.settings)
+    drafter = fit_drafter(*models, first.settings)
     yield from warm_up(models, drafter, first)
     before = yield from _speculative(models, drafter, first)
     plain = yield from _plain(models, first)
@@ -72,24 +85,30 @@ def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
 
 def _speculative(models: Models, drafter: Drafter, cell: Cell) -> Steps[Trace]:
     constraint = _constraint(models, cell)
-    run = SpeculativeRun(models[0], drafter, cell.prompt.text, cell.settings, record=False, constraint=constraint)
+    prompt = _prompt(models, cell)
+    run = SpeculativeRun(models[0], drafter, prompt, cell.settings, record=False, constraint=constraint)
     for _ in chain(run.read_prompt(), run.rounds()):
         yield
     return run.trace()
 
 
 def _plain(models: Models, cell: Cell) -> Steps[Trace]:
-    run = AutoregressiveRun(models[0], cell.prompt.text, cell.settings, constraint=_constraint(models, cell))
+    run = AutoregressiveRun(models[0], _prompt(models, cell), cell.settings, constraint=_constraint(models, cell))
     for _ in chain(run.read_prompt(), run.steps()):
         yield
     return run.trace()
+
+
+def _prompt(models: Models, cell: Cell) -> str | list[int]:
+    """The text; a conversation as the token ids that the target's own chat template makes of it."""
+    return chat_ids(models[0], cell.prompt.messages) if cell.prompt.messages else cell.prompt.text
 
 
 def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
     """A new constraint for each run, made before the run is timed."""
     if not cell.constrained or cell.prompt.grammar is None:
         return None
-    return make_constraint(*models, cell.prompt.grammar, cell.prompt.text)
+    return make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
 
 
 def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
@@ -106,7 +125,7 @@ def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
     assert plain.autoregressive is not None
     assert speculative.drafter is not None
     plain_seconds = sum(plain.autoregressive.seconds_per_token)
-    seconds = sum(round.seconds for round in speculative.rounds)
+    seconds = sum(known_seconds(round.seconds) for round in speculative.rounds)
     written, plainly = len(speculative.output.token_ids), len(plain.output.token_ids)
     return SweepRow(
         target=speculative.target.name,
@@ -132,9 +151,9 @@ def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
         tokens_per_target_call=counts.tokens_per_target_call,
         autoregressive_seconds=plain_seconds,
         speculative_seconds=seconds,
-        draft_seconds=sum(round.draft_seconds for round in speculative.rounds),
-        verify_seconds=sum(round.verify_seconds for round in speculative.rounds),
-        overhead_seconds=sum(round.overhead_seconds for round in speculative.rounds),
+        draft_seconds=sum(known_seconds(round.draft_seconds) for round in speculative.rounds),
+        verify_seconds=sum(known_seconds(round.verify_seconds) for round in speculative.rounds),
+        overhead_seconds=sum(known_seconds(round.overhead_seconds) for round in speculative.rounds),
         speedup=plain_seconds / seconds * written / plainly,
         identical=speculative.output.token_ids == plain.output.token_ids if settings.greedy else None,
         repetition=repetition(speculative.output.token_ids),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, zip_longest
 
 from specviz.core.request import PROMPT_LOOKUP, Precision
-from specviz.core.settings import DecodeSettings, DraftSchedule
+from specviz.core.settings import DecodeSettings, DraftSchedule, repeat_settings
 from specviz.data.grammars import Grammar
 from specviz.data.workloads import Workload
 
@@ -21,6 +21,7 @@ class SweepPrompt:
     name: str
     text: str
     grammar: Grammar | None = None  # what its output can be limited to
+    messages: tuple[tuple[str, str], ...] = ()  # of a conversation, each a role and a text; `text` then only shows them
 
     @property
     def text_hash(self) -> str:
@@ -54,7 +55,7 @@ class Cell:
     def block(self) -> tuple[object, ...]:
         """Cells of one block can share a plain run: only the draft length and its schedule differ."""
         settings = self.settings
-        return self.pair, self.prompt, self.constrained, settings.temperature
+        return self.pair, self.prompt, self.constrained, settings.temperature, settings.seed
 
     @property
     def label(self) -> str:
@@ -63,7 +64,8 @@ class Cell:
         schedule = "" if settings.draft_schedule == "fixed" else f" ({settings.draft_schedule})"
         constrained = ", constrained" if self.constrained else ""
         draft = "prompt lookup" if self.pair.draft == PROMPT_LOOKUP else self.pair.draft
-        return f"{self.prompt.name}, γ = {settings.draft_length}{schedule}{constrained}, drafted by {draft}"
+        tree = f", tree {settings.tree}" if settings.tree else ""
+        return f"{self.prompt.name}, γ = {settings.draft_length}{schedule}{tree}{constrained}, drafted by {draft}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +80,23 @@ class SweepPlan:
     constrain: bool = False  # measure prompts that have a grammar with it as well as without
     settings: DecodeSettings = field(default_factory=DecodeSettings)  # without draft length, temperature and schedule
     precision: Precision = "exact"
+    repeats: int = 1  # how often all this is measured; above temperature 0 each time with the next seed
 
     def cells(self) -> list[Cell]:
         """The measurements in their order, which is always the same: a count of finished cells shows the progress.
 
-        Drafts of a fixed length are measured at each length. A schedule that chooses the length itself is measured
-        once: the heuristic starts from the plan's middle length, and the confidence stop has the longest length as
-        its limit. Prompt lookup has no confidence, so it is not measured with the confidence stop.
+        Drafts of a fixed length are measured at each length; a tree of a fixed shape only at its own depth. A schedule
+        that chooses the length itself is measured once: the heuristic starts from the plan's middle length, and the
+        confidence stop has the longest length as its limit. Prompt lookup has no confidence, so it is not measured
+        with the confidence stop.
 
         Raises:
             InputError: a setting is outside its range.
         """
         return [
-            Cell(pair, prompt, settings, constrained)
+            Cell(pair, prompt, repeat_settings(settings, repeat), constrained)
             for pair in self.pairs
+            for repeat in range(self.repeats)
             for temperature in self.temperatures
             for prompt in self.prompts
             for constrained in ((False, True) if self.constrain and prompt.grammar else (False,))
@@ -100,7 +105,8 @@ class SweepPlan:
         ]
 
     def _drafting(self, temperature: float) -> list[DecodeSettings]:
-        lengths = self.draft_lengths
+        shape = self.settings.tree_shape
+        lengths = (shape.depth,) if shape and shape.depth else self.draft_lengths
         own = {"heuristic": sorted(lengths)[len(lengths) // 2 : len(lengths) // 2 + 1], "confidence": [max(lengths)]}
         base = replace(self.settings, temperature=temperature)
         return [

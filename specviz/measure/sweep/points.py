@@ -8,6 +8,7 @@ import pandas as pd
 
 from specviz.core.intervals import student_t
 from specviz.core.metrics import Costs
+from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.theory import break_even_acceptance
 from specviz.core.verdict import NEUTRAL
 from specviz.measure.sweep.rows import SERIES
@@ -29,6 +30,9 @@ class Series:
     top_p: float | None
     threads: int
     machine: str
+    draft_sampling: DraftSampling
+    verification: VerificationMode
+    tree: str | None
 
     @property
     def label(self) -> str:
@@ -38,6 +42,9 @@ class Series:
         with_formats = " (bfloat16)" if formats else ""
         only = f", top-k {self.top_k}" if self.top_k else ""
         only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
+        only += ", most probable drafts" if self.draft_sampling == "argmax" else ""
+        only += ", block verification" if self.verification == "block" else ""
+        only += f", tree {self.tree}" if self.tree else ""
         return f"{draft} → {self.target.rpartition('/')[2]}{with_formats}, temperature {self.temperature:g}{only}"
 
 
@@ -164,10 +171,11 @@ def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
 def costs_of(rows: pd.DataFrame) -> Costs | None:
     """c, v(γ+1) and o from the times of these rows, of fixed drafts without a grammar; None without any.
 
-    v is a round's mean verification; the last rounds of a run, with shorter drafts, are part of that mean.
+    v is a round's mean verification; the last rounds of a run, with shorter drafts, are part of that mean. Trees are
+    left out: their passes are wider than their drafts are long.
     """
     its = of_kind(rows)
-    its = its[its["drafted"] > 0]
+    its = its[(its["drafted"] > 0) & its["tree"].isna()]
     if its.empty:
         return None
     step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())

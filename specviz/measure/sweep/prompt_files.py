@@ -4,7 +4,7 @@ import io
 import json
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,10 @@ MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON line, where a lette
 MAX_PROBLEMS = 20
 MAX_NAME = 40  # characters of a name or a workload
 OWN_WORKLOAD = "own"
-KEYS = {"prompt", "name", "workload"}
+CONTENTS = {"prompt", "messages"}  # a line has one of them
+KEYS = CONTENTS | {"name", "workload"}
+MAX_MESSAGES = 64  # of a conversation
+LIST = 5  # lines from which a text looks like a list of prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class PromptFile:
 def read_prompts(content: bytes) -> PromptFile:
     """The prompts in a file: JSON lines where its first line is a JSON object, else every line is a prompt.
 
-    A JSON line is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left out.
+    A JSON line is {"prompt": TEXT, "name": TEXT, "workload": TEXT}; the last two may be left out. In place of "prompt"
+    it may have "messages": [{"role": TEXT, "content": TEXT}, ...], a conversation.
 
     Raises:
         InputError: the file is not text, is too large, or holds no prompt that can be used.
@@ -61,6 +65,21 @@ def read_prompts(content: bytes) -> PromptFile:
     if not prompts:
         raise InputError(problems[0] if problems else "The file holds no prompt: write one on each line.")
     return PromptFile(tuple(prompts.values()), tuple(problems))
+
+
+def prompts_in(text: str) -> int | None:
+    """How many prompts a text seems to list, one on each line; None where it reads like one text.
+
+    A list is JSON lines with prompts, or `LIST` or more lines of which none is blank or indented.
+    """
+    lines = text.split("\n")
+    used = [line for line in lines if line.strip()]
+    if used and len(used[0]) <= MAX_LINE and _is_object(used[0]) and CONTENTS & json.loads(used[0]).keys():
+        return len(used)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
+    return len(lines) if is_list else None
 
 
 def read_prompt_file(path: Path) -> PromptFile:
@@ -103,12 +122,32 @@ def _from_json(line: str, number: int) -> SweepPrompt:
         found = json.loads(line)
     except (ValueError, RecursionError):
         raise InputError("it is not JSON.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("prompt"), str):
+    if not isinstance(found, dict) or not (isinstance(found.get("prompt"), str) or "messages" in found):
         raise InputError('it has no "prompt" with a text.')
+    if found.keys() >= CONTENTS:
+        raise InputError('it has "prompt" and "messages": it can have only one of them.')
     if unknown := sorted(found.keys() - KEYS):
-        raise InputError(f"it has {_plain(unknown[0])!r}, but a line can only have prompt, name and workload.")
+        known = "prompt or messages, name and workload"
+        raise InputError(f"it has {_plain(unknown[0])!r}, but a line can only have {known}.")
     name, workload = _word(found, "name", f"line-{number}"), _word(found, "workload", OWN_WORKLOAD)
-    return _prompt(found["prompt"], number, name, workload)
+    if "prompt" in found:
+        return _prompt(found["prompt"], number, name, workload)
+    messages = _messages(found["messages"])
+    shown = "\n".join(f"{role}: {text}" for role, text in messages)
+    return replace(_prompt(shown, number, name, workload), messages=messages)
+
+
+def _messages(found: object) -> tuple[tuple[str, str], ...]:
+    """A conversation: each message has a role on one line and a text."""
+    if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
+        raise InputError(f'its "messages" are not a list of 1 to {MAX_MESSAGES} messages.')
+    for message in found:
+        if not isinstance(message, dict) or message.keys() != {"role", "content"}:
+            raise InputError('one of its "messages" has other keys than "role" and "content".')
+        _word(message, "role", "")
+        if not isinstance(message["content"], str):
+            raise InputError('one of its "messages" has a "content" that is not a text.')
+    return tuple((message["role"].strip(), message["content"]) for message in found)
 
 
 def _prompt(text: str, number: int, name: str = "", workload: str = OWN_WORKLOAD) -> SweepPrompt:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
 
 FIRST_COLUMNS = ("target", "target_dtype", "draft", "draft_dtype", "threads")  # of every version
 
@@ -58,6 +58,9 @@ class SweepRow:
     speedup: _Above0
     identical: bool | None
     repetition: _Rate | None = None  # of the speculative output, see `core.metrics.repetition`; None: not measured
+    draft_sampling: DraftSampling = "sample"
+    verification: VerificationMode = "token"
+    tree: Annotated[str, Field(max_length=64)] | None = None
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -65,7 +68,10 @@ class SweepRow:
         return _as_text(getattr(self, name) for name in KEY)
 
 
-SERIES = ("target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine")
+SERIES = (
+    *("target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine"),
+    *("draft_sampling", "verification", "tree"),
+)
 KEY = (
     *FIRST_COLUMNS,
     "machine",
@@ -75,7 +81,8 @@ KEY = (
     *(field.name for field in fields(DecodeSettings)),
 )
 COLUMNS = tuple(field.name for field in fields(SweepRow))
-COLUMNS_BEFORE = COLUMNS[:-1]  # of files written before `repetition` was measured
+# Of files that can be read: of now, from before there were trees, and from before repetition was measured.
+VERSIONS = (COLUMNS, COLUMNS[:-3], COLUMNS[:-4])
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
-from specviz.measure.sweep.rows import COLUMNS, COLUMNS_BEFORE, FIRST_COLUMNS, SERIES, SweepRow
+from specviz.measure.sweep.rows import COLUMNS, FIRST_COLUMNS, SERIES, VERSIONS, SweepRow
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
@@ -23,7 +23,7 @@ SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_token
 COUNTS = ("rounds", "drafted", "accepted", "rejected", "discarded")
 TYPES = {
     **dict.fromkeys(COLUMNS, "float64"),
-    **dict.fromkeys((*TEXTS, "draft_schedule"), "str"),
+    **dict.fromkeys((*TEXTS, "draft_schedule", "draft_sampling", "verification", "tree"), "str"),
     **dict.fromkeys((*SIZES, *COUNTS), "int64"),
     **dict.fromkeys(("constrained", "stop_at_eos"), "bool"),
     "seed": "object",  # may be larger than 64 bits hold
@@ -182,10 +182,10 @@ def _check_counts(row: SweepRow, name: str) -> None:
 
 def _check_header(content: str, name: str) -> None:
     columns = _columns(content)
-    if columns in (COLUMNS, COLUMNS_BEFORE):
+    if columns in VERSIONS:
         return
-    if columns[: len(FIRST_COLUMNS)] == FIRST_COLUMNS and not set(columns) >= set(COLUMNS_BEFORE):
-        missing = next(column for column in COLUMNS_BEFORE if column not in columns)
+    if columns[: len(FIRST_COLUMNS)] == FIRST_COLUMNS and not set(columns) >= set(VERSIONS[-1]):
+        missing = next(column for column in VERSIONS[-1] if column not in columns)
         raise InputError(f"{name} is a sweep of another version: it has no column {missing}; measure into a new file.")
     raise InputError(f"{name} is not a sweep of this version: it has other columns.")
 
@@ -215,9 +215,9 @@ class SweepFile:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
 
     @property
-    def done(self) -> frozenset[tuple[str, ...]]:
-        """The keys of its rows."""
-        return frozenset(row.key for row in self.rows)
+    def done(self) -> list[tuple[str, ...]]:
+        """The key of each row. Repeats of one measurement have the same key."""
+        return [row.key for row in self.rows]
 
     def add(self, row: SweepRow) -> None:
         """Append one row."""

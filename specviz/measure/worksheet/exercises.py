@@ -31,14 +31,16 @@ def exercises(trace: Trace) -> list[Exercise]:
 def _on_a_round(trace: Trace) -> Iterator[Exercise]:
     """One round in full: the first with a rejection and a discarded token, else the first with a rejection."""
     chosen = max(
-        (r for r in trace.rounds if r.rejected), key=lambda r: bool(r.accepted) + bool(r.discarded), default=None
+        (r for r in trace.rounds if r.rejected and not r.is_tree),
+        key=lambda r: bool(r.accepted) + bool(r.discarded),
+        default=None,
     )
     if chosen is None:
         return
-    drafted = " ".join(quoted(token.text) for token in chosen.drafted)
+    drafted = " ".join(quoted(token.shown) for token in chosen.drafted)
     at = chosen.accepted + 1
-    marked = " ".join(f"{MARKS[token.status]}{quoted(token.text)}" for token in chosen.drafted)
-    written = len(chosen.emitted_ids)
+    marked = " ".join(f"{MARKS[token.status]}{quoted(token.shown)}" for token in chosen.drafted)
+    written = chosen.emits
     yield Exercise(
         f"In round {chosen.index + 1} the draft proposes {len(chosen.drafted)} tokens: {drafted}. The target rejects "
         f"number {at}. Mark each token accepted (✓), rejected (✗) or discarded (⋯). How many tokens does the round "
@@ -53,7 +55,7 @@ def _on_a_round(trace: Trace) -> Iterator[Exercise]:
 
 def _on_the_rule(token: DraftedToken, greedy: bool) -> Exercise:
     p, q = token.target_prob or 0.0, token.draft_prob or 0.0
-    said = f"For the rejected token {quoted(token.text)} the target has p = {p:.4f} and the draft q = {q:.4f}."
+    said = f"For the rejected token {quoted(token.shown)} the target has p = {p:.4f} and the draft q = {q:.4f}."
     if greedy or not q:
         return Exercise(
             f"{said} The run is greedy (temperature 0). Why was it rejected?",

@@ -10,6 +10,7 @@ from typing import Literal
 import pandas as pd
 
 from specviz.core.metrics import Costs
+from specviz.core.names import pair_name
 from specviz.core.terms import Counted, Terms
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
@@ -18,7 +19,6 @@ from specviz.measure.sweep.points import Series, costs_of, points, split_by_seri
 from specviz.measure.sweep.sentences import workload_title
 from specviz.measure.sweep.table import each_row
 from specviz.measure.worksheet.gap import Gap, gap_of
-from specviz.measure.worksheet.starts import pair_name
 
 Where = Literal["Watch", "Race", "When it helps"]
 

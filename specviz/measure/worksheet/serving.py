@@ -18,7 +18,7 @@ from specviz.measure.worksheet.model import (
     MOST_VERIFICATION,
     Model,
 )
-from specviz.measure.worksheet.starts import Start
+from specviz.measure.worksheet.starts import IN_BATCHES, Start
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
@@ -160,7 +160,7 @@ def production_start(found: Production, costs_from: str) -> Start:
     else:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
         counted = "Counted there, here per 1,000 rounds"
-    unloaded = found.speedup is None and costs_from != INFERRED  # else the costs contain the load
+    unloaded = found.speedup is None and not contain_load(costs_from)  # else the costs contain the load
     batch = nearest_batch(counters.running) if unloaded else None
     costs = f"assumed ({costs_from})" if found.speedup is None else INFERRED
     return Start(
@@ -171,6 +171,11 @@ def production_start(found: Production, costs_from: str) -> Start:
         accepted,
         costs_from=costs_from if found.speedup is None else INFERRED,
     )
+
+
+def contain_load(costs_from: str) -> bool:
+    """Whether costs from there are those of a pass that other texts shared, so that their batch is 1."""
+    return costs_from == INFERRED or costs_from.startswith(IN_BATCHES)
 
 
 def nearest_batch(running: float | None) -> int | None:

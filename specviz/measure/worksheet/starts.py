@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median_high
 
 from specviz.core import metrics
 from specviz.core.metrics import Costs
-from specviz.core.request import PROMPT_LOOKUP
+from specviz.core.names import pair_name, short_name
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
+from specviz.data.batches import BatchSpeedup, BatchStudy
 from specviz.data.published import PUBLISHED, PublishedRun
 from specviz.data.published_gpu import GPU_COSTS, GpuCosts
 from specviz.measure.worksheet.model import Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
+IN_BATCHES = "measured in batches of "  # the label of a start whose costs contain the load of other texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Start:
     accepted: int = 0
     verification: Mapping[int, float] = field(default_factory=dict)  # v(k) as measured; empty where it is not
     costs_only: bool = False  # says nothing of acceptance: α, γ and the counts stay as they are
+    acceptance_only: bool = False  # says nothing of costs: c, v as a function of k, and o stay as they are
     costs_from: str = ""  # where the costs are from, if not from what the label names
 
     @property
@@ -44,11 +49,12 @@ def starts(
     recorded: Trace | None,
     costs: Mapping[tuple[str, str, str], Costs],
     raced: Mapping[str, Trace] | None = None,
+    opened: Trace | None = None,
 ) -> list[Start]:
-    """Everything to start from, the newest run first, then the race's prompts (`raced`: by name)."""
+    """Everything to start from, the newest run first, then the race's prompts (`raced`: by name), the opened file's."""
     runs = [start_of_run(trace, _run_label(f"run {number}", trace), "live") for number, trace in enumerate(finished, 1)]
     laps = [start_of_run(trace, _run_label(f"race, {name}", trace), "live") for name, trace in (raced or {}).items()]
-    found = [start for start in (*reversed(runs), *laps) if start]
+    found = [start for start in (*reversed(runs), *laps, start_of_file(opened) if opened else None) if start]
     first = start_of_run(recorded, f"the recorded run: {pair_name(recorded)}", "recorded") if recorded else None
     here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
     published = [*(start_of_gpu(costs) for costs in GPU_COSTS), *(start_of_paper(run) for run in PUBLISHED)]
@@ -72,6 +78,27 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
     return Start(label, f"Acceptance and costs {made}.", model, counts.drafted, counts.accepted, costs.verification)
 
 
+def start_of_file(trace: Trace) -> Start | None:
+    """The run of an opened file. Where it has no times beside a run of the target alone, its acceptance alone.
+
+    None where nothing was judged.
+    """
+    label = f"the opened file: {pair_name(trace)}"
+    alpha, counts = metrics.per_place_rate(trace.rounds), metrics.count(trace.rounds)
+    if alpha is None or (whole := start_of_run(trace, label, "recorded")):
+        return whole if alpha is not None else None
+    origin = f"imported from {trace.imported.system}" if trace.imported else f"recorded on {trace.recorded_on.machine}"
+    longest = median_high(round.depth for round in trace.rounds if round.drafted)
+    return Start(
+        label,
+        f"Acceptance counted in the opened run, {origin}. It reports no costs: c, v, o and ĉ stay as they are.",
+        Model(alpha, min(longest, MAX_DRAFT_LENGTH), 0.0, 1.0, 0.0),
+        counts.drafted,
+        counts.accepted,
+        acceptance_only=True,
+    )
+
+
 def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[Start, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
     target, draft, precision = pair
@@ -90,7 +117,7 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
     )
     acceptance = "from your newest run of this pair" if terms else f"not measured, {OPENING_ALPHA} is assumed"
     start = Start(
-        f"this machine, calibrated: {draft} → {target} ({precision})",
+        f"this machine, calibrated: {short_name(draft)} → {short_name(target)} ({precision})",
         f"Costs measured here by calibration; acceptance {acceptance}.",
         model,
         counts.drafted,
@@ -98,6 +125,30 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
         costs.verification,
     )
     return start, newest
+
+
+def batch_starts(study: BatchStudy) -> list[Start]:
+    """The longest draft of a study in batches of each size above 1. Their batch is 1: the costs contain the others."""
+    return [_start_of_batch(study, study.at(size, study.draft_lengths[-1])) for size in study.batches if size > 1]
+
+
+def _start_of_batch(study: BatchStudy, point: BatchSpeedup) -> Start:
+    passes = study.passes_of(point.batch)
+    model = Model(
+        point.counts.per_judgement_rate or 0.0,
+        point.draft_length,
+        point.cost_ratio.value,
+        point.verification.value,
+        point.overhead.value,
+    )
+    return Start(
+        f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
+        f"Acceptance and costs recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together.",
+        model,
+        point.counts.drafted,
+        point.counts.accepted,
+        passes.verification if passes else {},
+    )
 
 
 def start_of_paper(run: PublishedRun) -> Start:
@@ -138,17 +189,13 @@ def operations_ratio(trace: Trace) -> float:
     return drafter.parameters / trace.target.parameters
 
 
-def pair_name(trace: Trace) -> str:
-    """Draft → target."""
-    return f"{_draft_name(trace)} → {trace.target.name}"
-
-
 def _draft_name(trace: Trace) -> str:
     if trace.drafter is None:
         return "no draft"
-    return trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
+    return trace.drafter.asked_as
 
 
 def _run_label(name: str, trace: Trace) -> str:
     settings = trace.settings
-    return f"your {name}: {pair_name(trace)}, γ = {settings.draft_length}, temperature {settings.temperature:g}"
+    of = f"{pair_name(trace)}, γ = {settings.draft_length}{settings.manner}"
+    return f"your {name}: {of}, temperature {settings.temperature:g}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from specviz.core.metrics import Counts, count
 from specviz.core.trace import Round
 from specviz.game.game import MODEL, PROMPTS, ROUNDS, YOU, Plan, Turn, rounds_of
+from specviz.game.guesses import best_branch, draft_text
 from specviz.game.words import words_of
 
 MAX_WORD, MAX_GUESS, MAX_BEFORE, MAX_WRITTEN = 30, 60, 120, 200  # characters
@@ -65,7 +66,7 @@ def _shared(turn: Turn, text: int, number: int, prompt: str) -> SharedRound:
         number,
         place=len(before),
         before=before[-MAX_BEFORE:],
-        guess="".join(token.text for token in mine.drafted).strip()[:MAX_GUESS],
+        guess=draft_text(mine).strip()[:MAX_GUESS],
         word=word,
         fits=fits,
         written=turn.trace.output.text[:MAX_WRITTEN],
@@ -76,6 +77,6 @@ def _shared(turn: Turn, text: int, number: int, prompt: str) -> SharedRound:
 
 
 def _first_word(round: Round) -> tuple[str, bool]:
-    """The first word of a draft, and whether all of it was accepted."""
-    words = words_of(round)
+    """The first word of a draft, of two guesses the better one, and whether all of it was accepted."""
+    words = words_of(best_branch(round))
     return (words[0].text[:MAX_WORD], words[0].fate == "accepted") if words else ("", False)

@@ -5,7 +5,8 @@ from specviz.core.replay import DraftGuesses, Prospect, ends_of
 from specviz.core.request import RunRequest
 from specviz.core.steps import Steps as PausedSteps
 from specviz.core.trace import Trace
-from specviz.decoding import Drafter, make_drafter
+from specviz.decoding import Drafter, fit_drafter
+from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.protocol import DraftGuessed, Finished, GuessAlong, Progress
@@ -34,10 +35,10 @@ def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
     for draft in drafts[command.done :]:
         asked = RunRequest(command.request.prompt, command.request.target, draft, command.request.precision, settings)
         target, loaded = yield from workshop.load_pair(job, asked)
-        setup = set_up_run(target, loaded, asked.prompt, settings)
+        setup = set_up_run(target, own_model(loaded), asked.prompt, settings)
         yield Progress(job, "guessing", len(drafts), draft=draft)
         plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
-        drafter = make_drafter(target, loaded, settings)
+        drafter = fit_drafter(target, loaded, settings)
         draft_guesses = yield from drafter.guess_along_steps(target, plain.prompt.token_ids, plain.output.token_ids)
         if draft_guesses is None:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")

@@ -13,6 +13,7 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo, Round, Trace
+from specviz.core.tree_shape import DYNAMIC
 from specviz.decoding import (
     AutoregressiveRun,
     Draft,
@@ -21,10 +22,12 @@ from specviz.decoding import (
     PromptLookupDrafter,
     Proposer,
     SpeculativeRun,
-    make_drafter,
+    fit_drafter,
 )
+from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import prompt_ids
 from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn
+from specviz.game.guesses import Guesses, joined_guesses
 from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -41,17 +44,18 @@ class PersonDrafter(Drafter, Proposer):
     """Drafts what somebody typed, for one round; it is its own proposer."""
 
     info = DrafterInfo("person", "you")
+    grows_trees = True
 
-    def __init__(self, token_ids: Sequence[int]) -> None:
-        self._token_ids = list(token_ids)
+    def __init__(self, guesses: Guesses) -> None:
+        self._guesses = guesses
 
     def begin(self, context: DraftContext) -> Proposer:
         """There is nothing to prepare."""
         return self
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
-        """The person's tokens, each with q = 1: a person names one continuation and no probabilities."""
-        return Draft(self._token_ids[:count], None)
+        """The person's tokens, each with q = 1: a person names one or two continuations and no probabilities."""
+        return Draft(self._guesses.token_ids, None, parents=self._guesses.parents)
 
 
 def play_steps(command: Play, workshop: Workshop) -> Steps:
@@ -60,7 +64,8 @@ def play_steps(command: Play, workshop: Workshop) -> Steps:
     Raises:
         InputError: what was typed cannot be played, or the text has grown too long.
     """
-    target, draft = yield from workshop.load_pair(command.job, command.request)
+    target, drafts = yield from workshop.load_pair(command.job, command.request)
+    draft = own_model(drafts)
     if not command.done:
         ask, request = command.ask, command.request
         text_ids = prompt_ids(target, ask.text_ids or request.prompt, shared_vocabulary(target, draft))
@@ -70,10 +75,10 @@ def play_steps(command: Play, workshop: Workshop) -> Steps:
         if ask.action != "offer":
             # The prompt itself where nothing is written yet, so that the trace holds it as it was given.
             start: str | list[int] = ask.text_ids or request.prompt
-            trace = one_round(target, PersonDrafter(mine), start, len(mine))
+            trace = one_round(target, PersonDrafter(mine), start, mine)
             yield None
-            if mine:
-                rivals = yield from _rivals(target, draft, text_ids, len(mine))
+            if mine.token_ids:
+                rivals = yield from _rivals(target, drafts, text_ids, mine)
             text_ids = [*text_ids, *trace.output.token_ids]
         turn = _after(target, draft, request, ask, text_ids)
         yield TurnPlayed(command.job, replace(turn, trace=trace, rivals=rivals, cut=cut))
@@ -81,23 +86,31 @@ def play_steps(command: Play, workshop: Workshop) -> Steps:
 
 
 def _rivals(
-    target: LoadedModel, draft: LoadedModel | None, text_ids: list[int], tokens: int
+    target: LoadedModel, draft: Loaded, text_ids: list[int], mine: Guesses
 ) -> Generator[None, None, dict[str, Round]]:
-    """What the other players would have had at the same place, with as many tokens."""
+    """What the other players would have had at the same place, with as many tokens: the model in a tree as deep, too.
+
+    Prompt lookup has one guess a place: beside a tree it drafts a chain as deep.
+    """
     drafters: dict[str, Drafter] = {
-        MODEL: make_drafter(target, draft, DecodeSettings()),
+        MODEL: fit_drafter(target, draft, DecodeSettings()),
         LOOKUP: PromptLookupDrafter(),
     }
     rounds = {}
     for player, drafter in drafters.items():
-        rounds[player] = one_round(target, drafter, text_ids, tokens).rounds[0]
+        alike = mine if drafter.grows_trees else replace(mine, token_ids=mine.token_ids[: mine.depth], parents=None)
+        rounds[player] = one_round(target, drafter, text_ids, alike).rounds[0]
         yield None
     return rounds
 
 
-def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], tokens: int) -> Trace:
-    """A run of one round, greedy, with drafts of `tokens` tokens; its settings hold no more tokens than it wrote."""
-    settings = DecodeSettings(max_new_tokens=tokens + 1, draft_length=max(tokens, 1))
+def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], like: Guesses) -> Trace:
+    """A run of one round, greedy, with a draft of as many tokens and as deep as these guesses, a tree if they are one.
+
+    Its settings hold no more tokens than it wrote.
+    """
+    tree = f"{DYNAMIC}{len(like.token_ids)}" if like.parents else None
+    settings = DecodeSettings(max_new_tokens=like.depth + 1, draft_length=max(like.depth, 1), tree=tree)
     run = SpeculativeRun(target, drafter, text, settings)
     next(iter(run.rounds()))
     trace = run.trace()
@@ -110,16 +123,19 @@ def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], 
     )
 
 
-def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[list[int], int]:
-    """The tokens the person drafts, at most 16, and how many more there were.
+def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[Guesses, int]:
+    """What the person drafts, at most 16 tokens a guess, and how many more there were.
 
     Raises:
         InputError: what was typed cannot be played.
     """
     if ask.action != "guess":
-        return [], 0
-    token_ids = list(ask.picked) or guess_ids(target, text_ids, ask.guess, ask.joins)
-    return token_ids[:MAX_DRAFT_LENGTH], max(0, len(token_ids) - MAX_DRAFT_LENGTH)
+        return joined_guesses([]), 0
+    lines = [list(ask.picked) or guess_ids(target, text_ids, ask.guess, ask.joins)]
+    if ask.other or ask.second.strip():
+        lines.append(list(ask.other) or guess_ids(target, text_ids, ask.second, ask.joins))
+    cut = sum(max(0, len(line) - MAX_DRAFT_LENGTH) for line in lines)
+    return joined_guesses([line[:MAX_DRAFT_LENGTH] for line in lines]), cut
 
 
 def guess_ids(target: LoadedModel, text_ids: Sequence[int], guess: str, inside_word: bool = False) -> list[int]:

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding import make_drafter
+from specviz.decoding import fit_drafter
+from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import set_up_run
 from specviz.measure.compare import quality
 from specviz.measure.paired_runs import Measured, PairedRuns
@@ -30,7 +31,7 @@ def race_steps(command: Race, workshop: Workshop) -> Steps:
     """
     job, prompts, settings = command.job, command.prompts, command.request.settings
     target, draft = yield from workshop.load_pair(job, command.request)
-    drafter = make_drafter(target, draft, settings)
+    drafter = fit_drafter(target, draft, settings)
     _check(target, draft, prompts, settings)
     yield Started(job)
     for place, prompt in enumerate(prompts[command.done :], start=command.done):
@@ -57,14 +58,12 @@ def _time(command: Race, prompt: RacePrompt, runs: PairedRuns, measured: Measure
         yield from runs.repeat_steps()
 
 
-def _check(
-    target: LoadedModel, draft: LoadedModel | None, prompts: Sequence[RacePrompt], settings: DecodeSettings
-) -> None:
+def _check(target: LoadedModel, draft: Loaded, prompts: Sequence[RacePrompt], settings: DecodeSettings) -> None:
     for prompt in prompts:
         try:
             set_up_run(target, None, prompt.text, settings)
             if draft and draft.context < target.context:
-                set_up_run(target, draft, prompt.text, settings)
+                set_up_run(target, own_model(draft), prompt.text, settings)
         except InputError as error:
             raise InputError(f"{prompt.name}: {error}") from None
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from time import monotonic
 
 from specviz.core.trace import Autoregressive, Round
-from specviz.decoding import AutoregressiveRun, SpeculativeRun, make_drafter, take_turns
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, fit_drafter, take_turns
 from specviz.service.handlers.guess_along import draft_guesses_of_run
 from specviz.service.protocol import Done, Rounds, Run, Started
 from specviz.service.workshop import MESSAGE_SECONDS, Steps, Workshop
@@ -20,7 +20,7 @@ def run_steps(command: Run, workshop: Workshop) -> Steps:
     """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
-    drafter = make_drafter(target, draft, request.settings)
+    drafter = fit_drafter(target, draft, request.settings)
     speculative = SpeculativeRun(target, drafter, request.prompt, request.settings)
     yield from speculative.read_prompt()
     plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, request.settings)

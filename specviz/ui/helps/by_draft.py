@@ -12,7 +12,7 @@ from specviz.core.request import DEFAULT_TARGET, PROMPT_LOOKUP, RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
@@ -72,8 +72,13 @@ def _label(name: str) -> str:
 
 
 def drafts_to_compare() -> list[str]:
-    """Every bundled draft, the smallest first, then prompt lookup."""
-    return [name for name in reversed(bundled_names()) if name != DEFAULT_TARGET] + [PROMPT_LOOKUP]
+    """Every bundled draft model, the smallest first, then the EAGLE head, then prompt lookup.
+
+    Medusa is not among them: all its guesses share one pass, so a modelled cost a guess would be wrong.
+    """
+    models = [name for name in reversed(bundled_names()) if name != DEFAULT_TARGET]
+    heads = [head.name for head in bundled_heads() if (head.kind, head.target) == ("eagle", DEFAULT_TARGET)]
+    return [*models, *heads, PROMPT_LOOKUP]
 
 
 def _start() -> None:

@@ -19,6 +19,7 @@ LOOKS = (
     ("#009E73", "dot", "diamond"),
     ("#CC79A7", "dashdot", "triangle-up"),
     ("#808a97", "longdash", "x"),
+    ("#E69F00", "longdashdot", "triangle-down"),
 )
 
 

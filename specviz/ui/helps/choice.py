@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import AfterValidator, Field
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
+from specviz.core.tree_shape import parse_tree
 from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
-from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, Draft, Seed, Target
+from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, NO_TREE, Draft, Seed, Target, TreeName
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.pace import Pace
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
@@ -54,6 +55,9 @@ class Choice(PageLink):
     seed: Seed = 0
     top_k: Annotated[int, DIGITS, Field(ge=0, le=MAX_TOP_K)] = 0  # 0 keeps every token
     top_p: Annotated[float, real(decimals=2), Field(ge=0.01, le=1)] = 1.0  # 1 keeps every token
+    draft_sampling: DraftSampling = "sample"
+    verification: VerificationMode = "token"
+    tree: TreeName = NO_TREE  # a shape fixes the draft length
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
         """The sweep asked for, with the visitor's own prompts after the workloads'."""
@@ -70,9 +74,28 @@ class Choice(PageLink):
                 seed=self.seed,
                 top_k=self.top_k or None,
                 top_p=None if self.top_p == 1 else self.top_p,
+                draft_length=self._depth or DecodeSettings().draft_length,
+                draft_sampling=self.draft_sampling,
+                verification=self.verification if self.tree == NO_TREE else "token",
+                tree=None if self.tree == NO_TREE else self.tree,
             ),
             precision=self.precision,
         )
+
+    @property
+    def _depth(self) -> int | None:
+        """Of a tree of a fixed shape."""
+        return None if self.tree == NO_TREE else parse_tree(self.tree).depth
+
+    @property
+    def _problem_of_tree(self) -> str | None:
+        if self.tree == NO_TREE:
+            return None
+        if PROMPT_LOOKUP in self.drafts:
+            return "Prompt lookup has one guess a place, so it drafts no tree: leave one of the two out."
+        if self.schedules != ("fixed",):
+            return "A tree has a fixed draft length: choose fixed γ as the only schedule."
+        return None
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
         """Why this cannot be measured, in one sentence; None where it can."""
@@ -86,6 +109,8 @@ class Choice(PageLink):
         for given, what in missing:
             if not given:
                 return f"Nothing to measure yet: choose {what}."
+        if problem := self._problem_of_tree:
+            return problem
         cells = len(self.plan(own).cells())
         if cells > MAX_CELLS:
             return f"That is {cells:,} runs, and at most {MAX_CELLS:,} are taken at once: choose fewer of something."

@@ -6,13 +6,13 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.request import PROMPT_LOOKUP, RunRequest
+from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.pace import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
-from specviz.models.allowed import offered_names
+from specviz.models.draft_menu import linked_names, offered_drafts
 from specviz.ui.helps.choice import (
     MAX_PROMPTS_EACH,
     MOST_DRAFTS,
@@ -156,7 +156,7 @@ def _own(sweeps: Sweeps) -> tuple[SweepPrompt, ...]:
 
 def _how() -> None:
     CONTROLS.target()
-    drafts = list(dict.fromkeys([*offered_names(), PROMPT_LOOKUP, *session().sweeps.choice.drafts]))
+    drafts = list(dict.fromkeys([*offered_drafts(), *session().sweeps.choice.drafts]))
     chosen = with_default("sweep_drafts")
     st.multiselect("Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP, **chosen)
     several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
@@ -180,7 +180,10 @@ def _how() -> None:
 def _more() -> None:
     with st.expander("More"):
         CONTROLS.precision()
+        CONTROLS.tree()
         st.caption("Above temperature 0:")
+        CONTROLS.draft_sampling()
+        CONTROLS.verification()
         CONTROLS.seed()
         CONTROLS.top_k()
         CONTROLS.top_p()
@@ -202,6 +205,9 @@ def _read() -> Choice:
         seed=state.sweep_seed,
         top_k=state.sweep_top_k,
         top_p=round(state.sweep_top_p, 2),
+        draft_sampling=state.sweep_draft_sampling,
+        verification=state.sweep_verification,
+        tree=state.sweep_tree,
     )
 
 
@@ -210,7 +216,7 @@ def _restore(sweeps: Sweeps) -> None:
     if not sweeps.link_read:
         sweeps.link_read = True
         if given := address():
-            sweeps.choice, sweeps.notes = choice_from_link(given, offered_names())
+            sweeps.choice, sweeps.notes = choice_from_link(given, linked_names())
             sweeps.acted = True
     restore_widgets(_values(sweeps.choice))
 
@@ -231,6 +237,9 @@ def _values(choice: Choice) -> dict[str, object]:
         "sweep_seed": choice.seed,
         "sweep_top_k": choice.top_k,
         "sweep_top_p": choice.top_p,
+        "sweep_draft_sampling": choice.draft_sampling,
+        "sweep_verification": choice.verification,
+        "sweep_tree": choice.tree,
     }
 
 

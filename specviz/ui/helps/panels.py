@@ -20,7 +20,9 @@ from specviz.measure.sweep.sentences import (
     workload_title,
 )
 from specviz.measure.sweep.study import Study
+from specviz.ui.helps.batches import show_batches
 from specviz.ui.helps.by_draft import show_by_draft
+from specviz.ui.helps.by_method import show_by_method
 from specviz.ui.helps.figures import (
     acceptance_figure,
     adaptive_figure,
@@ -191,6 +193,16 @@ def by_drafter(study: Study, source: str) -> None:
     show_by_draft()
 
 
+def by_method(study: Study, source: str) -> None:
+    """All drafting methods on the same prompts, as they were recorded; needs no sweep."""
+    show_by_method()
+
+
+def by_batch(study: Study, source: str) -> None:
+    """What is left of the gain when a server decodes several texts at once; a recorded study, needs no sweep."""
+    show_batches()
+
+
 TABS: dict[str, Panel] = {
     "By workload": by_workload,
     "Draft length": by_length,
@@ -198,6 +210,8 @@ TABS: dict[str, Panel] = {
     "Constrained output": by_constraint,
     "Adaptive": by_schedule,
     "By drafter": by_drafter,
+    "By method": by_method,
+    "In batches": by_batch,
 }
 
 

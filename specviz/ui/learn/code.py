@@ -10,6 +10,7 @@ CODE = {  # by step of the story
     "round": ("The same in code: the loop of a round", "decoding/speculative.py"),
     "rejection": ("The same in code: accept or reject", "decoding/verification.py"),
     "arithmetic": ("The same in code: the model on one page", "models/llama.py"),
+    "together": ("The same in code: several texts at once", "decoding/batches.py"),
 }
 HEIGHT = 460  # px
 

@@ -19,10 +19,6 @@ SOURCES = {
         "Figures recorded on {machine}. Yours will differ: run it.",
         "Recorded on {machine}. Yours will differ: run it.",
     ),
-    "modelled": Says(
-        "Modelled by the formula E(γ) / (γc + v(γ+1)), with the recorded run’s acceptance and draft cost.",
-        "Worked out with a formula from a recorded run, not timed.",
-    ),
     "published": Says("Reported by others, not measured here.", "Reported by others, not measured here."),
     "general": Says("No figures here. The linked page measures them.", "No figures here. The linked page measures."),
 }

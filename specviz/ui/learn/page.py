@@ -7,10 +7,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.errors import InputError, without_folders
+from specviz.data.batches import recorded_batches
 from specviz.data.lessons.glossary import explained
+from specviz.data.lessons.method_runs import METHOD_RUNS
 from specviz.data.lessons.recorded_runs import RECORDED_RUNS, story_figures, story_trace
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import Facts, Question, Step, Words, facts_of, fill, watch_link
+from specviz.data.lessons.story_payoff import TOGETHER
 from specviz.player.data import stage_data
 from specviz.player.payload import PassesPayload, StagePayload
 from specviz.ui.classes.membership import class_in_link
@@ -28,6 +31,7 @@ from specviz.ui.stage.component import stage
 
 PART_LABELS: dict[Part, str] = {
     "story": "Story",
+    "methods": "Methods",
     "quiz": "Quiz",
     "words": "Words",
     "why": "Why?",
@@ -50,7 +54,7 @@ def begin() -> Learning | None:
     write_address(state.link() | class_in_link())
     state.written = state.link()
     try:
-        for name in RECORDED_RUNS:
+        for name in (*RECORDED_RUNS, *METHOD_RUNS):
             story_trace(name)
         story_figures()
     except InputError as error:
@@ -164,7 +168,7 @@ def _stage_data(step: Step, state: Learning) -> StagePayload:
         "place": f"{step.name}-{answered}",
     }
     if step.picture == "weights":
-        data["diagram"]["passes"] = _passes()
+        data["diagram"]["passes"] = _passes_in_batches() if step is TOGETHER else _passes()
     return data
 
 
@@ -172,6 +176,15 @@ def _passes() -> PassesPayload:
     """The times of a pass over several tokens that were measured with the story."""
     passes = story_figures().passes
     return {"tokens": passes[0].tokens, "measured": [(one.dtype, one.ratio) for one in passes]}
+
+
+def _passes_in_batches() -> PassesPayload:
+    """v of the longest measured draft, for one text and in the largest measured batch."""
+    study = recorded_batches()
+    length = study.draft_lengths[-1]
+    points = [study.at(size, length) for size in (study.batches[0], study.batches[-1])]
+    measured = [(f"{each.batch} text{'s' * (each.batch > 1)}", each.verification.value) for each in points]
+    return {"tokens": length + 1, "measured": measured}
 
 
 def paragraph(text: str, key: str, words: Words) -> None:

@@ -1,7 +1,8 @@
-"""The quiz at the story's end: ten questions, each explained as soon as it is answered, and a score."""
+"""The quiz at the story’s end: questions, each explained as soon as it is answered, and a score."""
 
 import streamlit as st
 
+from specviz.core.number_words import in_words
 from specviz.data.lessons.quiz import QUIZ
 from specviz.ui.classes.membership import send_answers
 from specviz.ui.learn.page import ask
@@ -33,8 +34,8 @@ def _show_score(state: Learning) -> None:
     right, given = score(state)
     if not given:
         st.markdown(
-            "Ten questions. Each answer is explained as soon as you choose. Your answers stay in "
-            "this browser tab until you close it; the server does not save them."
+            f"{in_words(len(QUIZ)).capitalize()} questions. Each answer is explained as soon as you choose. Your "
+            f"answers stay in this browser tab until you close it; the server does not save them."
         )
         return
     line = f"**{right} of {given} right so far.**" if given < len(QUIZ) else f"**{right} of {len(QUIZ)} right.**"

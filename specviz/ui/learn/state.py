@@ -11,14 +11,14 @@ from specviz.data.lessons.steps import NUMBERED, STEPS
 from specviz.data.lessons.story import Words
 from specviz.data.page_link import PageLink
 
-Part = Literal["story", "quiz", "words", "why", "teach"]
+Part = Literal["story", "methods", "quiz", "words", "why", "teach"]
 PARTS: tuple[Part, ...] = get_args(Part)
 NAMES = {step.name: number for number, step in enumerate(STEPS)}
 NAMES["theatre"] = NAMES["no-gain"]  # the step's name in older links
 
 
 def _step(lesson: str) -> int:
-    """A step's place in STEPS, from its name, or from its number in the story before two steps were added."""
+    """A step's place in STEPS, from its name, or from its number in the story before three steps were added."""
     if lesson in NAMES:
         return NAMES[lesson]
     if re.fullmatch(r"[0-9]{1,3}", lesson) and 1 <= int(lesson) <= len(NUMBERED):
@@ -38,7 +38,7 @@ class LearnLink(PageLink):
         """One line for a part of the address that cannot be used."""
         return {
             "lesson": f"That link names no step of this story: the steps are 1 to {len(NUMBERED)}.",
-            "part": "That link names no part of this page: they are story, quiz, words, why and teach.",
+            "part": "That link names no part of this page: they are story, methods, quiz, words, why and teach.",
             "words": "That link asks for words that are neither plain nor technical.",
         }[field]
 

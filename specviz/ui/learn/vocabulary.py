@@ -7,10 +7,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from specviz.core.metrics import costs
+from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
-from specviz.data.lessons.glossary import GLOSSARY, Marked, Word
+from specviz.data.lessons.glossary import GLOSSARY
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import Words, facts_of, fill, round_at
+from specviz.data.lessons.word import Marked, Word
 from specviz.player.data import stage_data
 from specviz.ui.learn.payload import EntryPayload, RoundPicture, TimeBar, TimesPicture, VocabularyPayload
 from specviz.ui.learn.state import Learning
@@ -71,9 +73,12 @@ def _bars(word: Word, trace: Trace) -> list[TimeBar]:
     assert plain is not None
     step = 1000 * measured.step_seconds
     if word.picture == "prefill":
-        return [("reading the prompt", 1000 * trace.prefill_seconds.target, "verify"), ("one token", step, "verify")]
+        return [
+            ("reading the prompt", 1000 * known_seconds(trace.prefill_seconds.target), "verify"),
+            ("one token", step, "verify"),
+        ]
     if word.picture == "speedup":
-        both = 1000 * sum(round.seconds for round in trace.rounds)
+        both = 1000 * sum(known_seconds(round.seconds) for round in trace.rounds)
         return [("target alone", 1000 * sum(plain.seconds_per_token), "verify"), ("both together", both, "draft")]
     checked = measured.verification.get(trace.settings.draft_length + 1, 1.0)
     return [

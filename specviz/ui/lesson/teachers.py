@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plan_reader import MAX_BYTES, PlanError
 from specviz.data.lessons.plans import FOLDER, OWN, all_plans
-from specviz.models.allowed import offered_names
+from specviz.models.draft_menu import linked_names
 from specviz.ui.learn.state import Learning
 from specviz.ui.lesson.own_plans import OWN_PLANS, plan_named
 from specviz.ui.lesson.papers import offer_papers
@@ -103,7 +103,7 @@ def _take_file() -> None:
     if file is None:
         return
     try:
-        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), offered_names())
+        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names())
     except PlanError as error:
         name = file_label(file.name)
         visitor.plan_problems = [f"{name} is no lesson plan that can be shown:", *error.problems]

@@ -14,11 +14,12 @@ from specviz.core.errors import InputError
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
+from specviz.game.guesses import best_branch, branches
 from specviz.game.messages import Whose, explain, headline, wanted
 from specviz.game.words import words_of
 from specviz.player.data import stage_data
 from specviz.player.payload import Chip
-from specviz.ui.play.payload import PlayPayload, RivalPayload, TextPicture, TurnPicture
+from specviz.ui.play.payload import GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture, WordPayload
 from specviz.ui.shared.components import component, html_of
 
 RECORDED = ASSETS / "traces" / "play.json"
@@ -74,6 +75,7 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
     """The result of a draft, in a turn that was played."""
     assert turn.trace is not None
     round = turn.trace.rounds[0]
+    place = "there" if round.emitted.kind == "correction" else "for the next token"
     wants = wanted(readable(turn.trace).rounds[0]) if round.drafted else []
     return {
         "kind": "turn",
@@ -81,29 +83,39 @@ def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
         "title": headline(round),
         "said": "",
         "spoken": True,
-        "chips": _chips(turn.trace, round),
-        "words": [{"text": w.text, "fate": w.fate, "pieces": len(w.pieces)} for w in words_of(round)],
+        "guesses": [_guess(turn.trace, branch) for branch in branches(round)],
         "lines": explain(turn, whose),
-        "asked": f"The target’s probabilities {'there' if round.rejected else 'for the next token'}:",
+        "asked": f"The target’s probabilities {place}:",
         "wants": [(text, float(f"{p:.6f}"), mine) for text, p, mine in wants],
         "mine": whose,
         "rivals": [_rival(turn.trace, name, rival) for name, rival in turn.rivals.items()],
     }
 
 
+def _guess(trace: Trace, branch: Round) -> GuessPayload:
+    words = [WordPayload(text=word.text, fate=word.fate, pieces=len(word.pieces)) for word in words_of(branch)]
+    return {"chips": _chips(trace, branch), "words": words}
+
+
 def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
-    """What a rival drafted, as far as the visitor's text reaches: more would show how the text continues."""
-    chips = _chips(trace, rival)
+    """What a rival drafted, as far as the visitor's text reaches: more would show how the text continues.
+
+    Of a tree, the best branch.
+    """
+    branch = best_branch(rival)
+    chips = _chips(trace, branch)
     shown = chips[: len(trace.rounds[0].emitted_ids)]
-    hidden = max(0, len(rival.drafted) - len(shown))
-    accepted = f"{rival.accepted} of {len(rival.drafted)} accepted" if rival.drafted else ""
+    hidden = max(0, len(branch.drafted) - len(shown))
+    tree = f", a tree of {len(rival.drafted)}; this is its best branch" if rival.is_tree else ""
+    accepted = f"{branch.accepted} of {len(branch.drafted)} accepted{tree}" if rival.drafted else ""
     more = f"+ {hidden} hidden, {accepted}" if hidden else accepted
     return {"name": name, "chips": shown if rival.drafted else [], "more": more or "found nothing to draft"}
 
 
 def _chips(trace: Trace, round: Round) -> list[Chip]:
     """The chips of a round, as on the stage."""
-    alone = replace(trace, rounds=[replace(round, index=0)])
+    settings = replace(trace.settings, tree=None)  # a branch of a tree is a chain
+    alone = replace(trace, settings=settings, rounds=[replace(round, index=0)])
     return stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
 
 

@@ -20,8 +20,8 @@ def show_final(state: Playing) -> None:
     st.markdown(f"## {verdict(state.all_turns)}")
     st.table(_rows(state), hide_index=True)
     st.caption(
-        "All three drafted at the same places, with as many tokens, and the same target on this machine checked them. "
-        "Skipped turns do not count."
+        "All three drafted at the same places, with as many tokens (prompt lookup with as many at most), and the same "
+        "target on this machine checked them. Skipped turns do not count."
     )
     with st.container(key="play_again_ways", horizontal=True):
         plan = state.plan

@@ -12,7 +12,7 @@ def held_text(state: Playing) -> str | None:
     game = state if state.all_turns else state.before
     if game is None:
         return "" if state.begun else None
-    return dump_game(SavedGame(game.plan.link, game.place, game.games, game.typed, game.name))
+    return dump_game(SavedGame(game.plan.link, game.place, game.games, game.typed, game.name, game.second))
 
 
 def bring_back(text: str) -> None:
@@ -30,7 +30,7 @@ def bring_back(text: str) -> None:
         state.before = game
     else:
         session().play = game
-        set_widgets({"play_guess": game.typed})
+        set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
 
 
 def _playing(saved: SavedGame) -> Playing:
@@ -41,6 +41,7 @@ def _playing(saved: SavedGame) -> Playing:
         saved.games,
         here=turns[-1] if turns else None,
         typed=saved.typed,
+        second=saved.second,
         name=saved.name,
         link_read=True,
     )

@@ -19,6 +19,7 @@ from specviz.ui.play.state import Playing
 from specviz.ui.play.turns import (
     back_to_old,
     choose,
+    choose_two,
     finish,
     look_for_offers,
     next_prompt,
@@ -33,7 +34,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.heading import heading
 from specviz.ui.shared.kept import keep
 from specviz.ui.shared.notices import notices
-from specviz.ui.shared.persistent_widgets import restore_widgets
+from specviz.ui.shared.persistent_widgets import restore_widgets, with_value
 from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
 from specviz.ui.stage.component import stage
 
@@ -46,14 +47,16 @@ RULES: dict[Mode, str] = {
 FAIR = (
     f"The score compares you with two others at the same place in the same text: {MODEL}, a small draft model, and "
     "prompt lookup, which copies from the text so far. Each drafts as many tokens as you did (prompt lookup fewer, if "
-    "it finds no match), and the same target model checks all three in greedy decoding. The text continues with the "
-    "result of your turn; it is the target’s own text, whoever drafts. Your time to think is not counted: a real draft "
-    "has only milliseconds."
+    "it finds no match), and the same target model checks all three in greedy decoding. With a second guess your "
+    f"draft is a tree: {MODEL} then drafts a tree of as many tokens, as deep as yours. Prompt lookup has one guess a "
+    "place, so it drafts as deep as you did. The text continues with the result of your turn; it is the target’s own "
+    "text, whoever drafts. Your time to think is not counted: a real draft has only milliseconds."
 )
 FIGURES = (
-    "Accepted is the acceptance rate: accepted / drafted. Tokens per target call includes the target’s own token; the "
-    "target alone writes 1. A higher number makes the text come faster. A short draft is accepted more often, but a "
-    "long one gains more when it is right."
+    "Accepted is the acceptance rate: accepted / drafted. With two guesses all tokens of both are drafted, so the rate "
+    "is lower: compare the tokens per target call. These include the target’s own token; the target alone writes 1. A "
+    "higher number makes the text come faster. A short draft is accepted more often, but a long one gains more when it "
+    "is right."
 )
 
 
@@ -131,19 +134,30 @@ def _show_entry(state: Playing, inside: bool) -> None:
 
 
 def _show_input(state: Playing, inside: bool) -> None:
-    restore_widgets({"play_guess": state.typed})
+    restore_widgets({"play_guess": state.typed, "play_second": state.second})
     busy = state.slot.busy
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Type the rest of the last word, and more" if inside else "What are the next few words?",
             key="play_guess",
-            placeholder="type the next few words, then press Enter",
+            placeholder="type, then press Enter",
             autocomplete="off",
+        )
+        st.text_input(
+            "A second guess (optional)",
+            key="play_second",
+            placeholder="or else …",
+            autocomplete="off",
+            help=SECOND_HELP,
         )
         st.form_submit_button("Send", key="play_send", type="primary", on_click=send_typed, disabled=busy)
         st.form_submit_button("Skip", key="play_skip", on_click=skip, disabled=busy, help=SKIP_HELP)
 
 
+SECOND_HELP = (
+    "Another way in which the text may go on. The two guesses make a small tree: the target checks both in one pass "
+    "and takes the one that is right."
+)
 SKIP_HELP = "The target writes one token itself. It does not count."
 
 
@@ -151,11 +165,13 @@ def _show_candidates(state: Playing) -> None:
     busy = state.slot.busy
     if not state.offers:
         return
+    restore_widgets({"play_two": state.two})
     st.markdown("**How does the text continue?** Press a number, then Enter.")
     for number, offer in enumerate(state.offers):
-        chosen = number == state.chosen
+        chosen = number in state.chosen
+        mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
         st.button(
-            f"{'● ' if chosen else ''}{plain(offer.text)}",
+            f"{mark}{plain(offer.text)}",
             key=f"play_offer_{number}",
             type="primary" if chosen else "secondary",
             shortcut=str(number + 1),
@@ -165,9 +181,10 @@ def _show_candidates(state: Playing) -> None:
             args=(number,),
         )
     with st.container(key="play_pick_way", horizontal=True):
-        waits = busy or state.chosen is None
+        waits = busy or not state.chosen
         st.button("Send", key="play_send", type="primary", shortcut="Enter", on_click=send_chosen, disabled=waits)
         st.button("Skip", key="play_skip", on_click=skip, disabled=busy, help=SKIP_HELP)
+        st.checkbox("Two guesses", on_change=choose_two, help=SECOND_HELP, **with_value("play_two"))
 
 
 def _show_way_on(state: Playing) -> None:

@@ -3,9 +3,8 @@
 from typing import Literal, TypedDict
 
 from specviz.game.messages import Whose
+from specviz.game.words import Fate
 from specviz.player.payload import Chip, ShareRow
-
-Fate = Literal["accepted", "part", "rejected", "discarded"]
 
 
 class TextPicture(TypedDict):
@@ -28,6 +27,13 @@ class WordPayload(TypedDict):
     pieces: int
 
 
+class GuessPayload(TypedDict):
+    """One guess: its chips, the target's own token where it follows, and how its chips make words."""
+
+    chips: list[Chip]
+    words: list[WordPayload]
+
+
 class RivalPayload(TypedDict):
     """What another drafter proposed at the same position."""
 
@@ -44,8 +50,7 @@ class TurnPicture(TypedDict):
     title: str
     said: str
     spoken: bool
-    chips: list[Chip]
-    words: list[WordPayload]
+    guesses: list[GuessPayload]
     lines: list[str]
     asked: str
     wants: list[ShareRow]

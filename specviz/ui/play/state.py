@@ -16,9 +16,11 @@ class Playing:
     place: int = 0  # which prompt; PROMPTS when the game is over
     games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
     here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
-    chosen: int | None = None  # of the candidates
+    chosen: list[int] = field(default_factory=list)  # of the candidates: one, or two as two guesses
+    two: bool = False  # whether two candidates may be chosen
     slot: JobSlot[PlayResult] = field(default_factory=lambda: JobSlot("play", PlayResult))  # the turn being played
     typed: str = ""  # survives a visit to another page
+    second: str = ""  # the same of a second guess
     name: str = ""  # for the table only
     message: str = ""  # why nothing was played
     tries: int = 0  # messages so far: each brings the caret back

@@ -22,15 +22,15 @@ def new_game(plan: Plan) -> None:
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
-    session().play = Playing(plan, link_read=True, begun=True, name=old.name, before=unfinished)
-    set_widgets({"play_guess": ""})
+    state = session().play = Playing(plan, link_read=True, begun=True, name=old.name, two=old.two, before=unfinished)
+    _clear(state)
 
 
 def back_to_old() -> None:
     """Return to the previous game."""
     if (old := session().play.before) is not None:
         session().play = old
-        set_widgets({"play_guess": old.typed})
+        set_widgets({"play_guess": old.typed, "play_second": old.second, "play_two": old.two})
 
 
 def next_prompt() -> None:
@@ -38,8 +38,8 @@ def next_prompt() -> None:
     state = session().play
     state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
-    state.here, state.chosen, state.message, state.typed = None, None, "", ""
-    set_widgets({"play_guess": ""})
+    state.here, state.chosen, state.message = None, [], ""
+    _clear(state)
 
 
 def finish() -> None:
@@ -49,18 +49,19 @@ def finish() -> None:
 
 
 def send_typed() -> None:
-    """Send the typed words to be checked, if there are any."""
+    """Send the typed words to be checked, if there are any: one guess, or two for the same place."""
     state = session().play
-    state.typed = str(st.session_state.get("play_guess", ""))
+    _take_typed(state)
     if not state.slot.busy and not state.prompt_over:
-        _refuse_or_send(state, guess_problem(state.typed), "guess")
+        second = guess_problem(state.second) if state.second.strip() else None
+        _refuse_or_send(state, guess_problem(state.typed) or second, "guess")
 
 
 def send_chosen() -> None:
     """Send the chosen candidate to be checked."""
     state = session().play
     if not state.slot.busy and not state.prompt_over:
-        none = "Choose one of the candidates first." if state.chosen is None else None
+        none = None if state.chosen else "Choose one of the candidates first."
         _refuse_or_send(state, none, "guess")
 
 
@@ -74,7 +75,7 @@ def _refuse_or_send(state: Playing, problem: str | None, action: Literal["guess"
 def skip() -> None:
     """Let the target write one token. It does not count."""
     state = session().play
-    state.typed = str(st.session_state.get("play_guess", ""))
+    _take_typed(state)
     if not state.slot.busy and not state.prompt_over:
         _send(state, "skip")
 
@@ -88,21 +89,33 @@ def look_for_offers(state: Playing) -> None:
 
 
 def choose(number: int) -> None:
-    """Mark a candidate, without sending it."""
+    """Mark a candidate, or where two may be chosen take the mark away, without sending it."""
     state = session().play
-    state.chosen, state.message = number, ""
+    others = [one for one in state.chosen if one != number]
+    again = state.two and number in state.chosen
+    state.chosen = others if again else [*others, number][-2 if state.two else -1 :]
+    state.message = ""
+
+
+def choose_two() -> None:
+    """Let two candidates be chosen, or only one again."""
+    state = session().play
+    state.two = bool(st.session_state.play_two)
+    state.chosen = state.chosen if state.two else state.chosen[-1:]
 
 
 def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
     picks = state.plan.mode == "pick"
-    picked = state.offers[state.chosen].token_ids if picks and action == "guess" and state.chosen is not None else []
+    picked = [state.offers[number].token_ids for number in state.chosen if picks and action == "guess"]
     ask = Ask(
         action,
         state.here.text_ids if state.here else [],
         joins=bool(state.here and state.here.joins),
         guess=state.typed if action == "guess" and not picked else "",
-        picked=picked,
+        picked=picked[0] if picked else [],
         offers=picks,
+        second=state.second if action == "guess" and not picked else "",
+        other=picked[1] if len(picked) == 2 else [],
     )
     request = RunRequest(state.preset.text, settings=DecodeSettings(seed=state.plan.seed))
     state.message = ""
@@ -127,10 +140,20 @@ def refresh(patience: float = 0.0) -> bool:
 
 
 def _take(state: Playing, turn: Turn) -> None:
-    state.here, state.chosen = turn, None
+    state.here, state.chosen = turn, []
     if turn.trace is None:
         return
     state.turns.append(turn)
     if turn.scored:  # after a skip the visitor may still want what was typed
-        state.typed = ""
-        set_widgets({"play_guess": ""})
+        _clear(state)
+
+
+def _take_typed(state: Playing) -> None:
+    """What the visitor typed survives a message, and a visit to another page."""
+    state.typed = str(st.session_state.get("play_guess", ""))
+    state.second = str(st.session_state.get("play_second", ""))
+
+
+def _clear(state: Playing) -> None:
+    state.typed = state.second = ""
+    set_widgets({"play_guess": "", "play_second": ""})

@@ -44,10 +44,16 @@ def controls() -> Wanted:
 def _more() -> None:
     with st.expander("More settings"):
         columns = st.columns(4, gap="medium")
-        widgets = (CONTROLS.top_k, CONTROLS.top_p, CONTROLS.seed, CONTROLS.precision)
-        for column, widget in zip(columns, widgets, strict=True):
+        widgets = (
+            (CONTROLS.top_k, CONTROLS.tree),
+            (CONTROLS.top_p, CONTROLS.draft_sampling),
+            (CONTROLS.seed, CONTROLS.verification),
+            (CONTROLS.precision,),
+        )
+        for column, below in zip(columns, widgets, strict=True):
             with column:
-                widget()
+                for widget in below:
+                    widget()
 
 
 def position_and_draws() -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
+from specviz.core.names import short_name
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
@@ -79,9 +80,9 @@ def _greedy_row(row: GreedyRow) -> dict[str, str | int]:
         "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
         "difference": DIFFERENCES[_state(row)],
         "drafts accepted": f"{row.accepted} of {row.drafted}",
-        "draft length": row.draft_length,
-        "draft": row.draft,
-        "target": f"{row.target} ({row.dtype})",
+        "draft length": f"{row.draft_length}, tree {row.tree}" if row.tree else row.draft_length,
+        "draft": short_name(row.draft),
+        "target": f"{short_name(row.target)} ({row.dtype})",
     }
 
 
@@ -108,8 +109,9 @@ def show_difference(row: GreedyRow, source: Source, key: str) -> None:
         return
     sentence = judged.sentence[0].upper() + judged.sentence[1:]
     mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
+    target = plain(short_name(row.target))
     st.markdown(
-        f"{badge(source)} {plain(row.target)} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the texts "
+        f"{badge(source)} {target} in {row.dtype}, prompt {plain(row.preset or 'of your own')}: the texts "
         f"differ from new token {tie.position + 1} on.  \n{mark}[**{plain(sentence)}.**]"
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")

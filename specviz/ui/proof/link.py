@@ -13,7 +13,8 @@ from specviz.measure.proof.rows import MOST_DRAWS
 from specviz.measure.proof.rule_names import FORGETFUL, RULES, Position, RuleName
 
 DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
-WRONG: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
+SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
+FIRST_SWITCH: RuleName = "no-residual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Wanted:
     preset: str | None = None
     position: Position = "first"
     draws: int = 2000
-    rule: RuleName = WRONG[1]  # the switch chosen
+    rule: RuleName = FIRST_SWITCH  # the switch chosen
     problem: str | None = None  # why it cannot be run
 
     def link(self, rule: RuleName | None = None) -> dict[str, str]:
@@ -38,7 +39,7 @@ class ProofLink(RunLink):
 
     position: Annotated[Position, Field(description="a position known here")] = "first"
     draws: Annotated[int, DIGITS, one_of(DRAWS), Field(description=f"one of {', '.join(map(str, DRAWS))}")] = 2000
-    rule: Annotated[RuleName, one_of(WRONG), Field(description="a rule known here")] = WRONG[1]
+    rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
 
 
 def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[Wanted, list[str]]:

@@ -60,7 +60,7 @@ def _what(outcome: Outcome) -> str:
     after = "" if outcome.position == "first" else f", after {texts:,} texts"
     return (
         f"{POSITIONS[outcome.position]}{after}; {draft} → {plain(request.target)}, temperature "
-        f"{request.settings.temperature:g}, draft length {request.settings.draft_length}."
+        f"{request.settings.temperature:g}, draft length {request.settings.draft_length}{request.settings.manner}."
     )
 
 

@@ -79,8 +79,9 @@ def _draw(wanted: Wanted, rule: RuleName) -> None:
 def _switches(state: Proving, wanted: Wanted) -> None:
     st.header("Break it on purpose", anchor="broken")
     st.markdown(
-        "A test that cannot fail proves nothing. Each switch below breaks one part of the method, as real programs "
-        "have done by mistake. The same tests should find it. A real run never uses these switches."
+        "A test that cannot fail proves nothing. Each switch below changes one part of the method. Some are mistakes "
+        "that real programs made; some are **lossy by design**: they give up the target’s distribution to be faster. "
+        "The same tests should find them all. A run can use what is lossless, and nothing else."
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -99,7 +100,14 @@ def _switches(state: Proving, wanted: Wanted) -> None:
 
 
 def _switch_label(rule: RuleText) -> str:
-    return f"{rule.title} · :blue[✓ lossless, slower]" if rule.lossless else f"{rule.title} · :orange[✗ WRONG]"
+    return f"{rule.title} · :{'blue' if rule.lossless else 'orange'}[{mark_of(rule)}]"
+
+
+def mark_of(rule: RuleText) -> str:
+    """What kind of switch it is, in two or three words."""
+    if rule.lossless:
+        return "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
+    return "✗ lossy by design" if rule.by_design else "✗ WRONG"
 
 
 def _caption(state: Proving, rule: RuleText) -> str:
@@ -126,7 +134,7 @@ def _caption_of_row(state: Proving) -> str:
 
 
 def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
-    mark = ":blue-badge[✓ LOSSLESS, SLOWER]" if rule.lossless else ":orange-badge[✗ WRONG]"
+    mark = f":{'blue' if rule.lossless else 'orange'}-badge[{mark_of(rule).upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
@@ -166,6 +174,9 @@ def _acceptance(state: Proving) -> None:
         _acceptance_row("The real rule: Σ min(p, q)", real, real.batches[0].sum_of_minima),
         _acceptance_row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products),
     ]
+    if (certain := real.batches[0].most_probable) is not None:
+        name = "The draft’s most probable token (vLLM, llama.cpp): p(argmax q)"
+        rows.append(_acceptance_row(name, real, certain) | {"counted": "not drawn"})
     st.table(rows, hide_index=True)
 
 

@@ -78,8 +78,11 @@ def _more_controls() -> None:
             CONTROLS.top_k()
             CONTROLS.top_p()
         with third:
+            CONTROLS.tree()
             CONTROLS.schedule()
         with fourth:
+            CONTROLS.draft_sampling()
+            CONTROLS.verification()
             CONTROLS.precision()
 
 

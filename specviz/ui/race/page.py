@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from specviz.core.names import short_name
 from specviz.data.lessons.glossary import explained
 from specviz.data.permalink import left_out_of_link
 from specviz.measure.pace import Pace, in_minutes
@@ -113,14 +114,15 @@ def _caption(racing: Racing, laps: list[RaceLap]) -> str:
     """What the race on screen was of, and whether the controls have moved on since."""
     first = laps[0].speculative
     assert first.drafter is not None
-    draft = plain(first.drafter.name) if first.drafter.kind == "model" else "prompt lookup"
+    lookup = first.drafter.kind == "prompt-lookup"
+    draft = "prompt lookup" if lookup else plain(short_name(first.drafter.name))
     settings = first.settings
     policy = "" if settings.draft_schedule == "fixed" else f" ({SCHEDULE_LABELS[settings.draft_schedule].lower()})"
     repeats = len(laps[0].plain_seconds)
     of = (
-        f"{plain(first.target.name)} ({plain(first.target.dtype)}) with {draft}, "
-        f"γ = {settings.draft_length}{policy}, temperature {settings.temperature:g}, {settings.max_new_tokens} tokens, "
-        f"{repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
+        f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {draft}, "
+        f"γ = {settings.draft_length}{policy}{settings.manner}, temperature {settings.temperature:g}, "
+        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
     )
     if not racing.laps:
         return f"A recorded race: {of}. Press **Start the race** to run yours here."

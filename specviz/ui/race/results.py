@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
@@ -75,6 +76,7 @@ def mean_sentence(laps: Sequence[RaceLap], verdict: Verdict) -> str:
     return f"The mean {_over(laps, verdict)[:-1]} is {verdict.speedup:.2f}×: it describes none of these kinds."
 
 
+DISCARDED = "Never judged: drafted after a rejected token, or in a tree not on the way that was taken."
 TABLE_CAPTION = (
     "The speedup is computed from pairs of runs that were timed back to back, alternately the target alone first and "
     "speculative decoding first: it is the geometric mean of their ratios, seconds of the target alone / seconds of "
@@ -148,7 +150,7 @@ def _columns() -> dict[str, Any]:
         **{name: st.column_config.TextColumn(alignment="right") for name in ranges},
         "quality": st.column_config.TextColumn(width="medium"),
         **numbers("%d", "accepted", "rejected"),
-        **numbers("%d", "discarded", explanation="Drafted after a rejected token: the target never checked them."),
+        **numbers("%d", "discarded", explanation=DISCARDED),
         **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
         **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
     }
@@ -235,7 +237,7 @@ def _difference(lap: RaceLap, at: int, lead: float) -> str:
     before = " ".join(f"“{text}”" for text in lap.plain_tokens[max(0, at - CONTEXT_TOKENS) : at])
     ours, theirs = lap.speculative_tokens[at], lap.plain_tokens[at]
     target = lap.plain.target
-    why = judge_difference(lead, target.dtype, target.name).sentence
+    why = judge_difference(lead, target.dtype, short_name(target.name)).sentence
     after = f" after {before}" if before else ""
     return (
         f"They differ from token {at + 1} on{after}: speculative decoding wrote “{ours}”, the target alone “{theirs}”. "

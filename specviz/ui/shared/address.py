@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from specviz.models.allowed import may_be_typed, offered_names
+from specviz.models.allowed import may_be_typed
+from specviz.models.draft_menu import linked_names
 from specviz.ui.session import session
 
 
@@ -27,6 +28,6 @@ def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
 
 
 def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
-    """The model names a link may hold: the menus', or whatever it says where the operator allows any."""
+    """The names of models and heads that a link may hold: the menus', or what it says where the operator allows any."""
     asked = [*link.get("target", []), *link.get("draft", [])] if may_be_typed() else []
-    return [*offered_names(), *asked]
+    return [*linked_names(), *asked]

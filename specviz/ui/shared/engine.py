@@ -12,12 +12,13 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.core.request import RunRequest
+from specviz.data.first_run import first_trace
 from specviz.service import EngineService
 from specviz.service.fleet import engines_wanted
 from specviz.service.protocol import Calibrate
 from specviz.service.run_store import RunStore, default_folder
 
-HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small machines have two
+HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small hosts have hardly one
 
 
 @dataclass(frozen=True)
@@ -48,23 +49,32 @@ def _service() -> EngineService:
     return EngineService(store=RunStore(default_folder()), engines=engines_wanted())
 
 
+def start_engine() -> None:
+    """Start the engine now, once."""
+    with _one_at_a_time:
+        _start()
+
+
 def start_engine_soon() -> None:
     """Start the engine once the first page has had the processor to itself for a moment."""
     with _one_at_a_time:
-        _starting()
+        _head_start()
 
 
 @cache
-def _starting() -> None:
-    timer = Timer(HEAD_START_SECONDS, _start_engine)
+def _head_start() -> None:
+    timer = Timer(HEAD_START_SECONDS, start_engine)
     timer.daemon = True
     timer.start()
 
 
-def _start_engine() -> None:
-    """And have the first pair's costs measured before the first visitor asks: then nobody waits and polls for them."""
+@cache
+def _start() -> None:
+    """And have the costs of the first screen's pair measured before anyone asks: then nobody waits for them."""
     engine().start()
-    engine().submit("the server itself", "costs", lambda job: Calibrate(job, RunRequest("")))
+    first = first_trace()
+    pair = (first.target.name, first.drafter.name) if first and first.drafter else ()
+    engine().submit("the server itself", "costs", lambda job: Calibrate(job, RunRequest("", *pair)))
 
 
 def let_script_end() -> None:

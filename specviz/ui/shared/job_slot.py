@@ -7,6 +7,7 @@ from threading import Lock
 from time import monotonic
 from typing import Generic, Literal, TypeVar
 
+from specviz.core.names import short_name
 from specviz.service.job import JobView, Slot, State
 from specviz.service.protocol import JobCommand
 from specviz.ui.shared.engine import engine, let_script_end, visitor
@@ -164,6 +165,8 @@ def waiting_line(view: JobView) -> str | None:
     loading = view.loading
     if loading is None:
         return "starting"
+    model = short_name(loading.model)
     if loading.bytes_total:
-        return f"downloading {loading.model}: {loading.bytes_done / 1e6:.0f} of {loading.bytes_total / 1e6:.0f} MB"
-    return f"loading {loading.model}"
+        done, total = loading.bytes_done, loading.bytes_total
+        return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
+    return f"loading {model}"

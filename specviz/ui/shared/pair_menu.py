@@ -1,9 +1,16 @@
 """Pairs worth trying: what each one shows, from which source, and how much memory it needs. Nothing is loaded."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from specviz.core.request import PROMPT_LOOKUP
-from specviz.models.pairs import HUB_MODELS, PAIRS, Pair, known_models
+from specviz.core.names import is_path, short_name
+from specviz.core.request import EARLY_EXIT, PROMPT_LOOKUP
+from specviz.models.allowed import offered_names
+from specviz.models.catalogue import bundled_heads
+from specviz.models.draft_menu import draft_groups
+from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
+from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 LESSONS = {
@@ -16,13 +23,19 @@ HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
 
 
 def model_label(name: str) -> str:
-    """A model in a menu: its short name, its size, and whether it has to be downloaded."""
+    """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
     if name == PROMPT_LOOKUP:
         return "prompt lookup · no model"
+    if name.startswith(EARLY_EXIT):
+        layers = name.removeprefix(EARLY_EXIT)
+        return f"early exit, {layers} {'layer' if layers == '1' else 'layers'} · no model"
+    for head in bundled_heads():
+        if head.name == name:
+            return f"{name} · head · {_millions(head.parameters)}"
     model = known_models().get(name)
     short = name.rpartition("/")[2]
     if model is None:
-        return name
+        return f"{short_name(name)} · folder" if is_path(name) else name
     return f"{short} · {_millions(model.parameters)}{' · download' if name in HUB_NAMES else ''}"
 
 
@@ -30,17 +43,20 @@ def pair_menu(measured_here: str | None) -> None:
     """Choose a pair; the target and draft menus follow. `measured_here`: what this session measured of the pair now."""
     st.selectbox(
         "Pairs worth trying",
-        range(len(PAIRS)),
+        [index for index, pair in enumerate(PAIRS) if {pair.target, pair.draft} <= {*offered_names()}],
         index=None,
         key="pair",
-        format_func=lambda index: _pair_label(PAIRS[index]),
+        format_func=lambda index: pair_label(PAIRS[index]),
         placeholder="Choose a pair",
         on_change=_fill_in_pair,
     )
+    for group in draft_groups():
+        if st.session_state.draft in group.names:
+            st.caption(f"**{group.title}.** {group.about} {group.used}")
     asked = (st.session_state.target, st.session_state.draft)
     for pair in PAIRS:
         if (pair.target, pair.draft) == asked:
-            st.markdown(f"**Now: {_pair_label(pair)}**")
+            st.markdown(f"**Now: {pair_label(pair)}**")
             if measured_here:
                 st.markdown(f"Measured here, last run: {measured_here}")
             _about(pair)
@@ -51,15 +67,37 @@ def _about(pair: Pair) -> None:
         source = "its model card" if statement.source.startswith("assets/") else statement.source
         st.caption(f"{statement.text} ({source})")
     exact, half = pair.float32_bytes / 1e9, pair.bfloat16_bytes / 1e9
-    hub = [name for name in (pair.target, pair.draft) if name in HUB_NAMES]
-    where = "downloaded from the Hub at the first run" if hub else "bundled"
-    st.caption(f"Weights of both: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16; {where}.")
+    in_memory = f"Weights of both in memory: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16."
+    st.caption(f"{in_memory} {what_it_downloads(pair)}")
 
 
-def _pair_label(pair: Pair) -> str:
+def what_it_downloads(pair: Pair) -> str:
+    """What the first run of a pair gets from the Hub, and how much that is at least: a sentence."""
+    hub = _from_hub(pair)
+    if not hub:
+        return "Both ship with this app: nothing is downloaded."
+    names = " and ".join(plain(model.name) for model in hub)
+    return (
+        f"The first run downloads {names} from the Hub, at least {_gigabytes(hub)}: 2 bytes a parameter, and some "
+        "files have 4. What is on the server already is not downloaded again."
+    )
+
+
+def _from_hub(pair: Pair) -> list[KnownModel]:
+    return [model for model in pair.models if model.name in HUB_NAMES]
+
+
+def _gigabytes(models: Sequence[KnownModel]) -> str:
+    return f"{sum(model.bfloat16_bytes for model in models) / 1e9:.2f} GB"
+
+
+def pair_label(pair: Pair) -> str:
+    """A pair in the menu: what it shows, and how much its first run downloads."""
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
     basis = "" if pair.lesson == "open" else f" ({pair.basis})"
-    return f"{draft} → {target} · {LESSONS[pair.lesson]}{basis}"
+    hub = _from_hub(pair)
+    size = f" · downloads {_gigabytes(hub)} or more" if hub else ""
+    return f"{draft} → {target} · {LESSONS[pair.lesson]}{basis}{size}"
 
 
 def _fill_in_pair() -> None:

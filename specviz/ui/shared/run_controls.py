@@ -6,11 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.core.request import PROMPT_LOOKUP, RunRequest
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSchedule
-from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K
+from specviz.core.request import RunRequest
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
+from specviz.core.tree_shape import parse_tree, with_depth
+from specviz.data.permalink import MAX_NEW_TOKENS, MAX_SEED, MAX_TEMPERATURE, MAX_TOP_K, NO_TREE
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
-from specviz.models.allowed import may_be_typed, offered_names
+from specviz.models.allowed import may_be_typed, offered_names, typed_names
+from specviz.models.draft_menu import draft_groups, offered_drafts
 from specviz.ui.shared.pair_menu import model_label
 from specviz.ui.shared.persistent_widgets import fresh_key, set_widgets, with_index, with_value
 
@@ -18,7 +20,11 @@ OWN_TEXT = "own"  # the prompt menu's entry for text that is not a preset
 SHOWN_CHARACTERS = 70  # of a preset in the menu
 
 TARGET_HELP = "The model whose text is wanted. It checks all drafted tokens in one pass, and has the last word."
-DRAFT_HELP = "The cheap proposer. Prompt lookup needs no model: it copies what followed the same words earlier."
+DRAFT_HELP = "The cheap proposer."
+TYPED_HELP = (
+    "A Hub id is owner/name, for example HuggingFaceTB/SmolLM2-135M: this server then downloads the model. A folder is "
+    "on this server and has config.json, the tokenizer and weights in safetensors."
+)
 LENGTH_HELP = "γ: how many tokens the draft proposes before the target checks them."
 SCHEDULE_HELP = (
     "Fixed: γ tokens in every round. Heuristic, an option of transformers: it starts at γ and drafts two more after a "
@@ -31,6 +37,23 @@ SCHEDULE_LABELS: dict[DraftSchedule, str] = {
     "heuristic": "Heuristic: +2 or −1",
     "confidence": "Stop when unsure",
 }
+DRAFT_SAMPLING_HELP = (
+    "Above temperature 0. A random token: drawn from the draft’s probabilities q. Its most probable token: as vLLM, "
+    "SGLang and llama.cpp do; its q is then 1. The text has the target’s distribution either way."
+)
+DRAFT_SAMPLING_LABELS: dict[DraftSampling, str] = {"sample": "A random token", "argmax": "Its most probable token"}
+VERIFICATION_HELP = (
+    "Above temperature 0. Token by token: the first rejected token ends the round. The block at once: the draft is "
+    "judged as a whole (block verification, arXiv 2403.10444), and on average no fewer tokens are accepted. The text "
+    "has the target’s distribution either way."
+)
+VERIFICATION_LABELS: dict[VerificationMode, str] = {"token": "Token by token", "block": "The block at once"}
+TREES = (NO_TREE, "2,2", "4,2,1", "dynamic:8", "dynamic:16", "dynamic:32")
+TREE_HELP = (
+    "Several guesses for one place, all checked in one pass of the target. 4,2,1: four guesses for the first place, "
+    "two after each of them, one after each of those. Dynamic: the most probable paths, as in EAGLE-2. The draft "
+    "length is the depth of the tree. A tree has a fixed draft length, and is verified token by token."
+)
 TOKENS_HELP = "How many tokens each decoder writes at most."
 TOP_K_HELP = "Draw only from the k most likely tokens."
 TOP_P_HELP = "Draw only from the most likely tokens that have this much probability together."
@@ -49,6 +72,20 @@ def preset_label(name: str) -> str:
     if preset is None or workload is None:
         return "Your own text"
     return f"{workload.title} · {first_words(preset.text, SHOWN_CHARACTERS)}"
+
+
+def draft_help() -> str:
+    """What the groups of the Draft menu are, as Markdown."""
+    groups = [f"**{group.title}.** {group.about} {group.used}" for group in draft_groups()]
+    return "\n\n".join([DRAFT_HELP, *groups])
+
+
+def tree_label(tree: str) -> str:
+    """A tree in a menu: its shape, and how many guesses it has."""
+    if tree == NO_TREE:
+        return "None: one guess a place"
+    shape = parse_tree(tree)
+    return f"{tree} · {shape.nodes} guesses" if shape.children else f"dynamic · the best {shape.nodes} guesses"
 
 
 def first_words(text: str, characters: int) -> str:
@@ -86,12 +123,18 @@ class RunControls:
         self._model("Target", "target", offered_names(), TARGET_HELP)
 
     def draft(self) -> None:
-        """The model that drafts, or prompt lookup."""
-        self._model("Draft", "draft", [*offered_names(), PROMPT_LOOKUP], DRAFT_HELP)
+        """What drafts: a small model, a head on the target, or no model."""
+        self._model("Draft", "draft", offered_drafts(), draft_help())
 
     def draft_length(self) -> None:
-        """γ."""
-        st.slider("Draft length", 1, MAX_DRAFT_LENGTH, help=LENGTH_HELP, **with_value(self._key("gamma")))
+        """γ. A tree of a fixed shape follows it."""
+        chosen = with_value(self._key("gamma")) | {"help": LENGTH_HELP, "on_change": self._fit_tree}
+        st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **chosen)
+
+    def set_draft_length(self, length: int) -> None:
+        """Take γ from the stage, which has the only slider for it on its page."""
+        set_widgets({self._key("gamma"): length})
+        self._fit_tree()
 
     def temperature(self, least: float = 0.0, explanation: str = TEMPERATURE_HELP) -> None:
         """From `least` on."""
@@ -119,7 +162,22 @@ class RunControls:
 
     def schedule(self) -> None:
         """How the draft length changes from round to round."""
-        self._radio("Draft length schedule", "schedule", SCHEDULE_LABELS, SCHEDULE_HELP)
+        self._radio("Draft length schedule", "schedule", SCHEDULE_LABELS, SCHEDULE_HELP, disabled=self._has_tree)
+
+    def draft_sampling(self) -> None:
+        """Which token of its distribution the draft takes."""
+        self._radio("The draft takes", "draft_sampling", DRAFT_SAMPLING_LABELS, DRAFT_SAMPLING_HELP)
+
+    def verification(self) -> None:
+        """How a draft is judged."""
+        self._radio("Verification", "verification", VERIFICATION_LABELS, VERIFICATION_HELP, disabled=self._has_tree)
+
+    def tree(self) -> None:
+        """Whether a draft has several guesses a place. What does not go with a tree follows it."""
+        key = self._widget_key("tree")
+        options = list(dict.fromkeys([*TREES, self._value("tree")["value"]]))
+        chosen = with_index(self._key("tree"), options) | {"key": key, "help": TREE_HELP, "format_func": tree_label}
+        self._store("tree", st.selectbox("Tree", options, on_change=self._fit_to_tree, args=(key,), **chosen))
 
     def precision(self) -> None:
         """The models' number formats."""
@@ -139,6 +197,9 @@ class RunControls:
             "top_p": settings.top_p or 1.0,
             "tokens": settings.max_new_tokens,
             "seed": settings.seed,
+            "draft_sampling": settings.draft_sampling,
+            "verification": settings.verification,
+            "tree": settings.tree or NO_TREE,
         }
         return {self._key(name): value for name, value in values.items()}
 
@@ -150,6 +211,7 @@ class RunControls:
             key = self._key(name)
             return st.session_state.get(key, default[key])
 
+        tree = None if value("tree") == NO_TREE else with_depth(value("tree"), value("gamma"))
         settings = DecodeSettings(
             max_new_tokens=value("tokens"),
             draft_length=value("gamma"),
@@ -158,7 +220,10 @@ class RunControls:
             top_p=None if value("top_p") == 1 else round(value("top_p"), 4),
             seed=value("seed"),
             stop_at_eos=stop_at_eos,
-            draft_schedule=value("schedule"),
+            draft_schedule="fixed" if tree else value("schedule"),
+            draft_sampling=value("draft_sampling"),
+            verification="token" if tree else value("verification"),
+            tree=tree,
         )
         return RunRequest(prompt, value("target"), value("draft"), value("precision"), settings)
 
@@ -168,10 +233,39 @@ class RunControls:
         options = list(dict.fromkeys([*names, st.session_state[key]]))
         more = with_index(key, options) | {"format_func": model_label, "help": explanation}
         st.selectbox(label, options, accept_new_options=may_be_typed(), **more)
+        if may_be_typed():
+            st.caption(f"Or type {typed_names()}.", help=TYPED_HELP)
 
-    def _radio(self, label: str, name: str, labels: Mapping[Any, str], explanation: str) -> None:
+    def _radio(
+        self, label: str, name: str, labels: Mapping[Any, str], explanation: str, *, disabled: bool = False
+    ) -> None:
         options = with_index(self._key(name), labels) | {"key": self._widget_key(name), "help": explanation}
-        self._store(name, st.radio(label, list(labels), format_func=labels.__getitem__, **options))
+        chosen = st.radio(label, list(labels), format_func=labels.__getitem__, disabled=disabled, **options)
+        self._store(name, chosen)
+
+    @property
+    def _has_tree(self) -> bool:
+        return bool(st.session_state.get(self._key("tree"), NO_TREE) != NO_TREE)
+
+    def _fit_to_tree(self, key: str) -> None:
+        """A tree was chosen: its depth is the draft length, which is fixed, and it is verified token by token."""
+        state, tree = st.session_state, st.session_state[key]
+        if tree == NO_TREE:
+            return
+        depth = parse_tree(tree).depth or state.get(self._key("gamma"))
+        follows = {"gamma": depth, "schedule": "fixed", "verification": "token"}
+        wanted = {self._key(name): value for name, value in follows.items()}
+        changed = {name: value for name, value in wanted.items() if state.get(name, value) != value}
+        if changed:
+            set_widgets({self._key("tree"): tree, **changed})
+
+    def _fit_tree(self) -> None:
+        """The draft length was chosen: a tree of a fixed shape gets as many depths."""
+        state, key = st.session_state, self._key("tree")
+        tree = state.get(key, NO_TREE)
+        fitted = tree if tree == NO_TREE else with_depth(tree, state[self._key("gamma")])
+        if fitted != tree:
+            set_widgets({key: fitted})
 
     def _key(self, name: str) -> str:
         return f"{self.prefix}{name}"

@@ -73,5 +73,6 @@ def _run() -> Any:
 
 @cache
 def _component() -> Any:
-    styles = ("stage/stage.css", "stage/diagram.css", "stage/tour.css", "stage/views.css", "stage/paper.css")
+    names = ("stage", "tree", "diagram", "tour", "views", "paper")
+    styles = tuple(f"stage/{name}.css" for name in names)
     return component("specviz_stage", html_of("stage/stage.html"), styles, "stage/component.js")

@@ -7,13 +7,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.prompts import prompt_problem
-from specviz.core.request import PROMPT_LOOKUP, RunRequest
-from specviz.core.trace import Trace
+from specviz.core.request import RunRequest
+from specviz.core.trace import NAMED, Trace
 from specviz.core.verdict import verdict_of_run
+from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.data.workloads import WORKLOADS
-from specviz.models.allowed import offered_names
+from specviz.models.draft_menu import is_offered
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, models_in
 from specviz.ui.shared.engine import engine
@@ -130,7 +131,7 @@ def _tour_button() -> None:
 
 def _begin_tour() -> None:
     """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
-    watching, default = session().watch, Form().current
+    watching, default = session().watch, first_asked()
     at = 1 if watching.tour.open else watching.tour.at or 1
     form = watching.form
     if form.current != default:
@@ -145,7 +146,7 @@ def _begin_tour() -> None:
 
 def ask_draft_length(length: int) -> None:
     """Take the draft length from the stage: its slider is the only one on the page."""
-    set_widgets({"gamma": length})
+    CONTROLS.set_draft_length(length)
     session().watch.form.slider_released = True
 
 
@@ -164,6 +165,9 @@ def _slider_controls() -> None:
 def _more_settings(more: RunControls) -> None:
     more.top_k()
     more.top_p()
+    more.tree()
+    more.draft_sampling()
+    more.verification()
     more.schedule()
     more.tokens()
     more.seed()
@@ -175,7 +179,7 @@ def _measured_here() -> str | None:
     watching, wanted = session().watch, (st.session_state.target, st.session_state.draft)
     for run in reversed(watching.finished):
         drafter = run.trace.drafter
-        if drafter and drafter.kind == "model" and (run.trace.target.name, drafter.name) == wanted:
+        if drafter and (run.trace.target.name, drafter.asked_as) == wanted:
             verdict = verdict_of_run(run.trace, watching.costs.get((*wanted, st.session_state.precision)))
             return headline(verdict) if verdict else None
     return None
@@ -192,8 +196,11 @@ def _take_link_once() -> None:
         linked = request_from_link(given, models_in(given))
         form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
         asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}
-        form.acted = bool(asked) and linked.run != FIRST
-        if strangers := [name for name in _models(linked.request) if name not in offered_names()]:
+        if asked <= {"run", "step"} and linked.run in (None, FIRST):
+            form.current = first_asked()
+        # An older link to the first run has its settings too; where another run was recorded since, it runs those.
+        form.acted = bool(asked) and (linked.run != FIRST or form.current != first_asked())
+        if strangers := _strangers(linked.request):
             form.acted = False  # a link alone starts no download
             form.notes.append(f"The link names {' and '.join(strangers)}: press Run again to load it.")
         form.link_read = True
@@ -202,8 +209,9 @@ def _take_link_once() -> None:
     restore_widgets(_values(*form.current))
 
 
-def _models(request: RunRequest) -> list[str]:
-    return [name for name in dict.fromkeys([request.target, request.draft]) if name != PROMPT_LOOKUP]
+def _strangers(request: RunRequest) -> list[str]:
+    """The models that are in no menu."""
+    return [name for name in dict.fromkeys([request.target, request.draft]) if not is_offered(name)]
 
 
 def _open_run(run_id: str) -> None:
@@ -238,13 +246,21 @@ def fill_in_trace(trace: Trace) -> Asked | None:
 
 def request_of(trace: Trace) -> RunRequest | None:
     """What would run this again here; None where the controls cannot ask for it."""
-    if trace.drafter is None or trace.drafter.kind == "person":
+    if trace.imported or trace.drafter is None or trace.drafter.kind not in (*NAMED, "prompt-lookup"):
         return None
     exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
-    draft = trace.drafter.name if trace.drafter.kind == "model" else PROMPT_LOOKUP
+    draft = trace.drafter.asked_as
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact" if exact else "fast", trace.settings)
-    linked = request_from_link(link_of(request), offered_names())
+    link = link_of(request)
+    linked = request_from_link(link, models_in({name: [value] for name, value in link.items()}))
     return request if not linked.problems and linked.request == request else None
+
+
+def first_asked() -> Asked:
+    """What the recorded first run was asked for; where it is missing, what a link without settings asks for."""
+    trace = first_trace()
+    request = request_of(trace) if trace else None
+    return (request, _preset_of(request)) if request else Form().current
 
 
 def _preset_of(request: RunRequest) -> str | None:

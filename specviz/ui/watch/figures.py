@@ -54,7 +54,7 @@ def verification_figure(costs: Costs) -> Figure:
         "name": "measured here",
         "hovertemplate": "%{x} tokens at once: %{y:.2f} steps, measured<extra></extra>",
     }
-    x = axis("tokens read at once, k", dtick=2)
+    x = axis("tokens read at once, k", dtick=2 if lengths[-1] <= 20 else 8)
     y = axis("v(k), target steps", range=[0, max(3.0, 1.2 * max(measured))])
     return figure([one_by_one, here], HEIGHT, x=x, y=y, **level(1, "free verification"))
 

@@ -1,6 +1,6 @@
 """A run as a file: saved to be opened here again, saved as a page that plays it offline, or opened."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -11,17 +11,18 @@ from specviz.core.trace import dump_trace
 from specviz.player.html_file import page_that_says
 from specviz.player.offline import offline_page
 from specviz.player.replay import replay_data
+from specviz.ui.watch.opening import open_one
 from specviz.ui.watch.state import Shown
 
 OFFLINE_HELP = "One HTML file that plays this run with its token inspector, from disk, without a network."
 HERE_ONLY = ("localhost", "127.0.0.1", "::1")
 
 
-def show_files(shown: Shown, costs: Costs | None, link: Mapping[str, str], on_open: Callable[[], None]) -> None:
-    """Save the run on screen, or open one; the opened file is in `st.session_state.trace_file`."""
+def show_files(shown: Shown, costs: Costs | None, link: Mapping[str, str]) -> None:
+    """Save the run on screen, or open one."""
     unfinished = shown.trace.output.stopped_by is None
     with st.expander("Save this run, or open one"):
-        save, open_one = st.columns(2, gap="medium")
+        save, right = st.columns(2, gap="medium")
         save.download_button(
             "Save this run as a trace file",
             lambda: dump_trace(shown.trace),
@@ -40,7 +41,8 @@ def show_files(shown: Shown, costs: Costs | None, link: Mapping[str, str], on_op
             on_click="ignore",
             help=OFFLINE_HELP,
         )
-        open_one.file_uploader("Open a trace file", type="json", key="trace_file", on_change=on_open)
+        with right:
+            open_one()
 
 
 def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
@@ -57,6 +59,6 @@ def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
 def _address(link: Mapping[str, str]) -> str | None:
     """Where others can open this run live; None where only this computer reaches the server."""
     here = urlsplit(st.context.url or "")
-    if not here.scheme or here.hostname in HERE_ONLY:
+    if not link or not here.scheme or here.hostname in HERE_ONLY:
         return None
     return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from specviz.core.metrics import Costs, count, speedup
+from specviz.core.names import pair_name
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.data.lessons.glossary import explained
@@ -99,7 +100,8 @@ def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None
 
 def show_speedups(shown: Shown, finished: Iterable[Shown], costs: Costs | None, formats: Sequence[str]) -> None:
     """Every run of the session as a dot beside what the measured costs predict."""
-    alpha = count(shown.trace.rounds).per_judgement_rate if shown.measured_here else None
+    tree = shown.trace.settings.tree is not None
+    alpha = count(shown.trace.rounds).per_judgement_rate if shown.measured_here and not tree else None
     runs = [*finished] if shown.measured_here else [*finished, shown]
     dots = [_dot(run, shown) for run in runs if speedup(run.trace) and count(run.trace.rounds).drafted]
     left, right = st.columns([3, 2], gap="medium")
@@ -115,18 +117,24 @@ def show_speedups(shown: Shown, finished: Iterable[Shown], costs: Costs | None, 
             chart(verification_figure(costs), key="verification", alt=alt)
         else:
             st.caption("Measured here after a live run of this pair.")
-    st.caption(" ".join([explained(_costs_sentence(costs), "costs"), *map(plain, formats)]), unsafe_allow_html=True)
+    st.caption(
+        " ".join([explained(_costs_sentence(costs, tree), "costs"), *map(plain, formats)]), unsafe_allow_html=True
+    )
 
 
-def _costs_sentence(costs: Costs | None) -> str:
+def _costs_sentence(costs: Costs | None, tree: bool) -> str:
     if costs is None:
         return "Each live run adds a dot. The predicted curve appears when this pair's costs have been measured here."
     checked = costs.verification.get(5, 1.0)
+    curve = (
+        "A tree has several guesses a place: the formula of a chain does not predict it, so there is no curve."
+        if tree
+        else "The curve is E(γ) / (γc + v(γ+1) + o) with this run's acceptance per judgement, α."
+    )
     return (
         f"Measured here: one target step {1000 * costs.step_seconds:.1f} ms; in such steps, a draft step "
         f"c = {costs.cost_ratio:.2f}, checking 5 tokens at once v(5) = {checked:.2f}, overhead {costs.overhead:.2f} "
-        "a round. "
-        "The curve is E(γ) / (γc + v(γ+1) + o) with this run's acceptance per judgement, α."
+        f"a round. {curve}"
     )
 
 
@@ -134,7 +142,7 @@ def _dot(run: Shown, current: Shown) -> Dot:
     return Dot(
         draft_length=run.trace.settings.draft_length,
         speedup=speedup(run.trace) or 0.0,
-        label=f"{_pair(run.trace)}, temperature {run.trace.settings.temperature:g}",
+        label=f"{_pair(run.trace)}{run.trace.settings.manner}, temperature {run.trace.settings.temperature:g}",
         current=run.run_id == current.run_id,
         same_pair=_pair(run.trace) == _pair(current.trace),
         recorded=not run.measured_here,
@@ -142,5 +150,4 @@ def _dot(run: Shown, current: Shown) -> Dot:
 
 
 def _pair(run: Trace) -> str:
-    drafter = run.drafter.name if run.drafter else "no draft"
-    return f"{drafter} → {run.target.name} ({run.target.dtype})"
+    return f"{pair_name(run)} ({run.target.dtype})"

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from specviz.core.errors import InputError
-from specviz.core.trace import UPLOAD, parse_trace
 from specviz.data.permalink import left_out_of_link, link_of
 from specviz.models.catalogue import changed_weights
 from specviz.ui.session import session
@@ -12,12 +10,12 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.hiding import hidden, hidden_in_link, is_hidden, unknown_hidden
 from specviz.ui.shared.notices import notices
 from specviz.ui.shared.polling import while_busy
-from specviz.ui.shared.uploads import uploaded
 from specviz.ui.shared.view import unknown_view, view, view_in_link
 from specviz.ui.stage.component import feed, stage
 from specviz.ui.stage.growth import news, sent_with
-from specviz.ui.watch.controls import FormInput, ask_draft_length, fill_in_trace
+from specviz.ui.watch.controls import FormInput, ask_draft_length
 from specviz.ui.watch.files import show_files
+from specviz.ui.watch.opening import whose_run
 from specviz.ui.watch.outcome import show_outcome, show_result_line, show_verdict
 from specviz.ui.watch.payload import link_on_stage, stage_payload
 from specviz.ui.watch.state import FIRST, Shown, Watching, first_run
@@ -56,7 +54,7 @@ def show_run(watching: Watching) -> None:
     watching.refresh()
     with above:
         notices([watching.message, watching.file_problem], "error")
-        notices([watching.run.message if watching.run.state == "lost" else None], "info")
+        notices([watching.run.message if watching.run.state == "lost" else None, whose_run(watching)], "info")
     _follow(watching)
     if watching.shown and view() != "stage":
         with st.container(key="outcome"):
@@ -125,22 +123,6 @@ def _draw_outcome(watching: Watching, shown: Shown) -> None:
     running, stale = _state(watching)
     show_outcome(watching, shown, running=running, stale=stale)
     if not is_hidden("files"):
-        show_files(shown, watching.shown_costs, link_on_stage(watching, shown), _open_file)
+        show_files(shown, watching.shown_costs, link_on_stage(watching, shown))
     for change in changed_weights(shown.trace):
         st.caption(plain(change))
-
-
-def _open_file() -> None:
-    """Show the trace file the visitor picked; one that cannot be read changes nothing but a message."""
-    watching, file = session().watch, uploaded("trace_file")
-    watching.file_problem = ""
-    if file is None:
-        return
-    try:
-        trace = parse_trace(file.getvalue(), UPLOAD)
-    except InputError as error:
-        watching.file_problem = f"That file cannot be shown. {error}"
-        return
-    watching.open_trace(trace, f"file-{file.file_id}")
-    if asked := fill_in_trace(trace):
-        watching.request, watching.preset = asked

@@ -84,6 +84,8 @@ FINISHED = SharedPayloads()
 
 
 def link_on_stage(watching: Watching, shown: Shown) -> dict[str, str]:
-    """What reproduces the run on screen: its settings, and the run itself where this server has it."""
+    """What reproduces the run on screen: its settings, and the run itself where this server has it; else nothing."""
+    if not shown.linked:
+        return {}
     request, preset = (watching.request, watching.preset) if watching.request else watching.form.current
     return link_of(request, preset=preset, run=shown.stored_id or None)

@@ -64,6 +64,7 @@ class Shown:
     plain_text: str | None  # what the target alone wrote; None where it is not known
     draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
     stored_id: str = ""  # in links: in the server's run store, or a recorded run's name; empty where neither has it
+    linked: bool = True  # whether a link can ask for it; not where nothing here can run what a file holds
 
     def same_as(self, other: "Shown | None") -> bool:
         """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
@@ -144,7 +145,9 @@ class Watching:
     file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
     refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
     finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here in this session
-    runs: int = 0  # how many were finished, also those no longer in `finished`
+    runs: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
+    opened: Trace | None = None  # the one opened last
+    opened_as: int = 0  # what `runs` was then
     costing: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
     costing_pair: PairKey | None = None  # whose costs those are
     costs: dict[PairKey, Costs] = field(default_factory=dict)
@@ -243,9 +246,11 @@ class Watching:
         """Whether the run on screen is the one before that under way, which has no round yet."""
         return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
 
-    def open_trace(self, trace: Trace, run_id: str) -> None:
+    def open_trace(self, trace: Trace, run_id: str, *, linked: bool = True) -> None:
         """Show a trace from a file; a run under way ends."""
-        self.open_recorded(recorded_run(trace, run_id))
+        self.opened, self.runs = without_candidates(trace), self.runs + 1
+        self.opened_as = self.runs
+        self.open_recorded(replace(recorded_run(trace, run_id), linked=linked))
 
     def open_recorded(self, shown: Shown) -> None:
         """Show a run that was recorded before; a run under way ends."""

@@ -20,7 +20,16 @@ SHOWN: dict[View, str] = {
 
 def task_link() -> None:
     """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
-    popover = st.popover("Make a task link", icon=":material/link:", key="task", on_change="rerun")
+    shown = session().watch.shown
+    alone = shown is not None and not shown.linked
+    popover = st.popover(
+        "Make a task link",
+        icon=":material/link:",
+        key="task",
+        on_change="rerun",
+        disabled=alone,
+        help="The run of your file has no link: nothing here can run it again." if alone else None,
+    )
     if popover.open:
         with popover:
             _draw_choice()

@@ -98,16 +98,22 @@ def _filled(start: Start) -> dict[str, float]:
             "worksheet_verification": _within(checked, 1.0, MOST_VERIFICATION),
             "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
         }
-    return {
+    acceptance = {
         "worksheet_alpha": _within(model.alpha, 0.0, 1.0),
         "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
+        "worksheet_drafted": start.drafted,
+        "worksheet_accepted": start.accepted,
+    }
+    if start.acceptance_only:
+        checked = replace(read_model(), batch=1).steps(model.draft_length + 1)
+        return {**acceptance, "worksheet_verification": _within(checked, 1.0, MOST_VERIFICATION)}
+    return {
+        **acceptance,
         "worksheet_verification": _within(model.verification, 1.0, MOST_VERIFICATION),
         "worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch)),
         "worksheet_cost": _within(model.cost_ratio, 0.0, MOST_COST),
         "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
         "worksheet_operations": _within(model.operations_ratio, 0.0, 1.0),
-        "worksheet_drafted": start.drafted,
-        "worksheet_accepted": start.accepted,
     }
 
 
@@ -209,7 +215,7 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
     state, worksheet = st.session_state, session().worksheet
     first = not worksheet.link_read
     if first:
-        fill(found[0])
+        _fill_first(found, {})
         worksheet.linked, worksheet.notes = _linked(found)
         worksheet.link_read = True
     every = _every(found)
@@ -222,11 +228,20 @@ def _restore(found: Sequence[Start], runs: int) -> list[Start]:
     if stored and worksheet.runs == runs and stored["worksheet_start"] in labels:
         set_widgets(stored)
     else:
-        fill(worksheet.linked if first and worksheet.linked else found[0])
+        _fill_first([worksheet.linked] if first and worksheet.linked else found, stored)
         state.worksheet_paste = stored.get("worksheet_paste", "")
         for key in UNSET:
             state[key] = stored.get(key)
     return every
+
+
+def _fill_first(found: Sequence[Start], stored: dict[str, Any]) -> None:
+    """Set the controls to the first start; what it does not say is as it was, or as the first one has it that does."""
+    if found[0].acceptance_only and stored:
+        set_widgets(stored)
+    elif found[0].acceptance_only:
+        fill(next(start for start in found if not start.acceptance_only and not start.costs_only))
+    fill(found[0])
 
 
 def _linked(found: Sequence[Start]) -> tuple[Start | None, list[str]]:

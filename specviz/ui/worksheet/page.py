@@ -6,10 +6,14 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
+from specviz.core.names import pair_name
 from specviz.core.trace import Trace
+from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.glossary import explained
+from specviz.measure.batch_sentences import checks_sentence
 from specviz.measure.race import RaceLap
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
@@ -21,8 +25,8 @@ from specviz.measure.worksheet.model import (
     label_of,
 )
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
-from specviz.measure.worksheet.serving import INFERRED
-from specviz.measure.worksheet.starts import Start, pair_name, starts
+from specviz.measure.worksheet.serving import contain_load
+from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts
 from specviz.ui.helps.state import HERE, recorded_sweep
 from specviz.ui.race.state import recorded_race
 from specviz.ui.session import session
@@ -42,6 +46,9 @@ class Known:
     costs: dict[tuple[str, str, str], Costs]
     recorded: Trace | None
     raced: list[RaceLap]  # the last race
+    opened: Trace | None  # the file that Watch opened last
+    newest: bool  # it was opened after the last run
+    batches: BatchStudy | None  # as recorded
     measured: list[Measured]  # everything with a speedup; of a page without own measurements, the recorded ones
 
     @property
@@ -59,7 +66,11 @@ class Known:
     @property
     def starts(self) -> list[Start]:
         """What the controls can start from."""
-        return starts(self.finished, self.recorded, self.costs, {lap.name: trace_of_lap(lap) for lap in self.raced})
+        raced = {lap.name: trace_of_lap(lap) for lap in self.raced}
+        found = starts(self.finished, self.recorded, self.costs, raced, self.opened)
+        if self.newest and self.opened and (file := start_of_file(self.opened)):
+            found.sort(key=lambda start: start.label != file.label)
+        return found + (batch_starts(self.batches) if self.batches else [])
 
 
 def known_runs() -> Known:
@@ -72,7 +83,17 @@ def known_runs() -> Known:
         *(of_laps(raced, False) or of_laps(recorded_race(), True)),
         *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
     ]
-    return Known(finished, visitor.watch.costs, recorded, raced, sorted(measured, key=lambda each: each.recorded))
+    measured.sort(key=lambda each: each.recorded)
+    watched = visitor.watch
+    newest = watched.opened_as == watched.runs
+    return Known(finished, watched.costs, recorded, raced, watched.opened, newest, _batches(), measured)
+
+
+def _batches() -> BatchStudy | None:
+    try:
+        return recorded_batches()
+    except InputError:
+        return None  # the page works without it
 
 
 def lead() -> None:
@@ -89,7 +110,7 @@ def calculator(known: Known) -> None:
         inputs, outcome = st.columns([5, 8], gap="large")
     with inputs, st.container(key="worksheet_inputs"):
         model = controls(known.starts, session().watch.runs)
-        _batch(model, chosen_start(known.starts))
+        _batch(model, chosen_start(known.starts), known.batches)
     with outcome:
         counted = counts_sentence(st.session_state.worksheet_drafted, st.session_state.worksheet_accepted, model)
         st.markdown(explained(counted, "worksheet-counts"), unsafe_allow_html=True)
@@ -103,14 +124,16 @@ def calculator(known: Known) -> None:
         )
 
 
-def _batch(model: Model, start: Start) -> None:
-    """What the batch slider does, or why it does nothing."""
-    sentence = batch_sentence(model, measured=start.costs_from == INFERRED)
+def _batch(model: Model, start: Start, study: BatchStudy | None) -> None:
+    """What the batch slider does, or why it does nothing; and what was measured in batches, beside what is assumed."""
+    sentence = batch_sentence(model, measured=contain_load(start.named_costs))
     if model.batch > 1:
         st.info(sentence, icon=":material/groups:")
     else:
         st.caption(sentence)
     st.caption(BATCH_ASSUMPTION)
+    if study and (said := checks_sentence(study, model.draft_length, model.batch)):
+        st.caption(plain(said))
 
 
 def _figures(model: Model) -> None:

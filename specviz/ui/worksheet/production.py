@@ -10,9 +10,9 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.serving_counters import read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.serving import (
-    INFERRED,
     Length,
     Production,
+    contain_load,
     draft_lengths,
     measured_speedup,
     production,
@@ -65,6 +65,8 @@ def _speedup_fields() -> None:
 def _costs_named(found: Sequence[Start]) -> str:
     """Where the sliders' costs are from."""
     start, model = chosen_start(found), read_model()
+    if start.acceptance_only:
+        return "as the sliders have them"
     same = abs(start.model.cost_ratio - model.cost_ratio) < 0.001 and abs(start.model.overhead - model.overhead) < 0.001
     return start.named_costs if same else "set by hand with the sliders"
 
@@ -81,7 +83,7 @@ def _show(found: Production, costs: str) -> None:
     notes = [
         advice.counted_note(found, alpha),
         *found.counters.notes,
-        advice.batch_note(found, loaded=costs == INFERRED),
+        advice.batch_note(found, loaded=contain_load(costs)),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:

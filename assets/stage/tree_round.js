@@ -1,0 +1,211 @@
+// A round whose draft is a tree. Its path is a part of the text; below it, while the round is in sight, stands the whole
+// tree: a column for each place in the text, a row for each chain of guesses. The style sheet decides what is shown in a
+// phase; nothing moves when the tree is judged.
+
+import { byTarget, drawChip } from "../shared/chips.js";
+import { element } from "../shared/dom.js";
+import { counted, prob } from "../shared/numbers.js";
+import { depthsOf, hiddenGuesses, rowsOf, siblingsOf } from "./tree.js";
+
+/** @import { Phase, TreePayload } from "../shared/payloads.js" */
+/** @import { DrawnRound, ShownRound } from "../shared/chips.js" */
+/** @import { Rows } from "./tree.js" */
+
+/**
+ * @typedef {object} DrawnTree
+ * @property {TreePayload} shape
+ * @property {HTMLElement} box what is shown of it below the text
+ * @property {Map<number, HTMLElement>} copies the accepted guesses, once more, as a part of the text
+ * @property {HTMLElement[]} elbows the line to each guess
+ * @property {HTMLButtonElement | null} fold
+ * @property {boolean} open
+ * @property {Rows} rows
+ */
+
+/** @typedef {DrawnRound & { tree: DrawnTree }} DrawnTreeRound */
+
+/** @typedef {DrawnRound & { tree?: DrawnTree }} AnyRound */
+
+const HEADS = 1; // rows of the grid above the guesses
+const APART = { most: 4, all: 10 }; // between two columns that appear, and from the first to the last, in delays of a chip
+
+/**
+ * @param {ShownRound & { tree: TreePayload }} data
+ * @param {number} index of the round
+ * @param {boolean} atOnce whether all guesses were made together
+ * @returns {DrawnTreeRound}
+ */
+export function drawTreeRound(data, index, atOnce) {
+  const { tree: shape } = data;
+  const node = element("span", "round tree");
+  node.setAttribute("role", "group");
+  node.setAttribute("aria-label", `Round ${index + 1}`);
+  const chips = data.chips.map((chip, i) => drawChip(chip, index, i));
+  const path = element("span", "path");
+  /** @type {DrawnTree["copies"]} */
+  const copies = new Map();
+  for (const [i, chip] of data.chips.entries()) {
+    if (chip.status === "accepted") copies.set(i, drawChip(chip, index, i));
+    const inText = copies.get(i) ?? (byTarget(chip) ? chips[i] : null);
+    if (inText) path.append(inText);
+  }
+  const elbows = shape.parents.map((_, i) => element("i", data.chips[i].status === "accepted" ? "elbow lit" : "elbow"));
+  const fold = shape.folded.length ? foldButton() : null;
+  const box = branches(data, chips, elbows, atOnce);
+  if (fold) box.append(fold);
+  node.append(path, box);
+  /** @type {DrawnTreeRound} */
+  const drawn = { node, chips, data, phase: null, tree: { shape, box, copies, elbows, fold, open: false, rows: [] } };
+  fold?.addEventListener("click", () => {
+    drawn.tree.open = !drawn.tree.open;
+    arrange(drawn);
+  });
+  arrange(drawn);
+  return drawn;
+}
+
+/**
+ * The columns' heads, and the guesses row by row.
+ * @param {ShownRound & { tree: TreePayload }} data
+ * @param {HTMLElement[]} chips
+ * @param {HTMLElement[]} elbows
+ * @param {boolean} atOnce
+ */
+function branches({ tree, chips: shown }, chips, elbows, atOnce) {
+  const depths = depthsOf(tree);
+  const deepest = Math.max(...depths) + 1;
+  const box = element("span", "branches");
+  box.style.setProperty("--depths", String(deepest));
+  for (let depth = 0; depth < deepest; depth++) box.append(head(depth));
+  box.append(note(shown, atOnce));
+  const nodes = element("span", "nodes");
+  nodes.setAttribute("role", "tree");
+  nodes.setAttribute("aria-label", `${counted(tree.parents.length, "guess", "guesses")} in a tree, ${counted(deepest, "place")} deep`);
+  const apart = atOnce ? 0 : Math.min(APART.most, APART.all / deepest);
+  chips.forEach((chip, i) => chip.style.setProperty("--i", String((depths[i] ?? 0) * apart)));
+  for (const row of tree.rows) {
+    const line = element("span", "row");
+    line.style.setProperty("--depth", String(depths[row[0]]));
+    for (const i of row) line.append(elbows[i], asNode(chips[i], tree, i, depths[i]));
+    nodes.append(line);
+  }
+  box.append(nodes);
+  return box;
+}
+
+/** @param {number} depth */
+function head(depth) {
+  const made = element("span", "place", depth ? `place ${depth + 1}` : "next place");
+  made.style.gridColumn = String(depth + 1);
+  made.setAttribute("aria-hidden", "true");
+  return made;
+}
+
+/**
+ * What becomes of the whole tree, in each phase. For the eye: the sentence above says it to a screen reader.
+ * @param {ShownRound["chips"]} shown
+ * @param {boolean} atOnce
+ */
+function note(shown, atOnce) {
+  /** @param {string} status */
+  const number = (status) => shown.filter((chip) => chip.status === status).length;
+  const guesses = counted(shown.filter((chip) => !byTarget(chip)).length, "guess", "guesses");
+  /** @type {Record<Phase, string>} */
+  const words = {
+    propose: `${guesses}, ${atOnce ? "all at once" : "place by place"}`,
+    check: `one pass: ${guesses}`,
+    judge: `${number("accepted")} accepted ✓ · ${number("rejected")} failed ✗ · ${number("not taken")} not taken ⋯`,
+  };
+  const made = element("span", "tree-note");
+  made.setAttribute("aria-hidden", "true");
+  for (const [phase, text] of Object.entries(words)) made.append(element("span", phase, text));
+  made.append(element("span", "cost"));
+  return made;
+}
+
+/**
+ * @param {HTMLElement} chip
+ * @param {TreePayload} tree
+ * @param {number} node
+ * @param {number} depth
+ */
+function asNode(chip, tree, node, depth) {
+  const siblings = siblingsOf(tree, node);
+  chip.setAttribute("role", "treeitem");
+  chip.setAttribute("aria-level", String(depth + 1));
+  chip.setAttribute("aria-posinset", String(siblings.indexOf(node) + 1));
+  chip.setAttribute("aria-setsize", String(siblings.length));
+  chip.style.gridColumn = String(depth + 1);
+  return chip;
+}
+
+function foldButton() {
+  const made = element("button", "fold");
+  made.type = "button";
+  return made;
+}
+
+/**
+ * Put each guess into its row, and hide what is folded away.
+ * @param {AnyRound} drawn
+ */
+export function arrange({ tree, chips, data, phase }) {
+  if (!tree) return;
+  const { shape, elbows, open } = tree;
+  tree.rows = rowsOf(shape, open, (node) => phase === "judge" && data.chips[node].status === "accepted");
+  for (const [node, row] of tree.rows.entries()) {
+    const parent = shape.parents[node];
+    const from = (parent < 0 ? 0 : tree.rows[parent]) ?? row ?? 0;
+    chips[node].hidden = elbows[node].hidden = row === null;
+    if (row === null) continue;
+    chips[node].style.gridRow = String(row + HEADS + 1);
+    elbows[node].style.gridRow = `${from + HEADS + 1} / ${row + HEADS + 2}`;
+    elbows[node].style.gridColumn = chips[node].style.gridColumn;
+  }
+  if (tree.fold) arrangeFold(tree.fold, tree);
+}
+
+/**
+ * @param {HTMLButtonElement} button
+ * @param {DrawnTree} tree
+ */
+function arrangeFold(button, { shape, open, rows }) {
+  const below = open ? shape.rows.length : shape.rows.length - shape.folded.length;
+  const hidden = rows.filter((row) => row === null).length || hiddenGuesses(shape);
+  const best = shape.best === null ? "" : `, best ${prob(shape.best)}`;
+  button.textContent = open ? "show only the most probable rows" : `+${counted(hidden, "guess", "guesses")}${best}`;
+  button.title = open ? "" : "Show the whole tree. “best” is the draft’s probability of the most probable path that is hidden";
+  button.setAttribute("aria-expanded", String(open));
+  button.style.gridRow = String(below + HEADS + 1);
+  button.classList.toggle("aside", !open && rows.includes(below));
+}
+
+/**
+ * The parts of a round that are text, with their tokens, in the order of the text.
+ * @param {AnyRound} drawn
+ * @returns {Array<[HTMLElement, ShownRound["chips"][number]]>}
+ */
+export function textOf({ chips, data, tree }) {
+  if (!tree) return chips.map((chip, i) => [chip, data.chips[i]]);
+  return data.chips.flatMap((chip, i) => {
+    const shown = tree.copies.get(i) ?? (byTarget(chip) ? chips[i] : undefined);
+    return shown ? [/** @type {[HTMLElement, ShownRound["chips"][number]]} */ ([shown, chip])] : [];
+  });
+}
+
+/**
+ * A token's chips: an accepted guess of a tree is in the tree and in the text.
+ * @param {AnyRound} round
+ * @param {number} index
+ */
+export function chipsOf({ chips, tree }, index) {
+  return [chips[index], tree?.copies.get(index)].filter((chip) => chip !== undefined);
+}
+
+/**
+ * Whether it is a guess in a tree.
+ * @param {HTMLElement} chip
+ */
+export function isNode(chip) {
+  return chip.getAttribute("role") === "treeitem";
+}

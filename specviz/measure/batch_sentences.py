@@ -1,0 +1,81 @@
+"""What a study of batches says, in words. Pure; no sentence says more than the intervals allow."""
+
+from specviz.core.verdict import NEUTRAL
+from specviz.data.batches import BatchSpeedup, BatchStudy, Ratio
+
+
+def reading(study: BatchStudy) -> str:
+    """What the longest draft brings in the smallest and in the largest batch, and which draft length is best there."""
+    length, small, large = study.draft_lengths[-1], study.batches[0], study.batches[-1]
+    first, last = study.at(small, length).speedup, study.at(large, length).speedup
+    sentence = (
+        f"With γ = {length} the speedup is {times(first)} in batches of {small} and {times(last)} in batches of "
+        f"{large}: {_change(first, last)}."
+    )
+    best = best_of(study, large)
+    return f"{sentence} In batches of {large} γ = {best.draft_length} has the highest, {best.speedup.value:.2f}×."
+
+
+def _change(first: Ratio, last: Ratio) -> str:
+    if last.high < first.low:
+        return "the gain shrinks" + (", and the draft loses" if last.high < 1 else "")
+    if last.low > first.high:
+        return "the gain grows"
+    return "these repeats cannot tell the two apart"
+
+
+def outcome(speedup: Ratio) -> str:
+    """Whether a draft pays: the interval leaves out 1×, and the speedup is more than 5 % from it."""
+    if speedup.low > 1 and speedup.value > NEUTRAL:
+        return "pays"
+    if speedup.high < 1 and speedup.value < 1 / NEUTRAL:
+        return "loses"
+    return "about even" if speedup.low > 1 / NEUTRAL and speedup.high < NEUTRAL else "cannot be told"
+
+
+def best_of(study: BatchStudy, batch: int) -> BatchSpeedup:
+    """The draft length with the highest speedup in batches of this size."""
+    return max((each for each in study.speedups if each.batch == batch), key=lambda each: each.speedup.value)
+
+
+def times(ratio: Ratio) -> str:
+    """A speedup with its interval."""
+    return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
+
+
+def where(study: BatchStudy) -> str:
+    """What was measured, and on which machine."""
+    machine = study.recorded_on
+    threads = f"{machine.threads} {'thread' if machine.threads == 1 else 'threads'}"
+    clock = "processor time" if study.clock == "processor" else "clock time"
+    return (
+        f"Recorded on {machine.machine}, {threads}, {clock}: "
+        f"{study.draft} → {study.target} ({study.target_dtype}), greedy, "
+        f"{len(study.prompts)} prompts of {study.new_tokens} new tokens, {study.repeats} repeats; your machine will "
+        "differ"
+    )
+
+
+def compared(study: BatchStudy) -> str:
+    """Whether the batches wrote what the target writes alone."""
+    if study.different == 0:
+        return f"All {study.compared} texts have the token ids that the target writes alone."
+    return (
+        f"{study.different} of {study.compared} texts differ somewhere from what the target writes alone: passes of "
+        "different sizes round differently, and two tokens were nearly equally probable."
+    )
+
+
+def checks_sentence(study: BatchStudy, draft_length: int, batch: int) -> str | None:
+    """v(draft_length + 1) as measured in batches of this size and of one text; None where it was not measured."""
+    tokens = draft_length + 1
+    found = [study.passes_of(size) for size in (1, batch)]
+    measured = [check.steps for each in found if each for check in each.checks if check.tokens == tokens]
+    if len(measured) < 2:
+        return None
+    alone, here = measured
+    told = f"v({tokens}) = {alone.value:.2f} ({alone.low:.2f}–{alone.high:.2f}) for one text"
+    if batch > 1:
+        told += f" and {here.value:.2f} ({here.low:.2f}–{here.high:.2f}) in batches of {batch}"
+    machine = study.recorded_on.machine
+    return f"Measured: {study.target} ({study.target_dtype}) on {machine} has {told}."
