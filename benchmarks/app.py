@@ -18,6 +18,8 @@ from benchmarks.serving import ROOT, served
 from benchmarks.timing import report
 from specviz.models.machine import describe_machine
 
+LIVE_TOKENS = ".stage[data-run^=live] .round .chip"
+SETTLED = 8.0  # seconds after the server answers: its engine is ready, and no one has visited it
 FRAMES = """seconds => new Promise(done => {
     const times = []; let last = performance.now(); const end = last + 1000 * seconds;
     const tick = now => { times.push(now - last); last = now; now < end ? requestAnimationFrame(tick) : done(times); };
@@ -33,8 +35,10 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         first = [first_content(browser) for _ in range(options.repeats)]
+        opened = [live_tokens_of_a_link(browser, after) for after in (0.0, SETTLED) for _ in range(options.repeats)]
+        asked = [live_tokens_once_asked_for(browser) for _ in range(options.repeats)]
         with served() as server:
-            page = open_app(browser, server.url)
+            page = open_app(browser, server.url, "?view=full")
             wait_for_engine(page)
             reaction = [change_draft_length(page, up=turn % 2 == 0) for turn in range(2 * options.repeats)]
             memory = server.memory()
@@ -45,6 +49,11 @@ def main() -> None:
             "machine": describe_machine().machine,
             "first_content_seconds": summary([one["text"] for one in first]),
             "first_tokens_seconds": summary([one["tokens"] for one in first]),
+            "first_live_tokens_of_a_fresh_server_seconds": {
+                "from opening a link with settings, as soon as the server answers": summary(opened[: options.repeats]),
+                f"the same, {SETTLED:.0f} s later": summary(opened[options.repeats :]),
+                "from Run again, as soon as the recorded run is on the first screen": summary(asked),
+            },
             "first_round_after_change_seconds": summary([one["first_round"] for one in reaction]),
             "whole_64_token_run_after_change_seconds": summary([one["done"] for one in reaction]),
             "frame_ms_playing_256_tokens_at_4x": frames,
@@ -83,6 +92,33 @@ def first_content(browser: Browser) -> dict[str, float]:
         tokens = time.perf_counter() - began
         page.close()
     return {"text": text, "tokens": tokens}
+
+
+def live_tokens_of_a_link(browser: Browser, after: float) -> float:
+    """Seconds from opening a link with settings on a fresh server, so long after its start, to that run's tokens."""
+    with served() as server:
+        time.sleep(after)
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        began = time.perf_counter()
+        page.goto(f"{server.url}/?preset=story-1&tokens=64", wait_until="commit")
+        page.wait_for_selector(LIVE_TOKENS, timeout=60_000)
+        seconds = time.perf_counter() - began
+        page.close()
+    return seconds
+
+
+def live_tokens_once_asked_for(browser: Browser) -> float:
+    """Seconds from "Run again" to that run's tokens, where a visitor presses it at once on a fresh server."""
+    with served() as server:
+        page = open_app(browser, server.url, "?view=full")
+        button = page.get_by_role("button", name="Run again")
+        button.wait_for()
+        began = time.perf_counter()
+        button.click()
+        page.wait_for_selector(LIVE_TOKENS, timeout=60_000)
+        seconds = time.perf_counter() - began
+        page.close()
+    return seconds
 
 
 def wait_for_engine(page: Page) -> None:

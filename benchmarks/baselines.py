@@ -24,6 +24,7 @@ from tokenizers import Tokenizer
 from benchmarks.family import find_prompts, instructions, settings
 from benchmarks.timing import report
 from specviz import ModelDrafter, autoregressive_decode, load_model, speculative_decode
+from specviz.core.rounds import known_seconds
 from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
 from specviz.models.loaded_model import Dtype
@@ -114,7 +115,7 @@ def seconds(way: Way, target: LoadedModel, drafts: Mapping[str, LoadedModel], pr
     how = settings(tokens, way.gamma or 1, temperature=0.0)
     if way.draft:
         rounds = speculative_decode(target, ModelDrafter(drafts[way.draft]), prompt, how, record=False).rounds
-        return sum(round.seconds for round in rounds)
+        return sum(known_seconds(round.seconds) for round in rounds)
     plain = autoregressive_decode(target, prompt, how).autoregressive
     assert plain is not None
     return sum(plain.seconds_per_token)

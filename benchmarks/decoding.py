@@ -22,6 +22,7 @@ from torch import Tensor
 from benchmarks.timing import ratio, report, take_turns
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.intervals import interval_of_ratios
+from specviz.core.rounds import known_seconds
 from specviz.data.workloads import WORKLOADS
 from specviz.models import LoadedModel
 from specviz.models.forward import Reader
@@ -135,7 +136,7 @@ def overhead(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: int, 
         calls.clear()
         trace = speculative_decode(timed_target, drafter, prompt, to_the_end(tokens), record=False)
         inside = sum(calls[2:])  # without the two prompts
-        shares.append(sum(round.seconds for round in trace.rounds) / inside - 1)
+        shares.append(sum(known_seconds(round.seconds) for round in trace.rounds) / inside - 1)
     return median(shares)
 
 
@@ -143,7 +144,7 @@ class TimedForward:
     """A model's forward pass that notes the seconds of every call."""
 
     def __init__(self, loaded: LoadedModel, calls: list[float]) -> None:
-        self.name = loaded.forward.name
+        self.name, self.reads_trees = loaded.forward.name, loaded.forward.reads_trees
         self._forward = loaded.forward
         self._calls = calls
 
@@ -231,7 +232,9 @@ def decode_ratios(target: LoadedModel, draft: LoadedModel, prompt: str, tokens: 
         for gamma in GAMMAS:
             run = speculative_decode(target, drafter, prompt, to_the_end(tokens, gamma), record=False)
             if turn:
-                ratios[gamma].append(sum(plain.seconds_per_token) / sum(round.seconds for round in run.rounds))
+                ratios[gamma].append(
+                    sum(plain.seconds_per_token) / sum(known_seconds(round.seconds) for round in run.rounds)
+                )
     return {gamma: median(each) for gamma, each in ratios.items()}
 
 

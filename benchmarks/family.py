@@ -23,6 +23,7 @@ from benchmarks.family_goals import goals
 from benchmarks.timing import report
 from specviz import DecodeSettings, ModelDrafter, autoregressive_decode, load_model, speculative_decode
 from specviz.core.metrics import Counts, count
+from specviz.core.rounds import known_seconds
 from specviz.data.workloads import find_workload
 from specviz.measure.calibration import calibrate
 from specviz.models import LoadedModel
@@ -196,7 +197,7 @@ def speedup_by_gamma(
             how = settings(options.tokens, gamma, temperature)
             trace = speculative_decode(pair.target, drafter, prompt, how, record=False)
             assert count(trace.rounds).emitted == options.tokens
-            found.append(sum(plain.seconds_per_token) / sum(round.seconds for round in trace.rounds))
+            found.append(sum(plain.seconds_per_token) / sum(known_seconds(round.seconds) for round in trace.rounds))
     return {gamma: median(found[1:]) for gamma, found in ratios.items()}
 
 

@@ -1,6 +1,6 @@
 """What a small host gives and the app needs: seconds from the server's start to the first tokens, and memory.
 
-    python -m benchmarks.hosting [--entry app.py] [--repeats 3] [--visitors 10] [--out FILE]
+    python -m benchmarks.hosting [--entry serve.py] [--repeats 3] [--visitors 10] [--out FILE]
 
 A host that puts idle apps to sleep starts the server with the first visitor. So the clock starts with the server's
 process, and a new browser window opens the first page as soon as the health check answers. The memory is the largest
@@ -29,7 +29,7 @@ PATIENCE = 120_000  # ms
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--entry", default="app.py", help="the file that Streamlit runs")
+    parser.add_argument("--entry", default="serve.py", help="the file that Streamlit runs")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--visitors", type=int, default=10)
     parser.add_argument("--out")

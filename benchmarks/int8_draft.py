@@ -21,6 +21,7 @@ from benchmarks.decoding import KINDS, prompts_of, to_the_end
 from benchmarks.timing import report
 from specviz import ModelDrafter, load_model, speculative_decode
 from specviz.core.metrics import count
+from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 from specviz.models import LoadedModel
 from specviz.models.forward import LightForward
@@ -107,11 +108,11 @@ def compare(
 def draft_seconds(trace: Trace) -> float:
     """Of a token, so that runs with other rounds can be compared."""
     drafted = sum(len(round.drafted) for round in trace.rounds)
-    return sum(round.draft_seconds for round in trace.rounds) / drafted
+    return sum(known_seconds(round.draft_seconds) for round in trace.rounds) / drafted
 
 
 def seconds(trace: Trace) -> float:
-    return sum(round.seconds for round in trace.rounds)
+    return sum(known_seconds(round.seconds) for round in trace.rounds)
 
 
 def acceptance(traces: list[Trace]) -> float:

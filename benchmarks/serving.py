@@ -85,7 +85,7 @@ class HealthCheck(Thread):
 
 
 @contextmanager
-def served(log: Path = Path(os.devnull), entry: str = "app.py") -> Iterator[Server]:
+def served(log: Path = Path(os.devnull), entry: str = "serve.py") -> Iterator[Server]:
     """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -31,7 +31,7 @@ from specviz.core.metrics import Costs, speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.workloads import WORKLOADS
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, make_drafter, take_turns
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
 from specviz.measure.calibration import calibrate
 from specviz.measure.paired_runs import PairedRuns, warm_up
 from specviz.models import LoadedModel
@@ -95,7 +95,7 @@ class Bench:
         self.target: LoadedModel = load_model(case.target)
         self.draft: LoadedModel = load_model(case.draft)
         self.settings = DecodeSettings(tokens, case.draft_length, stop_at_eos=False)
-        self.drafter: Drafter = make_drafter(self.target, self.draft, self.settings)
+        self.drafter: Drafter = fit_drafter(self.target, self.draft, self.settings)
         self.prompt = next(p.text for workload in WORKLOADS for p in workload.prompts if p.name == case.preset)
         warm_up(self.target, self.drafter, self.prompt, self.settings)
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from specviz.game.words import Fate  # noqa: E402
 from specviz.player.offline_lesson import OfflineLesson  # noqa: E402
 from specviz.player.payload import (  # noqa: E402
     CandidateRow,
@@ -28,7 +29,7 @@ from specviz.player.payload import (  # noqa: E402
     StagePayload,
 )
 from specviz.ui.learn.payload import VocabularyPayload  # noqa: E402
-from specviz.ui.play.payload import Fate, PlayPayload  # noqa: E402
+from specviz.ui.play.payload import PlayPayload  # noqa: E402
 from specviz.ui.race.payload import LaneStatus, RacePayload, Step  # noqa: E402
 from specviz.ui.shared.chart import ChartPayload  # noqa: E402
 from specviz.ui.shared.figures import Figure  # noqa: E402
