@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -16,6 +17,7 @@ from specviz.player.replay import replay_data  # noqa: E402
 from specviz.ui.shared.plotly_static import publish_plotly  # noqa: E402
 from specviz.ui.stage.component import stage  # noqa: E402
 from tests.support.fake_traces import cut, fake_trace, translated  # noqa: E402
+from tests.support.fake_trees import fake_tree_trace  # noqa: E402
 
 st.set_page_config(layout="wide")
 publish_plotly(HERE / "static")
@@ -47,6 +49,18 @@ trace = fake_trace(
 )
 if "translated" in asked:
     trace = translated(trace)
+if "tree" in asked:
+    trace = fake_tree_trace(
+        asked["tree"],
+        setting=asked.get("setting"),
+        kind=asked.get("kind", "model"),
+        greedy="greedy" in asked,
+        sharpness=float(asked.get("sharpness", 6)),
+        hostile="hostile" in asked,
+        record="unrecorded" not in asked,
+    )
+if "block" in asked:
+    trace = replace(trace, settings=replace(trace.settings, verification="block"))
 growing = st.session_state.setdefault("rounds", int(asked.get("rounds", 0)))
 st.text_input("something to type in")
 left, middle, right = st.columns(3)

@@ -12,6 +12,7 @@ from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
 LONG = PATIENCE
+BOXES = (".box.draft", ".box.target")
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
 
@@ -91,6 +92,25 @@ def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: A
     assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
     page.keyboard.press("Home")
     expect(picture(page)).to_have_attribute("data-phase", "propose")
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("words", "said"), [("technical", "hidden state goes back"), ("plain", "notes go back")])
+def test_a_heads_picture_shows_the_state_that_it_reads(
+    context: BrowserContext, app_server: AppServer, words: str, said: str
+) -> None:
+    page = open_learn(context, app_server, f"?lesson=head&words={words}")
+    expect(picture(page)).to_have_attribute("aria-label", re.compile(said))
+    back, draft, target = (page.locator(f".diagram {part}").bounding_box() for part in (".arrow.state", *BOXES))
+    assert back is not None
+    assert draft is not None
+    assert target is not None
+    edges = 4  # pixels: lines have a width, and it is counted
+    assert draft["x"] + draft["width"] - edges < back["x"]
+    assert back["x"] + back["width"] < target["x"] + edges
+    page.goto(f"{app_server.url}/learn?lesson=tree&words={words}")
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("draft model|intern"))
+    expect(page.locator(".diagram .arrow")).to_have_count(2)
     assert page.failures == []  # type: ignore[attr-defined]
 
 
@@ -195,7 +215,7 @@ def test_the_quiz_by_keyboard(context: BrowserContext, app_server: AppServer) ->
         expect(page.locator(f".st-key-reveal-quiz-{number}")).to_contain_text(
             question.options[question.right].meaning.technical
         )
-    expect(page.get_by_text("10 of 10 right.")).to_be_visible()
+    expect(page.get_by_text(f"{len(QUIZ)} of {len(QUIZ)} right.")).to_be_visible()
 
 
 def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContext, app_server: AppServer) -> None:
@@ -206,11 +226,12 @@ def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContex
     expect_title(page, f"6. {STEPS[5].title.technical}")
 
 
-@pytest.mark.parametrize("part", ["story", "quiz", "words", "why"])
+@pytest.mark.parametrize("part", ["story", "methods", "quiz", "words", "why"])
 def test_nothing_is_wider_than_a_phone(browser: Browser, app_server: AppServer, part: str) -> None:
     narrow = browser.new_context(viewport={"width": 390, "height": 844})
     narrow.set_default_timeout(LONG)
-    waits = {"story": ".diagram svg", "quiz": ".st-key-quiz-1-0", "words": ".words .entry", "why": ".st-key-why-busy"}
+    waits = {"story": ".diagram svg", "methods": ".family", "quiz": ".st-key-quiz-1-0", "words": ".words .entry"}
+    waits["why"] = ".st-key-why-busy"
     page = open_learn(narrow, app_server, f"?part={part}&lesson=5", wait=waits[part])
     expect_no_sideways_scroll(page)
     if part in ("story", "why"):
@@ -228,3 +249,13 @@ def test_with_reduced_motion_the_picture_jumps(browser: Browser, app_server: App
     page.keyboard.press("ArrowRight")
     expect(picture(page)).to_have_attribute("data-phase", "check")
     still.close()
+
+
+def test_the_family_fits_one_screen_and_a_row_leads_to_its_run(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?part=methods", wait=".family")
+    box = page.locator(".family").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 720
+    page.get_by_role("link", name="Prompt lookup: see its run").click()
+    expect(page.locator(".stage .round .chip").first).to_be_visible()
+    assert "run=method-prompt-lookup" in page.url

@@ -142,7 +142,7 @@ def test_before_the_check_no_guess_shows_whether_it_fails(
 def test_hidden_parts_of_the_stage_are_out_of_reach(context: BrowserContext, app_server: AppServer) -> None:
     page = context.new_page()
     names = "draft-length,explanation,legend,timeline,figures,copy-link,menu"
-    page.goto(f"{app_server.url}/?run=first&step=5&view=full&hide={names}")
+    page.goto(f"{app_server.url}/?run=first&step=8&view=full&hide={names}")
     expect(page.locator(".strip .round.current .chip").first).to_be_visible()
     for part in (".draft-length", ".inspector", ".legend", ".lanes", "figure", ".copy", "[data-testid=stHeader]"):
         expect(page.locator(part).first).to_be_hidden()

@@ -41,13 +41,13 @@ def recorded() -> Trace:
 
 def test_it_plays_and_explains_without_a_network(context: BrowserContext, tmp_path: Path) -> None:
     page, heard = opened(context, tmp_path, offline_page(recorded()))
-    expect(page.locator(".round-number")).to_have_text("Round 2 of 21")  # it plays by itself
+    expect(page.locator(".round-number")).to_have_text("Round 2 of 20")  # it plays by itself
     page.keyboard.press("End")
-    expect(page.locator(".round-number")).to_have_text("Round 21 of 21")
+    expect(page.locator(".round-number")).to_have_text("Round 20 of 20")
     page.locator(".strip .chip.rejected").first.click()
     expect(page.locator(".inspector .title")).to_contain_text("was rejected")
     expect(page.locator("figure .curve").first).to_be_attached()
-    expect(page.get_by_text("43 of 58 judged drafts accepted")).to_be_visible()
+    expect(page.get_by_text("44 of 54 judged drafts accepted")).to_be_visible()
     expect(page.locator(".copy-link")).to_be_hidden()
     assert heard == []
 

@@ -1,6 +1,7 @@
 """What holds for every page: the frame around it, whichever is opened first."""
 
 import re
+import time
 import urllib.request
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def test_each_pages_html_has_its_title_for_previews_of_links(tmp_path: Path) -> 
                 html = answer.read().decode()
             assert f"<title>{title} · specviz</title>" in html
             assert '<meta property="og:description"' in html
+
+
+def test_the_engine_starts_with_the_server_before_anyone_comes(tmp_path: Path) -> None:
+    with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
+        deadline = time.monotonic() + PATIENCE / 1000
+        while not server.engine_pids():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 @pytest.mark.parametrize("entry", ["serve.py", "cloud/streamlit_app.py"])

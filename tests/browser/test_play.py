@@ -74,6 +74,26 @@ def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, app_s
     page.screenshot(path=SHOTS / "play.png")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_second_guess_is_typed_and_both_are_drawn(browser: Browser, app_server: AppServer, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    context.set_default_timeout(LONG)
+    page = open_game(context, app_server)
+    page.locator(INPUT).fill("Tom. He was")
+    page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
+    page.keyboard.press("Enter")
+    wait_for_round(page, 2)
+    expect(turn(page).locator(".headline")).to_contain_text("Your second guess was better: 3 tokens accepted.")
+    expect(turn(page).get_by_role("img", name="guess 1: ")).to_be_visible()
+    expect(turn(page).get_by_role("img", name="guess 2: Lily: accepted")).to_be_visible()
+    expect(turn(page).get_by_text("(your other guess)")).to_be_visible()
+    expect_no_sideways_scroll(page)
+    expect_nothing_cut_off(turn(page))
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"play-two-guesses-{width}.png", full_page=True)
+    context.close()
+
+
 def test_the_rounds_are_on_the_stage_too(context: BrowserContext, app_server: AppServer) -> None:
     page = open_game(context, app_server)
     send(page, "Lily. She was")

@@ -35,6 +35,8 @@ FILLS = "nodes => nodes.map((node) => getComputedStyle(node).fill)"
 def opened(page: Page, server: AppServer, path: str) -> None:
     page.goto(f"{server.url}{path}")
     wait_until_drawn(page)
+    if ".chart" in PAGES[path]:
+        page.locator(".chart").first.scroll_into_view_if_needed()  # a figure is drawn when it is nearly seen
     expect(page.locator(PAGES[path]).first).to_be_visible()
 
 

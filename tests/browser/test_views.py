@@ -10,11 +10,17 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page, expect
 
+from specviz.data.first_run import first_trace
+from specviz.player.data import SUBSTEPS
 from tests.conftest import PATIENCE, AppServer
 from tests.support.visitor import expect_no_sideways_scroll, wait_until_still
 
 SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 SMALLEST = {(1920, 1080): 24, (1280, 720): 18}  # pixels that a room can read, on each screen
+FIRST = first_trace()
+assert FIRST
+# the step of the recorded run where a guess is first rejected
+REJECTED_AT = next(round.index for round in FIRST.rounds if round.rejected) * SUBSTEPS + SUBSTEPS - 1
 NOT_FOR_THE_ROOM: dict[str, str] = {}  # selectors of what may be smaller, and why
 # every visible text, with the height of its letters on the screen: the font's size times what transforms make of it
 TEXTS = """(exceptions) => {
@@ -192,7 +198,7 @@ def test_without_colours_every_state_and_both_models_still_differ(
 @pytest.fixture(scope="module")
 def course(app_server: AppServer) -> Iterator[str]:
     """The address of a page on another host, whose query is the size of its frame. The frame has no rights."""
-    player = f"{app_server.url}/?run=first&amp;step=11&amp;view=stage"
+    player = f"{app_server.url}/?run=first&amp;step={REJECTED_AT}&amp;view=stage"
 
     class Course(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -252,7 +258,7 @@ def test_the_link_of_a_frame_opens_the_same_run_in_a_new_tab(context: BrowserCon
         back.click()
     tab = opened.value
     expect(tab.locator(".stage[data-view=full]")).to_have_attribute("data-run", "first")
-    expect(step_of(tab)).to_have_value("11")
+    expect(step_of(tab)).to_have_value(str(REJECTED_AT))
     assert "view" not in parse_qs(urlsplit(tab.url).query)
     assert tab.evaluate("opener") is None
     page.close()
@@ -270,7 +276,7 @@ def test_a_link_is_copied_from_a_frame_without_the_right_to_the_clipboard(contex
 
 
 def test_a_link_is_shown_where_nothing_may_be_copied(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_view(context, app_server, "run=first&step=11&view=projector")
+    page = open_view(context, app_server, f"run=first&step={REJECTED_AT}&view=projector")
     page.evaluate("""() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException("refused", "NotAllowedError"));
       document.execCommand = () => false;
@@ -285,4 +291,4 @@ def test_a_link_is_shown_where_nothing_may_be_copied(context: BrowserContext, ap
 
 def expect_link(link: str, view: str) -> None:
     asked = parse_qs(urlsplit(link).query)
-    assert (asked["run"], asked["step"], asked["view"]) == (["first"], ["11"], [view])
+    assert (asked["run"], asked["step"], asked["view"]) == (["first"], [str(REJECTED_AT)], [view])

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +19,17 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace, read_trace
 from specviz.measure.sweep import measure
 from specviz.models.catalogue import bundled_models
-from tests.support.commands import LOOKUP, MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
+from tests.support.commands import (
+    LOOKUP,
+    MARKUP,
+    PAIR,
+    PROMPT,
+    SHORT,
+    Cli,
+    command_line,
+    hostile_trace,
+    without_progress,
+)
 from tests.support.fake_traces import fake_trace
 
 ROOT = Path(__file__).parents[2]
@@ -39,11 +50,11 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 @pytest.fixture
 def ok(run: Cli) -> Callable[..., str]:
-    """The standard output of a command that succeeds and says nothing on standard error."""
+    """The standard output of a command that succeeds and says nothing but its progress on standard error."""
 
     def call(*arguments: object) -> str:
         status, out, err = run(*arguments)
-        assert (status, err) == (0, "")
+        assert (status, without_progress(err)) == (0, "")
         return out
 
     return call
@@ -115,7 +126,8 @@ def test_a_prompt_may_come_from_a_file(ok: Callable[..., str], tmp_path: Path) -
 
 
 COMPARE_KEYS = {
-    "target", "draft", "draft_length", "temperature", "seed", "seeds", "target_dtype", "draft_dtype", "threads",
+    "target", "draft", "draft_length", "draft_sampling", "verification", "tree", "temperature", "seed", "seeds",
+    "target_dtype", "draft_dtype", "threads",
     "prompt_tokens", "new_tokens", "autoregressive", "speculative", "speedup", "speedup_low", "speedup_high",
     "predicted_speedup", "identical", "quality", "verdict", "all_seeds",
 }  # fmt: skip
@@ -225,7 +237,7 @@ def test_sweep_varies_drafts_temperatures_schedules_and_your_own_prompts(run: Cl
     arguments = ["--draft", "prompt-lookup", "--prompts-file", prompts, "--draft-lengths", "2"]
     varied = ["--temperatures", "0,1", "--schedules", "fixed,heuristic"]
     status, out, err = run("sweep", *SHORT, *arguments, *varied, "--json", "-")
-    assert (status, err) == (0, 'note: Line 2 is left out: it has no "prompt" with a text.\n')
+    assert (status, without_progress(err)) == (0, 'note: Line 2 is left out: it has no "prompt" with a text.\n')
     rows = json.loads(out)["rows"]
     assert {(row["workload"], row["preset"]) for row in rows} == {("tales", "mine")}
     found = [(row["draft_dtype"], row["temperature"], row["draft_schedule"]) for row in rows]
@@ -250,15 +262,83 @@ def test_sweep_prints_a_table(ok: Callable[..., str]) -> None:
     assert shown[1].split()[:2] == ["copy-1", "2"]
 
 
+MANY = ["compare", *SHORT, "--prompts-file"]
+
+
+def prompts_file(folder: Path) -> Path:
+    file = folder / "prompts.txt"
+    file.write_text("Once upon a time\nThe little dog\nOne day, Tom\n")
+    return file
+
+
+def test_compare_measures_a_file_of_prompts_and_concludes_in_words(ok: Callable[..., str], tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    shown = ok(*MANY, prompts_file(tmp_path), "--draft-lengths", "1,3", "--csv", rows)
+    assert [line.split()[:2] for line in shown.splitlines()[1:7]] == [
+        [f"line-{prompt}", length] for prompt in (1, 2, 3) for length in ("1", "3")
+    ]
+    assert "speculative decoding runs at " in shown  # tests/unit/test_conclusion.py has the words
+    assert "all 6 outputs are the target's own, token for token." in shown
+    assert len(rows.read_text().splitlines()) == 7
+    assert "Nothing left to measure" in ok(*MANY, prompts_file(tmp_path), "--draft-lengths", "1,3", "--csv", rows)
+
+
+def test_compare_of_many_prompts_takes_one_draft_length_and_repeats(ok: Callable[..., str], tmp_path: Path) -> None:
+    result = json.loads(ok(*MANY, prompts_file(tmp_path), "--draft-length", "2", "--repeats", "2", "--json", "-"))
+    assert {row["draft_length"] for row in result["rows"]} == {2}
+    assert [row["preset"] for row in result["rows"]] == ["line-1", "line-2", "line-3"] * 2
+    assert any("at draft length 2" in sentence for sentence in result["conclusion"])
+
+
+def test_many_prompts_report_their_progress_as_lines_where_there_is_no_terminal(run: Cli, tmp_path: Path) -> None:
+    status, _, err = run(*MANY, prompts_file(tmp_path), "--draft-lengths", "1,3")
+    assert status == 0
+    lines = [line for line in err.splitlines() if " of 6" in line]
+    assert [line.rpartition(": ")[2] for line in lines] == ["2 of 6", "4 of 6", "6 of 6"]
+    assert all(line.startswith("progress: line-") for line in lines)
+
+
+def test_after_ctrl_c_the_same_command_goes_on(
+    run: Cli, ok: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, command = tmp_path / "rows.csv", [*MANY, prompts_file(tmp_path), "--draft-lengths", "2"]
+    measured = measure.measure
+
+    def stopped_at_the_second(models: Any, group: Any) -> Any:
+        if group[0].prompt.name == "line-2":
+            raise KeyboardInterrupt
+        return measured(models, group)
+
+    monkeypatch.setattr(measure, "measure", stopped_at_the_second)
+    status, out, err = run(*command, "--csv", rows)
+    said = f"measured now: 1 row. {rows} has 1 row; the same command measures the rest."
+    assert (status, out) == (130, "")
+    assert without_progress(err) == f"specviz: stopped before it was done; {said}\n"
+    status, _, err = run(*command)
+    assert (status, "1 row, not saved. With --csv PATH every row is saved" in err) == (130, True)
+    monkeypatch.undo()
+    shown = ok(*command, "--csv", rows)
+    assert [line.split()[0] for line in shown.splitlines()[1:3]] == ["line-2", "line-3"]
+
+
+def test_a_list_of_prompts_that_is_read_as_one_prompt_gets_a_note(run: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "list.jsonl"
+    file.write_text('{"prompt": "Once"}\n{"prompt": "One day"}\n')
+    status, _, err = run("run", *LOOKUP, "--prompt-file", file, "--json", "-")
+    assert status == 0
+    assert err.startswith(f"note: {file} looks like a list of 2 prompts, and all of it is read as one prompt.")
+
+
 def test_calibrate(ok: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "costs.json"
     shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)
     costs = json.loads(file.read_text())
     assert set(costs) == {
         "target", "target_dtype", "draft", "draft_dtype", "threads", "step_seconds", "cost_ratio", "verification",
-        "overhead", "dtypes",
+        "overhead", "tree_verification", "dtypes",
     }  # fmt: skip
     assert list(costs["verification"]) == [str(k) for k in range(1, 18)]
+    assert list(costs["tree_verification"]) == ["2", "4", "6", "8", "12", "16", "20", "32", "48", "64"]
     for role, name in (("target", "wren-mini"), ("draft", "wren-nano")):
         choice = costs["dtypes"][role]
         assert choice["model"] == name
@@ -352,6 +432,22 @@ def test_as_a_process_bad_input_is_status_2(tmp_path: Path) -> None:
     out, err = done.communicate()
     assert (done.returncode, out) == (2, b"")
     assert err == b"specviz: The prompt is empty: write a few words for the models to continue.\n"
+
+
+def test_as_a_process_ctrl_c_is_status_130_and_the_rows_so_far_are_saved(tmp_path: Path) -> None:
+    prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
+    prompts.write_text("\n".join(f"Once upon a time {number}" for number in range(150)))
+    command = ["compare", *PAIR, "--prompts-file", str(prompts), "--draft-length", "2", "--csv", str(rows)]
+    with process(*command, cwd=tmp_path) as running:
+        assert running.stderr is not None
+        assert any(b": 3 of 150" in line for line in running.stderr), "two rows are saved by then"
+        running.send_signal(signal.SIGINT)
+        said = running.stderr.read().decode()
+    assert running.returncode == 130
+    found = re.search(r"has (\d+) rows; the same command measures the rest", said)
+    assert found is not None
+    assert 2 <= int(found[1]) <= len(rows.read_text().splitlines()) - 1
+    assert "Traceback" not in said
 
 
 def test_a_reader_that_ends_early_causes_no_error_message() -> None:

@@ -12,7 +12,16 @@ import torch
 from specviz.cli import show
 from specviz.cli.main import main
 from specviz.core.trace import dump_trace
-from tests.support.commands import HOSTILE, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace
+from tests.support.commands import (
+    HOSTILE,
+    PAIR,
+    PROMPT,
+    SHORT,
+    Cli,
+    command_line,
+    hostile_trace,
+    without_progress,
+)
 from tests.support.tiny_models import save, tiny_model
 
 
@@ -31,6 +40,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 def refused(run: Cli, *arguments: object) -> str:
     status, out, err = run(*arguments)
+    err = without_progress(err)
     assert (status, out) == (2, "")
     assert err.startswith("specviz: ")
     assert err.count("\n") == 1
@@ -82,6 +92,11 @@ def refused(run: Cli, *arguments: object) -> str:
         (["sweep", *SHORT, "--schedules", "fixed,wild"], "--schedules takes fixed, heuristic, confidence"),
         (["sweep", *SHORT, "--prompts-file", "/no/such/file"], "cannot be read: No such file"),
         (["sweep", *SHORT, "--prompts", "-1"], "--prompts must be at least 1, not -1"),
+        (["compare", *SHORT, "--prompts-file", "/no/such/file"], "cannot be read: No such file"),
+        (["compare", *SHORT, *PROMPT, "--prompts-file", "x"], "not allowed with"),
+        (["compare", *SHORT, "--prompts-file", "x", "--regex", "a"], "are for one prompt: leave out --prompts-file"),
+        (["compare", *SHORT, *PROMPT, "--csv", "x"], "--csv is for several prompts: use --prompts-file"),
+        (["compare", *SHORT, *PROMPT, "--draft-lengths", "1"], "--draft-lengths is for several prompts"),
         (["show"], "TRACE.json"),
         (["show", "/no/such/trace.json"], "cannot be read: No such file"),
         (["show", "/"], "cannot be read: Is a directory"),
@@ -148,10 +163,9 @@ def test_sampling_with_different_tokenizers_is_one_line(run: Cli, tiny_folder: P
     ("error", "says"),
     [
         (RuntimeError("a\nstory\x1b of two lines"), "specviz: unexpected RuntimeError: a story␛ of two lines\n"),
-        (MemoryError(), "specviz: stopped before it was done.\n"),
-        (KeyboardInterrupt(), "specviz: stopped before it was done.\n"),
+        (MemoryError(), "specviz: stopped before it was done: the memory is full.\n"),
     ],
-    ids=["unexpected", "memory", "interrupt"],
+    ids=["unexpected", "memory"],
 )
 def test_anything_else_is_status_1_and_one_line(
     run: Cli, monkeypatch: pytest.MonkeyPatch, error: BaseException, says: str
@@ -161,6 +175,14 @@ def test_anything_else_is_status_1_and_one_line(
 
     monkeypatch.setattr(show, "read_trace", fail)
     assert run("show", "x.json") == (1, "", says)
+
+
+def test_ctrl_c_is_status_130(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(show, "read_trace", stop)
+    assert run("show", "x.json") == (130, "", "specviz: stopped before it was done.\n")
 
 
 def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:

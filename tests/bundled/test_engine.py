@@ -13,7 +13,7 @@ from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.measure.race import RacePrompt
-from specviz.models.catalogue import bundled_names
+from specviz.models.catalogue import bundled_names, head_names
 from specviz.models.memory import BYTES_OF
 from specviz.service import EngineService, JobView, Limits
 from specviz.service.protocol import Calibrate, Race, Ready, Run, parse_event
@@ -217,7 +217,7 @@ def run(service: EngineService, request: RunRequest) -> JobView:
     return finish(service, submit(service, request))
 
 
-@pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup"])
+@pytest.mark.parametrize("draft", [bundled_names()[-1], "lookup", *head_names(), "early-exit:2"])
 def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
     found = traced(run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))))
     assert parse_trace(dump_trace(found.trace)) == found.trace
@@ -282,6 +282,14 @@ def test_a_watched_run_is_done_while_a_race_is_paused_and_goes_on(service: Engin
     assert view.progress
     repeat(view.progress.repeat + 1)
     service.cancel("bob", "race")
+
+
+def test_a_race_takes_a_head_that_drafts_trees(service: EngineService) -> None:
+    settings = DecodeSettings(max_new_tokens=8, draft_length=2, tree="2,2")
+    request = RunRequest("", draft="wren-eagle", settings=settings)
+    race = service.submit("cleo", "race", lambda job: Race(job, request, [RacePrompt("story", STORY)], 1))
+    view = finish(service, race)
+    assert (view.state, view.items) == ("done", 1), view.message
 
 
 def test_fast_and_exact_say_which_number_format_ran(service: EngineService) -> None:

@@ -1,8 +1,11 @@
 """The examples run as their first lines say, and show what they promise."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.support.notebooks import values_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,3 +44,18 @@ def test_a_file_that_is_not_a_trace_gets_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("The trace is not valid")
     assert "Traceback" not in done.stderr
+
+
+def test_the_notebook_runs_and_plays_both_runs() -> None:
+    ours, theirs, frame = values_of(ROOT / "examples/notebook.ipynb")
+    for shown, drafter in ((ours, "wren-nano"), (theirs, "wren-nano")):
+        assert shown.title == f"A run of wren-base with {drafter}"
+        assert shown._repr_html_().startswith("<iframe srcdoc=")
+    assert set(frame["status"]) <= {"accepted", "rejected", "discarded", "correction", "bonus"}
+
+
+def test_the_notebook_is_saved_without_outputs() -> None:
+    notebook = json.loads((ROOT / "examples/notebook.ipynb").read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 4)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [(cell["outputs"], cell["execution_count"]) for cell in code] == [([], None)] * 3

@@ -37,7 +37,10 @@ def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
     assert {f"specviz/{name}" for name in assets} - names == set()
     app = {"app.py", "serve.py", ".streamlit/config.toml", *pages}
     assert {f"specviz/webapp/{name}" for name in app} - names == set()
-    assert {"specviz/py.typed", "specviz/assets/models/wren-base/model.safetensors"} <= names
+    assert {
+        "specviz/py.typed",
+        "specviz/assets/models/wren-base/model.safetensors",
+    } <= names
 
 
 def test_the_wheel_gives_the_specviz_command(wheel: Path) -> None:

@@ -10,7 +10,8 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DrafterInfo, dump_trace, parse_trace
 from specviz.decoding import SpeculativeRun
 from specviz.game.game import LOOKUP, MODEL, OFFERS, PROMPTS, Ask, Plan, Turn
-from specviz.game.messages import explain
+from specviz.game.guesses import branches
+from specviz.game.messages import explain, headline
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.token_texts import TokenTexts
 from specviz.service.handlers.play import guess_ids, play_steps
@@ -102,6 +103,56 @@ def test_the_rivals_play_the_same_place_with_as_many_tokens(play: Any, target: L
         assert [(t.id, t.status) for t in rival.drafted] == [(t.id, t.status) for t in alone.drafted]
         assert rival.emitted_ids == alone.emitted_ids
         assert len(rival.drafted) == n
+
+
+def test_a_second_guess_is_checked_in_the_same_pass(play: Any, target: LoadedModel) -> None:
+    """One round of the real loop with real tree verification; the text stays the target's own."""
+    own = own_words(target, PROMPT, 5)
+    words = str(target.tokenizer.decode(own[:4])).strip()
+    turn = play(guess="xylophone by the sea", second=words)
+    round = turn.round
+    assert round.is_tree
+    assert len(turn.trace.rounds) == 1
+    first, second = branches(round)
+    assert first.accepted == 0
+    assert [token.id for token in second.drafted] == own[:4]
+    assert {token.status for token in second.drafted} == {"accepted"}
+    assert round.emitted_ids == own
+    assert turn.text == PROMPT + str(target.tokenizer.decode(own))
+    assert "Your second guess was better: 4 tokens accepted." in headline(round)
+    parse_trace(dump_trace(turn.trace))
+
+
+def test_guesses_that_begin_alike_share_their_tokens(play: Any, target: LoadedModel) -> None:
+    own = own_words(target, PROMPT, 3)
+    start = str(target.tokenizer.decode(own[:2])).strip()
+    turn = play(guess=f"{start} xylophone", second=f"{start} zebra")
+    round = turn.round
+    assert round.accepted == 2
+    assert [token.parent for token in round.drafted[:2]] == [-1, 0]
+    assert round.emitted_ids == own
+    assert round.emitted.kind == "correction"
+    same = play(guess=start, second=start).round
+    assert not same.is_tree, "the same guess twice is one guess"
+
+
+def test_beside_two_guesses_the_model_drafts_a_tree_of_as_many_tokens(play: Any, target: LoadedModel) -> None:
+    turn = play(guess="sandbox by the sea", second="castle of sand")
+    mine, model, lookup = turn.round, turn.rivals[MODEL], turn.rivals[LOOKUP]
+    assert model.is_tree
+    assert len(model.drafted) == len(mine.drafted)
+    assert model.depth <= mine.depth
+    assert not lookup.is_tree
+    assert len(lookup.drafted) <= mine.depth
+    own = own_words(target, PROMPT, mine.depth + 1)
+    for round in (mine, model, lookup):
+        assert round.emitted_ids == own[: len(round.emitted_ids)], "all three are checked against the same text"
+
+
+@pytest.mark.parametrize("second", ["日本語", "<|endoftext|>", "word " * 100])
+def test_a_second_guess_that_cannot_be_played_is_refused(play: Any, second: str) -> None:
+    with pytest.raises(InputError, match="Try again"):
+        play(guess="castle", second=second)
 
 
 def test_the_text_goes_on_from_the_ids_that_are_sent_and_nothing_else(play: Any) -> None:
@@ -246,9 +297,9 @@ def test_the_seed_shuffles_so_that_the_place_gives_nothing_away(play: Any, targe
 
 
 def test_the_command_survives_the_wire() -> None:
-    command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[1, 2], guess='a "b"\nc', offers=True))
+    command = Play(3, RunRequest(PROMPT), Ask("guess", text_ids=[1, 2], guess='a "b"\nc', offers=True, second="or c"))
     assert parse_command(dump_command(command)) == command
     assert command.models == {"wren-base", "wren-nano"}
-    assert command.texts == [PROMPT, 'a "b"\nc']
+    assert command.texts == [PROMPT, 'a "b"\nc', "or c"]
     with pytest.raises(ValueError, match="picked"):
         parse_command(dump_command(Play(3, RunRequest(PROMPT), Ask("guess", picked=[1] * 17))))

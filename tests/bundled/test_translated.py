@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 
 from specviz import DecodeSettings, load_model
 from specviz.core.metrics import count
-from specviz.decoding import TranslatedDrafter, make_drafter, speculative_decode
+from specviz.decoding import TranslatedDrafter, fit_drafter, speculative_decode
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 
@@ -19,8 +19,8 @@ def test_a_bundled_draft_under_other_ids_does_as_well_as_under_its_own(tmp_path:
     other = renumbered(draft, tmp_path)
     settings = DecodeSettings(max_new_tokens=32, draft_length=4)
     prompt = "Once upon a time, there was"
-    same = speculative_decode(target, make_drafter(target, draft, settings), prompt, settings)
-    drafter = make_drafter(target, other, settings)
+    same = speculative_decode(target, fit_drafter(target, draft, settings), prompt, settings)
+    drafter = fit_drafter(target, other, settings)
     assert isinstance(drafter, TranslatedDrafter)
     trace = speculative_decode(target, drafter, prompt, settings)
     assert trace.output == same.output

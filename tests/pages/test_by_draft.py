@@ -74,7 +74,7 @@ def test_a_prospect_is_read_as_the_engine_wrote_it() -> None:
     assert parse_event(dump_event(event)) == event
 
 
-def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
+def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:
     page = AppTest.from_function(panel, default_timeout=SECONDS).run()
     assert not page.exception
     assert "Press **Compare drafts**" in page.info[0].value
@@ -87,6 +87,7 @@ def test_the_button_compares_every_bundled_draft_and_prompt_lookup() -> None:
     by_draft = page.session_state["session"].by_draft
     assert by_draft.message == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
+    assert "wren-eagle" in drafts_to_compare()
     assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"
     assert len(page.dataframe[0].value) == len(by_draft.prospects)
     said = "\n".join(element.value for element in page.markdown)

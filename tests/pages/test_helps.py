@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.data.batches import recorded_batches
+from specviz.measure.batch_sentences import reading, where
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
 from specviz.ui.helps.state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
@@ -176,3 +178,14 @@ def test_several_pairs_are_chosen_between() -> None:
     menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
     menu.set_value(1).run()
     assert "it looks like it loses on" in texts(page)
+
+
+def test_the_tab_on_batches_shows_the_recorded_study() -> None:
+    page = opened()
+    assert page.tabs[-1].label == "In batches"
+    shown = texts(page).replace("\\", "")
+    assert reading(recorded_batches()) in shown
+    assert where(recorded_batches()) in shown
+    found = figures_of(page)
+    for start in ("Speedup against the number of texts", "The cost of checking k tokens of each text"):
+        assert any(alt.startswith(start) for alt in found)

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.data.batches import recorded_batches
 from specviz.data.lessons import recorded_runs
+from specviz.data.lessons.family import FAMILY
+from specviz.data.lessons.method_runs import METHOD_RUNS
 from specviz.data.lessons.questions import FAQ
 from specviz.data.lessons.quiz import QUIZ
 from specviz.data.lessons.steps import STEPS
@@ -54,7 +57,7 @@ def test_the_whole_story_step_by_step_to_the_quiz() -> None:
         assert diagram["step"] == step.playhead(False)
         assert diagram["focus"] == step.focus
         page.button(key="learn-next").click().run()
-    assert place(page) == "quiz engineer technical"
+    assert place(page) == "quiz tree technical"
     assert page.button(key="quiz-1-0")
 
 
@@ -157,7 +160,7 @@ def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
         answer(page, f"quiz-{number}", chosen)
         assert question.options[chosen].meaning.technical in texts(page)
     assert not page.exception
-    assert "**9 of 10 right.**" in texts(page)
+    assert f"**{len(QUIZ) - 1} of {len(QUIZ)} right.**" in texts(page)
     page.button(key="quiz-try-again").click().run()
     assert "right so far" not in texts(page)
     assert page.button(key="quiz-1-0")
@@ -170,7 +173,7 @@ def test_every_question_is_on_the_page_with_the_source_of_its_figures() -> None:
         assert entry.question.technical in texts(page)
     links = [link.proto.url for link in page.get("link_button")]
     assert links == [href(entry) for column in (0, 1) for entry in FAQ[column::2]]
-    assert "Modelled" in texts(page)
+    assert "Figures recorded on" in texts(page)
     assert "arxiv.org/abs/2503.01840" in texts(page)
     assert "recorded on" in texts(page)
 
@@ -193,3 +196,29 @@ def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch:
     finally:
         monkeypatch.undo()
         recorded_runs.story_trace.cache_clear()
+
+
+@pytest.mark.parametrize("words", ["technical", "plain"])
+def test_the_family_of_methods_has_a_run_for_each_method(words: str) -> None:
+    page = open_page(part="methods", words=words)
+    assert not page.exception
+    assert place(page) == f"methods slow {words}"
+    shown = texts(page)
+    for member in FAMILY:
+        assert (member.title.technical if words == "technical" else member.title.plain) in shown
+    for name in METHOD_RUNS:
+        assert f"./?run={name}" in shown
+
+
+def test_the_step_on_many_texts_shows_what_a_check_costs_in_a_batch() -> None:
+    study = recorded_batches()
+    length = study.draft_lengths[-1]
+    diagram = stage_of(open_page(lesson="together"))["diagram"]
+    assert isinstance(diagram, dict)
+    assert diagram["passes"] == {
+        "tokens": length + 1,
+        "measured": [
+            ["1 text", study.at(1, length).verification.value],
+            ["16 texts", study.at(16, length).verification.value],
+        ],
+    }

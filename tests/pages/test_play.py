@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, Plan
+from specviz.game.guesses import branches
 from specviz.ui.play import page as play_page
 from specviz.ui.play.state import Playing
 from specviz.ui.shared.engine import end_engine
@@ -102,7 +103,7 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     wait(page, lambda: not game(page).slot.busy)
     assert not page.exception
     turn = drawn(page, "play_turn")
-    assert [chip["status"] for chip in turn["chips"]][:3] == ["accepted", "accepted", "accepted"]
+    assert [chip["status"] for chip in turn["guesses"][0]["chips"]][:3] == ["accepted", "accepted", "accepted"]
     assert turn["title"].startswith("3 of your")
     assert [rival["name"] for rival in turn["rivals"]] == ["wren-nano", "prompt lookup"]
     assert turn["wants"]
@@ -112,12 +113,40 @@ def test_a_round_is_judged_explained_and_scored(page: AppTest, monkeypatch: pyte
     assert list(table["draft"]) == ["**you**", "wren-nano", "prompt lookup"]
     assert table["tokens per target call"][0] == "4.00"
     stage = stage_payload_of(page, "play_run")
-    assert stage["person"]
+    assert stage["drafter"] == "person"
     assert stage["rounds"][0]["sentences"][0].startswith("You propose")
     # another page and back
     page.switch_page("pages/worksheet.py").run()
     page.switch_page("pages/play.py").run()
     assert drawn(page, "play_turn") == turn
+
+
+def test_a_second_guess_makes_a_tree_that_is_checked_in_one_pass(page: AppTest) -> None:
+    page.text_input(key="play_second").set_value("Lily. She")
+    play(page, "Tom. He")
+    assert not page.exception
+    round = game(page).turns[0].round
+    assert round is not None
+    assert round.is_tree
+    turn = drawn(page, "play_turn")
+    assert turn["title"].startswith("Your second guess was better: 3 tokens accepted.")
+    assert [len(guess["words"]) > 0 for guess in turn["guesses"]] == [True, True]
+    assert "a tree of" in turn["rivals"][0]["more"]
+    assert page.text_input(key="play_second").value == "", "ready for the next words"
+    table = page.table[0].value
+    assert table["tokens per target call"][0] == "4.00"
+    stage = stage_payload_of(page, "play_run")
+    assert stage["drafter"] == "person"
+    assert len(stage["rounds"]) == 1
+
+
+def test_a_bad_second_guess_is_answered_and_both_stay(page: AppTest) -> None:
+    page.text_input(key="play_second").set_value("🐦")
+    send(page, "Lily.")
+    assert not page.exception
+    assert "words, not pictures" in page.warning[0].value
+    assert game(page).all_turns == []
+    assert (page.text_input(key="play_guess").value, page.text_input(key="play_second").value) == ("Lily.", "🐦")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +214,7 @@ def test_the_easier_mode_picks_among_candidates() -> None:
     assert button(page, "play_send").disabled
     button(page, "play_offer_0").click().run()
     button(page, "play_offer_2").click().run()  # a slip mended
-    assert game(page).chosen == 2
+    assert game(page).chosen == [2]
     picked = game(page).offers[2]
     button(page, "play_send").click().run()
     wait(page, lambda: len(game(page).turns) == 1 and not game(page).slot.busy)
@@ -193,7 +222,29 @@ def test_the_easier_mode_picks_among_candidates() -> None:
     assert round is not None
     assert [token.id for token in round.drafted] == picked.token_ids
     wait(page, lambda: has_button(page, "play_offer_0"))
-    assert game(page).chosen is None
+    assert game(page).chosen == []
+    assert not page.exception
+
+
+def test_two_candidates_may_be_picked_as_two_guesses() -> None:
+    page = open_page(mode="pick", seed="5")
+    wait(page, lambda: has_button(page, "play_offer_4"))
+    page.checkbox(key="play_two").set_value(True).run()
+    for number in (0, 1, 2):  # the last two count
+        button(page, f"play_offer_{number}").click().run()
+    assert game(page).chosen == [1, 2]
+    assert button(page, "play_offer_1").label.startswith("① ")
+    button(page, "play_offer_2").click().run()  # once more takes it back
+    button(page, "play_offer_3").click().run()
+    assert game(page).chosen == [1, 3]
+    first, second = (game(page).offers[number].token_ids for number in game(page).chosen)
+    button(page, "play_send").click().run()
+    wait(page, lambda: len(game(page).turns) == 1 and not game(page).slot.busy)
+    round = game(page).turns[0].round
+    assert round is not None
+    assert [[token.id for token in branch.drafted] for branch in branches(round)] == [first, second]
+    page.checkbox(key="play_two").set_value(False).run()
+    assert not game(page).two
     assert not page.exception
 
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rule_names import FORGETFUL, RULES
@@ -50,8 +52,11 @@ def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
     assert "Passes the test." in texts(page)
     assert "evidence, not certainty" in texts(page)
     options = page.radio(key="proof_rule").options
-    assert sum("WRONG" in option for option in options) == sum(not rule.lossless for rule in (*RULES, FORGETFUL))
-    assert all("WRONG" in option or "lossless, slower" in option for option in options)
+    switches = [rule for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
+    assert [("✗" in option, "by design" in option) for option in options] == [
+        (not rule.lossless, rule.by_design) for rule in switches
+    ]
+    assert {rule.name for rule in switches if rule.by_design} == {"lenient", "typical", "ensemble"}
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.name != "lossless"], ids=lambda rule: rule.name)
@@ -60,6 +65,46 @@ def test_every_switch_says_what_it_does_and_how_it_came_out(page: AppTest, rule:
     assert not page.exception
     assert explained(f"{rule.does} {rule.why}", "proof-switch") in texts(page)
     assert ("Fails the test." in texts(page)) == (not rule.lossless)
+
+
+@pytest.mark.parametrize("rule", [rule.name for rule in (*RULES, FORGETFUL) if not rule.lossless])
+def test_a_run_cannot_use_what_is_not_lossless(rule: str) -> None:
+    with pytest.raises(InputError, match="verification must be token or block"):
+        DecodeSettings(verification=rule)  # type: ignore[arg-type]
+
+
+def test_the_first_token_is_accepted_in_three_ways(page: AppTest) -> None:
+    table = next(table.value for table in page.table if "rule" in table.value)
+    assert [name.split(": ")[1] for name in table["rule"]] == ["Σ min(p, q)", "Σ p·q", "p(argmax q)"]
+    assert all("%" in share for share in table["computed"])
+    assert "Why not accept only exact matches?" in texts(page)
+
+
+def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, engine: FakeService) -> None:
+    page.selectbox(key="proof_draft").set_value("wren-eagle").run()
+    page.radio(key="proof_verification").set_value("block").run()
+    page.selectbox(key="proof_tree").set_value("2,2").run()
+    assert not page.exception
+    assert page.slider(key="proof_gamma").value == 2
+    assert page.radio(key="proof_verification").value == "token", "a tree is verified token by token"
+    assert page.radio(key="proof_verification").disabled
+    page.button(key="proof_draw").click().run()
+    settings = engine.commands[0].request.settings
+    assert (engine.commands[0].request.draft, settings.tree, settings.draft_length) == ("wren-eagle", "2,2", 2)
+    assert (page.query_params["tree"], page.query_params["gamma"]) == ("2,2", "2")
+    page.slider(key="proof_gamma").set_value(3).run()
+    assert page.selectbox(key="proof_tree").value == "2,2,1"
+
+
+def test_a_link_proves_drafts_of_most_probable_tokens_verified_as_a_block(engine: FakeService) -> None:
+    page = AppTest.from_file("../../pages/proof.py", default_timeout=SECONDS)
+    for name, value in {"draft": "early-exit:2", "draft_sampling": "argmax", "verification": "block"}.items():
+        page.query_params[name] = value
+    page.run()
+    page.button(key="proof_draw").click().run()
+    (command,) = engine.commands
+    assert command.request.draft == "early-exit:2"
+    assert command.request.settings.manner == ", most probable drafts, block verification"
 
 
 def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: FakeService) -> None:

@@ -121,6 +121,29 @@ def test_sampled_race_by_prompt_lookup(page: AppTest) -> None:
     assert page.query_params["schedule"] == "heuristic"
 
 
+def test_a_race_of_a_head_that_drafts_trees(page: AppTest) -> None:
+    page.selectbox(key="race_draft").set_value("wren-eagle").run()
+    page.selectbox(key="race_tree").set_value("4,2,1").run()
+    assert page.slider(key="race_gamma").value == 3
+    assert page.radio(key="race_schedule").disabled
+    start(small_race(page, ["story-1"], repeats=1))
+    wait(page, lambda: not racing(page).slot.busy)
+    assert not page.exception
+    assert "with wren-eagle, γ = 3, tree 4,2,1, temperature 0" in texts(page)
+    assert "Identical: on every prompt both decoders wrote the same tokens" in texts(page)
+    assert (page.query_params["draft"], page.query_params["tree"]) == ("wren-eagle", "4,2,1")
+    page.slider(key="race_gamma").set_value(4).run()
+    assert page.selectbox(key="race_tree").value == "4,2,1,1"
+
+
+def test_a_race_of_a_head_for_another_target_is_refused_with_the_reason(page: AppTest) -> None:
+    page.selectbox(key="race_target").set_value("wren-mini")
+    page.selectbox(key="race_draft").set_value("wren-medusa")
+    start(small_race(page, ["story-1"], repeats=1))
+    wait(page, lambda: not racing(page).slot.busy)
+    assert "wren-medusa drafts from the hidden states of wren-base" in page.error[0].value
+
+
 def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) -> None:
     start(small_race(page, ["story-1", "story-2", "story-3"], tokens=256, repeats=20))
     wait(page, lambda: "story-1: repeat 1 of 20" in page.get("progress")[0].proto.text)

@@ -4,19 +4,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.trace import dump_trace
 from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.shared.engine import end_engine
 from specviz.ui.watch import state
 from tests.conftest import ROOT
-from tests.support.payloads import payload_of, stage_payload_of
-
-SECONDS = 60  # for a loaded machine; the engine needs five to start
+from tests.support.payloads import payload_of
+from tests.support.records import record
+from tests.support.watch_page import SECONDS, release_slider, stage_of, texts, until_done
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,37 +38,9 @@ def page() -> AppTest:
     return page.run()
 
 
-def stage_of(page: AppTest) -> dict[str, Any]:
-    data: dict[str, Any] = stage_payload_of(page)
-    return data
-
-
-def until_done(page: AppTest) -> dict[str, Any]:
-    """Run the script until the live run on the stage is over, as the page's own polling would."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        page.run()
-        data = stage_of(page)
-        busy = page.session_state["session"].watch.run.busy  # until its first round the previous run is on screen
-        if data["run_id"].startswith("live") and not busy and not data["running"]:
-            return data
-        time.sleep(0.1)
-    raise AssertionError("the run did not end")
-
-
-def release_slider(page: AppTest, length: int) -> None:
-    """What the stage's slider does when the visitor releases it."""
-    page.session_state["gamma"] = length
-    page.run()
-
-
 def chips_of(foreseen: dict[str, Any]) -> list[int]:
     """How many tokens each replayed round shows."""
     return [a + len(known) + unknown + (kind != "none") for a, _, kind, known, unknown in foreseen["rounds"]]
-
-
-def texts(page: AppTest) -> str:
-    return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning])
 
 
 def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(page: AppTest) -> None:
@@ -82,6 +57,31 @@ def test_the_first_screen_plays_a_recorded_run_and_says_what_a_draft_model_is(pa
     assert page.text_area(key="prompt").value == recorded.prompt.text
     assert data["gamma"] == data["draft_length"] == recorded.settings.draft_length
     assert data["replay"]["why_not"] is None, "the draft length can be dragged before any model is there"
+
+
+def test_the_controls_ask_for_the_run_of_the_first_screen(page: AppTest) -> None:
+    recorded = first_trace()
+    assert recorded is not None
+    assert recorded.drafter is not None
+    asked, preset = page.session_state["session"].watch.form.current
+    assert (asked.prompt, asked.target, asked.draft) == (
+        recorded.prompt.text, recorded.target.name, recorded.drafter.name,
+    )  # fmt: skip
+    assert asked.settings == recorded.settings
+    assert preset is not None, "its prompt is in the menu"
+
+
+def test_an_older_link_to_the_first_run_runs_what_it_asks_for() -> None:
+    """The run of the first screen was another one when the link was made."""
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    for name, value in {"preset": "story-2", "draft": "wren-nano", "tokens": "16", "run": "first"}.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    until_done(page)
+    watching = page.session_state["session"].watch
+    assert watching.shown.trace.prompt.text.startswith("Tom had a red boat")
+    assert watching.shown.trace.drafter.name == "wren-nano"
 
 
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
@@ -110,11 +110,12 @@ def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
     first = until_done(page)["run_id"]
     page.button(key="again").click().run()
     assert until_done(page)["run_id"] != first
+    before = page.selectbox(key="draft").value
     page.selectbox(key="draft").set_value("lookup").run()
-    assert until_done(page)["lookup"]
+    assert until_done(page)["drafter"] == "prompt-lookup"
     page.button(key="undo").click().run()
-    assert page.selectbox(key="draft").value == "wren-nano"
-    assert not until_done(page)["lookup"]
+    assert page.selectbox(key="draft").value == before
+    assert until_done(page)["drafter"] == "model"
 
 
 def test_a_slow_browser_shows_the_values_of_a_link() -> None:
@@ -204,13 +205,22 @@ def test_the_recorded_run_has_a_link_that_shows_it_and_nothing_else(page: AppTes
     assert (data["run_id"], data["playhead"], data["rounds"]) == ("first", 5, stage_of(page)["rounds"])
 
 
+def test_a_lessons_link_to_a_moment_of_the_first_run_needs_no_engine() -> None:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params["run"], page.query_params["step"] = "first", "4"
+    page.run()
+    data = stage_of(page)
+    assert (data["run_id"], data["playhead"]) == ("first", 4)
+    assert not page.session_state["session"].watch.form.acted
+
+
 def test_a_link_reproduces_a_run() -> None:
     page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
     for name, value in {"preset": "code-1", "draft": "lookup", "gamma": "3", "tokens": "20", "step": "4"}.items():
         page.query_params[name] = value
     page.run()
     data = until_done(page)
-    assert (data["draft_length"], data["lookup"], data["playhead"]) == (3, True, 4)
+    assert (data["draft_length"], data["drafter"], data["playhead"]) == (3, "prompt-lookup", 4)
     assert data["replay"]["why_not"] is None, "prompt lookup needs no model to be replayed"
     assert page.selectbox(key="preset").value == "code-1"
 
@@ -295,6 +305,7 @@ def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sent
     assert page.selectbox(key="target").value == "openai-community/gpt2"
     assert page.selectbox(key="draft").value == "distilbert/distilgpt2"
     assert "GB in float32" in texts(page)
+    assert "The first run downloads openai-community/gpt2 and distilbert/distilgpt2 from the Hub" in texts(page)
     end = time.monotonic() + SECONDS
     while not page.error and time.monotonic() < end:
         time.sleep(0.2)
@@ -323,3 +334,86 @@ def test_a_file_that_cannot_be_shown_leaves_the_run_as_it_was(page: AppTest) -> 
     assert "That file cannot be shown." in texts(page)
     assert stage_of(page)["run_id"] == "first"
     assert stage_of(page)["notice"] is None
+
+
+def open_file(page: AppTest, name: str) -> None:
+    page.get_by_key("trace_file").set_value((name, record(name), "application/json")).run()
+    assert not page.exception
+
+
+def test_a_record_of_another_system_is_opened_under_its_own_names(page: AppTest) -> None:
+    open_file(page, "vllm-0.29-chat.json")
+    stage = stage_of(page)
+    assert stage["badge"] == "imported from vLLM: vLLM draft → Qwen/Qwen3-8B"
+    assert stage["link"] == {}
+    assert "No verdict" in texts(page)
+    assert "On screen is the run of your file: vLLM draft → Qwen/Qwen3-8B, imported from vLLM." in page.info[0].value
+    assert page.selectbox(key="target").value == "wren-base", "a new run has a model of this server"
+
+
+def test_what_a_record_lacks_can_be_filled_in(page: AppTest) -> None:
+    assert not [field for field in page.text_input if field.key == "record_draft"], "only beside a record"
+    open_file(page, "vllm-0.29-chat.json")
+    page.text_input(key="record_draft").set_value("my <b>head</b>").run()
+    page.text_input(key="record_prompt").set_value("Tell a story.").run()
+    stage = stage_of(page)
+    assert stage["badge"] == "imported from vLLM: my <b>head</b> → Qwen/Qwen3-8B"
+    assert "".join(stage["prompt"]["tokens"]) == "Tell a story."
+    open_file(page, "lmstudio-sdk-1.5.json")
+    assert stage_of(page)["badge"].endswith(": qwen2.5-0.5b-instruct → qwen2.5-3b-instruct"), "not those of before"
+
+
+def test_a_record_of_ids_is_read_with_a_tokenizer_of_this_server(page: AppTest) -> None:
+    open_file(page, "transformers-5.23.jsonl")
+    assert "token ids and no texts" in texts(page)
+    assert stage_of(page)["run_id"] == "first"
+    page.selectbox(key="record_tokenizer").set_value("wren-base").run()
+    assert not page.exception
+    assert not page.error
+    assert stage_of(page)["badge"].startswith("imported from transformers")
+
+
+def test_a_trace_of_an_own_model_can_be_run_again_where_the_operator_allows_it(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = first_trace()
+    assert trace
+    own = dump_trace(replace(trace, target=replace(trace.target, name="somebody/something"))).encode()
+    page.get_by_key("trace_file").set_value(("own.json", own, "application/json")).run()
+    assert stage_of(page)["link"] == {}, "this server has no such model"
+    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
+    page.get_by_key("trace_file").set_value(("again.json", own, "application/json")).run()
+    assert stage_of(page)["link"]["target"] == page.selectbox(key="target").value == "somebody/something"
+    assert not page.session_state["session"].watch.run.busy, "a file alone starts no download"
+
+
+def test_the_boxes_say_that_a_name_can_be_typed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Or type" not in texts(page)
+    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    page.run()
+    assert texts(page).count("Or type a Hub id or a folder.") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("gone", "There is no folder '{}' on this server"), ("", "mine is not a model: it has no config.json")],
+)
+def test_an_own_folder_is_shown_by_its_last_part_and_refused_with_a_reason(
+    name: str, reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By a link, because AppTest cannot type into a menu."""
+    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    folder = tmp_path / "mine" / name
+    (tmp_path / "mine").mkdir()
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params.update({"view": "full", "target": str(folder)})
+    page.run()
+    assert f"{folder.name} · folder" in page.selectbox(key="target").options
+    page.button(key="again").click().run()
+    end = time.monotonic() + SECONDS
+    while not page.error and time.monotonic() < end:
+        time.sleep(0.2)
+        page.run()
+    assert not page.exception
+    assert reason.format(folder) in page.error[0].value.replace("\\", "").replace("\u2060", "")
+    assert stage_of(page)["run_id"] == "first", "what was on screen stays"

@@ -1,6 +1,7 @@
 """The Worksheet page by AppTest: before any run, with runs, with what a visitor types. No engine, no models."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.core.trace import Trace
+from specviz.data.batches import recorded_batches
 from specviz.data.first_run import first_trace
+from specviz.data.importers import Given, import_run
 from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS
 from specviz.measure.sweep.table import frame_of
 from specviz.ui.helps.state import HERE, Sweeps
@@ -20,6 +23,7 @@ from tests.support.explained import without_explanations
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.pasted_counters import ISSUE
+from tests.support.records import record
 
 LINE = (
     "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
@@ -374,3 +378,46 @@ def test_a_link_of_another_page_changes_nothing_here() -> None:
     page.run()
     assert page.selectbox(key="worksheet_start").value.startswith("the recorded run")
     assert not page.warning
+
+
+def test_v_in_batches_is_shown_as_measured_and_can_be_started_from(page: AppTest) -> None:
+    page.slider(key="worksheet_gamma").set_value(4).run()
+    page.select_slider(key="worksheet_batch").set_value(16).run()
+    said = r"has v\(5\) = [0-9.]+ \([0-9.–]+\) for one text and [0-9.]+ \([0-9.–]+\) in batches of 16"
+    assert re.search(said, texts(page).replace("\\", ""))
+    page.select_slider(key="worksheet_batch").set_value(64).run()
+    assert "for one text" not in texts(page)  # not measured
+    options = page.selectbox(key="worksheet_start").options
+    label = next(each for each in options if each.startswith("measured in batches of 16"))
+    page.selectbox(key="worksheet_start").set_value(label).run()
+    point = recorded_batches().at(16, 4)
+    assert page.slider(key="worksheet_verification").value == pytest.approx(point.verification.value, abs=0.001)
+    assert page.select_slider(key="worksheet_batch").value == 1
+    assert "its costs contain it" in texts(page)
+    assert not page.exception
+
+
+def test_an_opened_run_without_times_gives_its_acceptance_and_leaves_the_costs() -> None:
+    watching = watched(fake_trace())
+    page = opened(watch=watching).run()
+    page.slider(key="worksheet_cost").set_value(0.25).run()
+    overhead = page.slider(key="worksheet_overhead").value
+    given = Given(target="Qwen/Qwen3-8B", draft="a head")
+    watching.open_trace(import_run(record("vllm-0.29-chat.json"), "vllm", given), "file-1", linked=False)
+    page.run()
+    page.selectbox(key="worksheet_start").select("the opened file: a head → Qwen/Qwen3-8B").run()
+    assert not page.exception
+    assert page.slider(key="worksheet_alpha").value == pytest.approx(7 / 9, abs=0.001)
+    assert [page.number_input(key=f"worksheet_{name}").value for name in ("drafted", "accepted")] == [12, 7]
+    assert page.slider(key="worksheet_cost").value == 0.25
+    assert page.slider(key="worksheet_overhead").value == overhead
+    assert "It reports no costs" in texts(page)
+
+
+def test_the_worksheet_begins_with_a_file_that_was_opened_last() -> None:
+    watching = watched(fake_trace())
+    watching.open_trace(import_run(record("vllm-0.29-chat.json"), "vllm"), "file-1", linked=False)
+    page = opened(watch=watching).run()
+    assert not page.exception
+    assert page.selectbox(key="worksheet_start").value == "the opened file: vLLM draft → Qwen/Qwen3-8B"
+    assert page.slider(key="worksheet_cost").value > 0, "the costs are those of the run before"

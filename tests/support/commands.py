@@ -41,3 +41,8 @@ def hostile_trace() -> Trace:
         prompt=replace(trace.prompt, text=HOSTILE),
         output=replace(trace.output, text=HOSTILE),
     )
+
+
+def without_progress(err: str) -> str:
+    """What a command said on standard error besides its progress."""
+    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("progress: "))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from specviz.models.forward import Reader
+from specviz.models.hidden_states import HiddenStates
 from specviz.models.loaded_model import LoadedModel
 
 
@@ -16,6 +17,7 @@ class CountedReads:
         self._forward = loaded.forward
         self.on_read = on_read  # called before each pass with the number of its tokens
         self.name = loaded.forward.name
+        self.reads_trees = loaded.forward.reads_trees
         self.loaded = replace(loaded, forward=self)
         self.lengths: list[int] = []  # tokens in each pass
         self.longest = 0  # tokens in the cache after a pass
@@ -44,9 +46,23 @@ class _Reader:
         counts.on_read(len(new))
         return self._inner.read(ids, last=last)
 
+    def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
+        self._counts.lengths.append(len(ids))
+        self._length += len(ids)
+        self._counts.longest = max(self._counts.longest, self._length)
+        self._counts.on_read(len(ids))
+        return self._inner.read_tree(ids, positions, mask)
+
+    def select(self, start: int, rows: list[int]) -> None:
+        self._length = start + len(rows)
+        self._inner.select(start, rows)
+
     def crop(self, excess: int) -> None:
         self._length -= excess
         self._inner.crop(excess)
 
     def end_prompt(self) -> None:
         self._inner.end_prompt()
+
+    def store_states(self) -> HiddenStates:
+        return self._inner.store_states()

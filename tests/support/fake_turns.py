@@ -6,6 +6,7 @@ from typing import Any
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, EmittedKind, EmittedToken, Output, Round, Status
 from specviz.game.game import LOOKUP, MODEL, Turn
+from specviz.game.guesses import TEXT, joined_guesses
 from tests.support.fake_traces import fake_trace
 
 
@@ -37,3 +38,48 @@ def a_turn(
     )
     rivals = {MODEL: a_round(pieces, model), LOOKUP: a_round(pieces, lookup)} if pieces else {}
     return Turn(before + output, [1, 2, 3], joins=False, ended=False, trace=trace, rivals=rivals, **more)
+
+
+def a_tree_round(guesses: list[list[str]], target: list[str]) -> Round:
+    """Two guesses, judged greedily by a target that writes these texts; each text has one id."""
+    ids = {
+        text: number
+        for number, text in enumerate(dict.fromkeys([*(text for guess in guesses for text in guess), *target]))
+    }
+    joined = joined_guesses([[ids[text] for text in guess] for guess in guesses])
+    assert joined.parents is not None
+    texts = {number: text for text, number in ids.items()}
+    statuses: list[Status] = ["not taken"] * len(joined.token_ids)
+    last = TEXT
+    for wanted in target:
+        children = [i for i, parent in enumerate(joined.parents) if parent == last]
+        last, before = TEXT - 1, last
+        for child in children:
+            right = texts[joined.token_ids[child]] == wanted
+            statuses[child] = "accepted" if right else "rejected"
+            if right:
+                last = child
+                break
+        if last < TEXT:
+            break
+    tops = [Candidate(ids[wanted], wanted, 0.6, 0.0), Candidate(99, " other", 0.2, 0.0)]
+    drafted = [
+        DraftedToken(number, texts[number], status, 0.05, 1.0, candidates=tops, parent=parent)
+        for number, status, parent in zip(joined.token_ids, statuses, joined.parents, strict=True)
+    ]
+    kind: EmittedKind = "correction" if before in joined.parents else "bonus"
+    return Round(0, 0.0, 0.004, 0.0, drafted, EmittedToken(kind, ids[wanted], wanted, 0.6, tops))
+
+
+def a_tree_turn(guesses: list[list[str]], target: list[str], *, before: str = "Once") -> Turn:
+    """A turn with two guesses; each rival drafted what the visitor did."""
+    round = a_tree_round(guesses, target)
+    turn = a_turn(["x"], 0, before=before)
+    assert turn.trace is not None
+    texts = [token.text for token in round.accepted_tokens]
+    output = "".join([*texts, round.emitted.text])
+    settings = DecodeSettings(
+        max_new_tokens=len(round.emitted_ids), draft_length=round.depth, tree=f"dynamic:{len(round.drafted)}"
+    )
+    trace = replace(turn.trace, settings=settings, rounds=[round], output=Output(round.emitted_ids, output, "length"))
+    return replace(turn, text=before + output, trace=trace, rivals={MODEL: round, LOOKUP: a_round(["x"], 0)})

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
-from specviz.core.settings import DRAFT_SCHEDULES, DecodeSettings
+from specviz.core.settings import DRAFT_SAMPLINGS, DRAFT_SCHEDULES, VERIFICATIONS, DecodeSettings
 from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, PrefillSeconds, Prompt, Trace
 from specviz.measure.sweep.rows import SweepRow
 from tests.support.fake_rows import ROW
 
 T = TypeVar("T")
-LONGEST_SENTENCE = 300
+LONGEST_SENTENCE = 1_000  # the command line prints no more; a file can have many wrong fields
 PATH = re.compile(r"(^|[\s'\"(])/\w+/")
 
 WHOLE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)  # any text but half characters
@@ -93,6 +93,8 @@ SETTINGS = st.builds(
     seed=st.integers(0, 2**53 - 1),
     stop_at_eos=st.booleans(),
     draft_schedule=st.sampled_from(DRAFT_SCHEDULES),
+    draft_sampling=st.sampled_from(DRAFT_SAMPLINGS),
+    verification=st.sampled_from(VERIFICATIONS),
 )
 
 

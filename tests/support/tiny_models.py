@@ -9,6 +9,7 @@ from tokenizers.models import WordLevel
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.core.trace import ModelInfo
+from specviz.models.forward import Forward
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 
@@ -40,6 +41,11 @@ def tiny_model(
 def ending(made: LoadedModel, *token_ids: int) -> LoadedModel:
     """The same model, for which these tokens end a text."""
     return replace(made, facts=replace(made.facts, end_ids=frozenset(token_ids)))
+
+
+def with_forward(made: LoadedModel, forward: Forward) -> LoadedModel:
+    """The same model, read by another forward pass."""
+    return replace(made, forward=forward)
 
 
 def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:

@@ -10,9 +10,10 @@ from specviz.measure.calibration import LONGEST_PASS, calibrate, calibration_ste
 from specviz.models import pass_timing
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pass_timing import pass_seconds
+from specviz.models.transformers_forward import TransformersForward
 from tests.support.counted_reads import CountedReads
 from tests.support.pauses import Clock, with_pauses
-from tests.support.tiny_models import tiny_model
+from tests.support.tiny_models import tiny_model, with_forward
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=2, layers=1, name="draft")
@@ -53,6 +54,20 @@ def test_costs_are_medians_in_units_of_one_target_step(pair: tuple[LoadedModel, 
     assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
     assert costs.cost_ratio == 2 / 4
     assert costs.overhead == 0
+
+
+def test_the_cost_of_checking_a_tree_is_by_its_nodes(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    """The text's last token is read with it: 3 + 1 + n seconds, where one target step is 4."""
+    costs = calibrate(*pair, nodes=(2, 5, 40))
+    assert costs.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
+    assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
+
+
+def test_no_tree_is_measured_for_a_target_that_reads_none_or_that_is_too_small_for_it() -> None:
+    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
+    assert calibrate(by_transformers, None, repeats=1, nodes=(4,)).tree_verification == {}
+    small = tiny_model(seed=1, name="small", context=12)
+    assert list(calibrate(small, None, repeats=1, nodes=(4, 10, 11)).tree_verification) == [4, 10]
 
 
 def test_warm_up_passes_are_not_timed(pair: tuple[LoadedModel, LoadedModel]) -> None:

@@ -12,7 +12,7 @@ import torch
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.cli.compare import comparison_json
 from specviz.core.metrics import count, speedup_at
-from specviz.core.settings import MAX_SEED
+from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.trace import Output, dump_trace, parse_trace
 from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure import paired_runs
@@ -132,7 +132,7 @@ def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
 
 def test_a_seed_never_grows_beyond_the_largest() -> None:
     largest = replace(SAMPLED, seed=MAX_SEED)
-    assert [paired_runs.repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0]
+    assert [repeat_settings(largest, number).seed for number in (0, 1)] == [MAX_SEED, 0]
 
 
 def test_prompt_lookup_is_predicted_from_what_it_found() -> None:

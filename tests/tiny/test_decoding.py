@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from scipy.stats import chisquare
 from torch import Tensor
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
@@ -21,6 +20,7 @@ from specviz.decoding import (
 )
 from specviz.models.loaded_model import LoadedModel
 from tests.support.counted_reads import CountedReads
+from tests.support.joint import FALSE_ALARM, exact_joint, p_value
 from tests.support.tiny_models import ending, tiny_model
 
 PROMPT = [1, 2, 3]
@@ -53,36 +53,6 @@ def test_the_tiny_pair_accepts_some_and_rejects_some() -> None:
     assert min(statuses["accepted"], statuses["rejected"], statuses["discarded"]) >= 3
 
 
-def exact_joint(
-    target: LoadedModel, prompt: list[int], settings: DecodeSettings, tokens: int
-) -> dict[tuple[int, ...], float]:
-    """Probability of every continuation, from one forward pass a prefix, by definition: no cache."""
-    vocabulary = target.model.config.vocab_size
-
-    def next_token(text: list[int]) -> Tensor:
-        logits = target.model(torch.tensor([text])).logits[0, -1].double() / settings.temperature
-        if settings.top_k:
-            logits[logits < logits.topk(settings.top_k).values[-1]] = float("-inf")
-        p = logits.softmax(-1)
-        if settings.top_p:
-            order = p.argsort(descending=True)
-            before = p[order].cumsum(0) - p[order]
-            p[order[before >= settings.top_p]] = 0
-        return p / p.sum()
-
-    joint: dict[tuple[int, ...], float] = {(): 1.0}
-    for _ in range(tokens):
-        joint = {
-            (*text, token): chance * float(p[token])
-            for text, chance in joint.items()
-            if chance > 0
-            for p in [next_token([*prompt, *text])]
-            for token in range(vocabulary)
-        }
-    assert len(joint) <= vocabulary**tokens
-    return {text: chance for text, chance in joint.items() if chance > 0}
-
-
 @pytest.mark.parametrize("drafter", DRAFTERS, ids=["model", "lookup"])
 @pytest.mark.parametrize(
     "warping", [{"temperature": 1.0}, {"temperature": 0.7, "top_k": 4}, {"temperature": 1.3, "top_p": 0.8}]
@@ -101,15 +71,7 @@ def test_sampled_text_is_distributed_as_the_targets(drafter: Drafter, warping: d
     for seed in range(runs):
         one = DecodeSettings(max_new_tokens=3, draft_length=2, seed=seed, **warping)
         seen[tuple(speculative_decode(TARGET, drafter, prompt, one, record=False).output.token_ids)] += 1
-    assert set(seen) <= set(expected), "a text the target cannot write"
-    common = [text for text, chance in expected.items() if chance * runs >= 5]
-    rest = runs - sum(seen[text] for text in common)
-    observed = [seen[text] for text in common]
-    wanted = [expected[text] * runs for text in common]
-    if runs - sum(wanted) >= 5:
-        observed, wanted = [*observed, rest], [*wanted, runs - sum(wanted)]
-    wanted = [value * sum(observed) / sum(wanted) for value in wanted]
-    assert chisquare(observed, wanted).pvalue > 1e-4
+    assert p_value(seen, expected) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])

@@ -12,6 +12,8 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from specviz import DecodeSettings, ModelDrafter, speculative_decode
 from specviz.core.trace import ModelInfo
 from specviz.models import transformers_models
+from specviz.models.batch_model import BatchModel
+from specviz.models.cached_model import CachedModel
 from specviz.models.forward import LightForward
 from specviz.models.key_values import FIRST_ROOM
 from specviz.models.llama import Llama
@@ -211,3 +213,37 @@ def test_selected_rows_are_what_reading_them_alone_gives() -> None:
     cache.select(9, [0, 2])
     after = llama.hidden(torch.tensor([8]), cache)
     torch.testing.assert_close(after, read(llama, [text, path, [8]]), rtol=1e-4, atol=1e-5)
+
+
+# ---- several texts at once
+
+
+@pytest.mark.parametrize("case", KNOWN)
+def test_texts_that_are_read_together_give_the_logits_of_each_alone(case: str) -> None:
+    loaded = ready(random_weights(*KNOWN[case]))
+    batch, alone = BatchModel(loaded, 23, 3), [CachedModel(loaded, 23) for _ in range(3)]
+    passes = [[TEXT[:9].tolist(), [4], TEXT[30:47].tolist()], [[3], [4, 5, 6], []], [[1, 2], [3], [4, 5]]]
+    for parts, keep in zip(passes, ([9, 1, 17], [8, 3, 17], [10, 3, 18]), strict=True):
+        logits = batch.read(parts)
+        for place, part in enumerate(parts):
+            if part:
+                expected = alone[place].read(part)
+                torch.testing.assert_close(logits[place, : len(part)], expected, rtol=1e-4, atol=1e-5)
+            alone[place].crop(keep[place])
+        batch.crop(keep)
+        assert batch.lengths == [model.length for model in alone] == keep
+
+
+def test_a_text_that_leaves_a_batch_changes_nothing_for_the_others() -> None:
+    loaded = ready(random_weights("qwen3", {"num_key_value_heads": 2}))
+    texts = [TEXT[:300].tolist() * 5, TEXT[3:9].tolist(), TEXT[20:50].tolist()]  # the first one needs more room
+    batch = BatchModel(loaded, 23, 3)
+    batch.prefill(texts)
+    assert batch.lengths == [300, 6, 30]
+    batch.remove(0)  # the third one takes its number
+    last = batch.read_last([[5], [6, 7]])
+    for place, text in enumerate(([*texts[2], 5], [*texts[1], 6, 7])):
+        model = CachedModel(loaded, 23)
+        torch.testing.assert_close(last[place], model.read(text)[-1], rtol=1e-4, atol=1e-5)
+    batch.remove(1)
+    assert batch.lengths == [31]

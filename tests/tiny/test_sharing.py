@@ -115,6 +115,11 @@ def test_what_is_asked_for_is_settings_prompt_models_and_number_format() -> None
         replace(REQUEST, draft="lookup"),
         replace(REQUEST, precision="fast"),
         replace(REQUEST, settings=settings),
+        replace(REQUEST, settings=replace(settings, draft_sampling="argmax")),
+        replace(REQUEST, settings=replace(settings, verification="block")),
+        replace(REQUEST, settings=replace(settings, tree="dynamic:8")),
+        replace(REQUEST, draft="early-exit:1"),
+        replace(REQUEST, draft="early-exit:2"),
     ]
     keys = {sharing_key(Run(number, request)) for number, request in enumerate(requests)}
     assert len(keys) == len(requests)

@@ -155,6 +155,7 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     changes: list[dict[str, Any]] = [
         {"temperature": 1.0}, {"max_new_tokens": 5}, {"draft_length": 5}, {"seed": 1}, {"stop_at_eos": False},
         {"top_k": 2}, {"top_p": 0.5}, {"draft_schedule": "heuristic"},
+        {"draft_sampling": "argmax"}, {"verification": "block"}, {"tree": "dynamic:8"},
     ]  # fmt: skip
     assert {name for change in changes for name in change} == {field.name for field in fields(DecodeSettings)}
     cells = [cell, *(replace(cell, settings=replace(cell.settings, **change)) for change in changes)]
@@ -178,6 +179,18 @@ def test_a_sweep_file_remembers_rows_across_runs(tmp_path: Path) -> None:
             assert SweepFile(path).rows == file.rows
             assert not list(sweep(cells, load, SweepFile(path).done))
     assert len(path.read_text().splitlines()) == 1 + 24
+
+
+def test_a_repeat_that_is_missing_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    cells = replace(PLAN, prompts=PROMPTS[:2], draft_lengths=(2,), repeats=3).cells()
+    file = SweepFile(path)
+    for row in islice(sweep(cells, load), 4):  # all of the first repeat, half of the second
+        file.add(row)
+    again = [row.preset for row in sweep(cells, load, SweepFile(path).done)]
+    assert again == ["a-1", "b-1"]
+    file.add(file.rows[0])
+    assert [row.preset for row in sweep(cells, load, SweepFile(path).done)] == ["b-1"]
 
 
 def test_half_a_row_is_measured_again(tmp_path: Path) -> None:

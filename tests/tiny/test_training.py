@@ -11,12 +11,24 @@ import torch
 from tokenizers import Tokenizer
 from transformers import LlamaForCausalLM
 
-from specviz import DecodeSettings, InputError, ModelDrafter, load_model, speculative_decode
+from specviz import (
+    DecodeSettings,
+    InputError,
+    ModelDrafter,
+    autoregressive_decode,
+    load_model,
+    speculative_decode,
+)
+from specviz.decoding import HeadDrafter
+from specviz.models.head_files import load_head
 from specviz.training.__main__ import main
 from specviz.training.data import Domain, Mixture, read_corpus, read_documents
+from specviz.training.eagle import Eagle
+from specviz.training.heads import head_objective, held_out_head_losses
 from specviz.training.lessons import corpus_rows, load_lessons, read_with, written_rows
 from specviz.training.loop import Plan, distil, next_token, states, train
 from specviz.training.losses import distillation_loss, next_token_loss
+from specviz.training.medusa import Medusa
 from specviz.training.optimizers import Rates
 from specviz.training.report import held_out_losses
 from specviz.training.shapes import averaged, new_model, with_layers
@@ -252,3 +264,68 @@ def test_the_app_never_imports_training() -> None:
     folder = Path(sys.modules["specviz"].__path__[0])
     outside = [file for file in folder.rglob("*.py") if "training" not in file.relative_to(folder).parts]
     assert not [file for file in outside if "specviz.training" in file.read_text()]
+
+
+@pytest.mark.parametrize("kind", ["eagle", "medusa"])
+def test_a_head_learns_every_guess_of_a_round(
+    kind: str, trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture, domains: list[Domain]
+) -> None:
+    target, _ = trained
+    lessons = read_with(target, corpus_rows(mixture, 24, 32))
+    head = Eagle(with_layers(target, [1]), width=24) if kind == "eagle" else Medusa(32)
+    before = held_out_head_losses(head, target, domains)
+    train(head, head_objective(lessons, 8, seed=0, share=0.5), Plan(60, RATES))
+    after = held_out_head_losses(head, target, domains)
+    assert set(after) == {"pets", "places"}
+    for name, losses in after.items():
+        assert len(losses) == 4
+        assert all(new < old for new, old in zip(losses, before[name], strict=True))
+
+
+def test_the_loss_of_a_head_is_the_divergence_at_the_places_that_all_guesses_have(
+    trained: tuple[LlamaForCausalLM, list[float]], mixture: Mixture
+) -> None:
+    """By definition, without slices: guess d at place j is compared with the target after token j + d + 1."""
+    target, _ = trained
+    lessons = read_with(target, corpus_rows(mixture, 4, 12))
+    head = Eagle(with_layers(target, [1]), width=24)
+    weights = (1.0, 0.5, 0.25)
+    loss = head_objective(lessons, 4, seed=0, share=1.0, weights=weights)(head, 0)
+    ids, taught = lessons.batch(0, 4, seed=0)
+    wanted = (taught.float() @ lessons.weight.T).log_softmax(-1)
+    total = 0.0
+    for guess, (made, weight) in enumerate(zip(head.guesses(taught.float(), ids, 3), weights, strict=True)):
+        log_q = (made @ lessons.weight.T).log_softmax(-1)
+        places = [(row, after) for row in range(4) for after in range(3, 12)]
+        each = [
+            torch.nn.functional.kl_div(
+                log_q[row, after - 1 - guess], wanted[row, after], log_target=True, reduction="sum"
+            )
+            for row, after in places
+        ]
+        total += weight * torch.stack(each).mean().item()
+    assert loss.item() == pytest.approx(total / sum(weights), rel=0.03)
+
+
+def test_from_a_target_to_heads_that_draft(corpus: Path, vocabulary: Path, tmp_path: Path) -> None:
+    shared = ["--tokenizer", str(vocabulary), "--threads", "1"]
+    course = [*shared, "--steps", "6", "--rows", "4", "--warmup", "2"]
+    mix = ["--mix", "pets=1,places=1", "--length", "32"]
+    target, lessons = tmp_path / "target", tmp_path / "lessons.pt"
+    assert main(["target", str(corpus), str(target), *course, *mix, "--depth", "2", "--width", "32"]) == 0
+    reading = [*shared, *mix, "--teacher", str(target), "--rows", "8"]
+    assert main(["lessons", str(corpus), str(lessons), *reading]) == 0
+    sources = ["--lessons", str(lessons), "--target", str(target)]
+    loaded = load_model(str(target))
+    settings = DecodeSettings(max_new_tokens=8, stop_at_eos=False)
+    plain = autoregressive_decode(loaded, "The cat saw the", settings).output.token_ids
+    for kind, more in (("eagle", ["--start", str(target), "--width", "32"]), ("medusa", [])):
+        folder, longer = tmp_path / kind, tmp_path / f"{kind}-longer"
+        assert main([kind, str(corpus), str(folder), *course, *sources, *more]) == 0
+        again = ["--earlier", str(folder), "--guesses", "2"]
+        assert main([kind, str(corpus), str(longer), *course, *sources, *more, *again]) == 0
+        log = json.loads((longer / "training.json").read_text())
+        assert log["before"] == json.loads((folder / "training.json").read_text())
+        assert (log["guesses"], len(log["held_out_loss"]["pets"])) == (2, 4)
+        drafter = HeadDrafter(load_head(kind, loaded, folder=longer))
+        assert speculative_decode(loaded, drafter, "The cat saw the", settings).output.token_ids == plain

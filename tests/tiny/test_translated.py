@@ -11,7 +11,7 @@ from torch import Tensor
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace
-from specviz.decoding import TranslatedDrafter, autoregressive_decode, make_drafter, speculative_decode
+from specviz.decoding import TranslatedDrafter, autoregressive_decode, fit_drafter, speculative_decode
 from specviz.decoding.drafters.text_tokens import TextTokens, common_length
 from specviz.measure.calibration import calibrate
 from specviz.models.loaded_model import LoadedModel
@@ -52,7 +52,7 @@ def greedy_of_transformers(target: LoadedModel, prompt: Sequence[int], tokens: i
 
 
 def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int], **settings: int) -> Trace:
-    drafter = make_drafter(target, draft, DecodeSettings())
+    drafter = fit_drafter(target, draft, DecodeSettings())
     assert isinstance(drafter, TranslatedDrafter)
     return speculative_decode(target, drafter, prompt, DecodeSettings(**settings))
 
@@ -209,7 +209,7 @@ def test_sampling_is_refused_before_anything_is_read(temperature: float) -> None
     sentence = r"^code can draft for story at temperature 0 only, because .* use .* prompt lookup\.$"
     ours, theirs = CountedReads(big), CountedReads(small)
     with pytest.raises(InputError, match=sentence):
-        make_drafter(ours.loaded, theirs.loaded, settings)
+        fit_drafter(ours.loaded, theirs.loaded, settings)
     with pytest.raises(InputError, match=sentence):
         speculative_decode(ours.loaded, TranslatedDrafter(theirs.loaded, ours.loaded), STORY, settings)
     assert ours.lengths == theirs.lengths == []
@@ -240,9 +240,9 @@ def test_a_draft_whose_window_fills_up_stops_drafting() -> None:
 
 def test_a_pair_gets_the_drafter_that_fits_it() -> None:
     big, small, settings = random_model("story"), random_model("code"), DecodeSettings()
-    assert isinstance(make_drafter(big, random_model("story", seed=2), settings), ModelDrafter)
-    assert isinstance(make_drafter(big, small, settings), TranslatedDrafter)
-    assert isinstance(make_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
+    assert isinstance(fit_drafter(big, random_model("story", seed=2), settings), ModelDrafter)
+    assert isinstance(fit_drafter(big, small, settings), TranslatedDrafter)
+    assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
 
 
 def test_a_pair_with_two_tokenizers_can_be_calibrated() -> None:

@@ -50,3 +50,41 @@ def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.Monke
 def test_what_is_no_hub_id_is_not_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     assert not allowed.is_allowed(name)
+
+
+@pytest.mark.parametrize(
+    ("setting", "name", "sentence"),
+    [
+        ("any", "/no/such/folder", "There is no folder '/no/such/folder' on this server: use wren-base"),
+        ("any", "mine", "There is no model named 'mine' here: use wren-base"),
+        ("hub", "/etc", "'/etc' is a folder, and this server reads none: use wren-base"),
+        ("folders", "somebody/something", "There is no model named 'somebody/something' here: use wren-base"),
+        ("bundled", CATALOGUED, f"{CATALOGUED} is not on this server, which downloads no models: use wren-base"),
+        ("catalogue", "/etc", "There is no model named '/etc' here: use wren-base"),
+    ],
+)
+def test_a_name_is_refused_with_a_reason(
+    setting: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    assert not allowed.is_allowed(name)
+    assert allowed.why_refused(name).startswith(sentence)
+
+
+@pytest.mark.parametrize("setting", ["bundled", "catalogue", "hub"])
+def test_a_refusal_does_not_tell_which_folders_there_are(
+    setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    there, gone = str(tmp_path), str(tmp_path / "gone")
+    assert allowed.why_refused(there).replace(there, "") == allowed.why_refused(gone).replace(gone, "")
+
+
+@pytest.mark.parametrize(
+    ("setting", "typed"),
+    [("catalogue", ""), ("hub", "a Hub id"), ("folders", "a folder"), ("any", "a Hub id or a folder")],
+)
+def test_it_says_what_can_be_typed(setting: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    assert allowed.typed_names() == typed
+    assert allowed.why_refused("mine").endswith(f"or {typed}." if typed else "or one from the catalogue.")

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from specviz.cli.output import print_table, safe, say, visible
-from specviz.cli.trace_text import chip
+from specviz.cli.round_text import chip
 from tests.support.commands import MARKUP
 
 

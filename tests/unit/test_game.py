@@ -267,8 +267,7 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     assert read.output.text == " a end end c end"
     assert run_of([]) is None
     data = stage_data(read, run_id="r", source="live", running=False)
-    assert data["person"]
-    assert not data["lookup"]
+    assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
     assert said == ["You propose 2 tokens.", "You skip: nothing is drafted.", "You propose 1 token."]
     assert fill_in_trace(read) is None, "no draft of the controls is a person"
@@ -288,7 +287,7 @@ def test_the_recorded_example_is_a_real_turn_with_a_word_in_part() -> None:
     parse_trace(dump_trace(example.turn.trace))
     assert example.turn.trace.prompt.text == example.prompt
     data = example_data(example)
-    assert [word["fate"] for word in data["words"]] == ["part", "discarded", "discarded", "discarded"]
+    assert [word["fate"] for word in data["guesses"][0]["words"]] == ["part", "discarded", "discarded", "discarded"]
     assert not any("yours" in line for line in data["lines"])
 
 
@@ -299,7 +298,7 @@ def test_the_board_shows_the_end_of_a_long_text_and_marks_what_is_new() -> None:
     assert data["text"].startswith("…x")
     assert len(data["text"]) < 400
     drawn = turn_data(turn)
-    assert [chip["status"] for chip in drawn["chips"]] == ["accepted", "bonus"]
+    assert [chip["status"] for chip in drawn["guesses"][0]["chips"]] == ["accepted", "bonus"]
     assert [rival["name"] for rival in drawn["rivals"]] == [MODEL, LOOKUP]
 
 

@@ -5,16 +5,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from specviz.data.lessons.glossary import GLOSSARY, Word, explained, find_word
+from specviz.data.lessons.glossary import GLOSSARY, explained, find_word
 from specviz.data.lessons.steps import STEPS
 from specviz.data.lessons.story import facts_of, fill
+from specviz.data.lessons.word import Word
 from specviz.ui.learn.state import Learning, take
 from specviz.ui.learn.vocabulary import entry
 from tests.unit.test_lessons import PLAIN
 
 WORDS = """draft model, target model, round, draft length, accepted, rejected, discarded, correction, bonus, own token,
 acceptance rate, per-judgement rate, tokens per target call, overhead, prefill, speedup,
-greedy, p, q, judged, modelled, target pass, near-tie, own token, temperature, dice roll, leftover"""
+greedy, p, q, judged, modelled, target pass, near-tie, own token, temperature, dice roll, leftover,
+head, EAGLE, Medusa, MTP, early exit, tree, node, depth, not taken, block verification, argmax draft"""
 SYMBOLS = ["γ", "c", "v(k)", "o", "u", "(p − q)₊"]
 
 

@@ -40,6 +40,7 @@ from specviz.measure.sweep.sentences import (
     workload_sentence,
 )
 from specviz.measure.sweep.table import each_row, frame_of
+from specviz.models.draft_menu import linked_names
 from specviz.ui.helps.choice import MAX_CELLS, Choice, choice_from_link, estimated_seconds, pace_of
 from specviz.ui.helps.figures import (
     acceptance_figure,
@@ -76,6 +77,30 @@ def test_a_choice_survives_its_link() -> None:
     assert choice_from_link({}, NAMES) == (Choice(), [])
 
 
+def test_heads_trees_and_the_way_to_verify_are_part_of_a_choice() -> None:
+    tree = Choice(drafts=("wren-eagle", "early-exit:2"), tree="4,2,1")
+    joint = Choice(temperatures=(1.0,), draft_sampling="argmax", verification="block")
+    for choice in (tree, joint):
+        assert choice_from_link(choice.parameters(), linked_names()) == (choice, [])
+        assert choice.problem() is None
+    assert {cell.settings.tree for cell in tree.plan().cells()} == {"4,2,1"}
+    assert {cell.settings.draft_length for cell in tree.plan().cells()} == {3}
+    assert {cell.settings.manner for cell in joint.plan().cells()} == {", most probable drafts, block verification"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"drafts": (PROMPT_LOOKUP,)}, "it drafts no tree"),
+        ({"schedules": ("fixed", "heuristic")}, "A tree has a fixed draft length"),
+        ({"verification": "block"}, None),  # a link only: the control is locked
+    ],
+)
+def test_what_does_not_go_with_a_tree_is_one_sentence(changes: dict[str, Any], said: str | None) -> None:
+    problem = Choice(tree="dynamic:8", **changes).problem()
+    assert problem is None if said is None else said in str(problem)
+
+
 @pytest.mark.parametrize(
     "part",
     [
@@ -83,6 +108,7 @@ def test_a_choice_survives_its_link() -> None:
         {"gamma": ["9" * 5000]}, {"gamma": ["٣"]}, {"temperature": ["nan"]}, {"temperature": ["0.123"]},
         {"tokens": ["257"]}, {"prompts": ["-1"]}, {"constrain": ["yes"]}, {"dtype": ["int8"]}, {"schedule": [""]},
         {"seed": ["-1"]}, {"seed": [str(2**53)]}, {"top_k": ["1001"]}, {"top_p": ["0"]}, {"top_p": ["1.01"]},
+        {"tree": ["x"]}, {"verification": ["all"]}, {"draft_sampling": ["beam"]},
     ],
 )  # fmt: skip
 def test_each_bad_value_of_a_link_falls_back_with_a_sentence(part: dict[str, list[str]]) -> None:

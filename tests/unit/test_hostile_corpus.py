@@ -42,12 +42,18 @@ REFUSED = {
     "trace-negative-time.json": (
         "The trace is not valid at rounds.0.draft_seconds: Input should be greater than or equal to 0."
     ),
-    "trace-rounds-out-of-order.json": "The trace contradicts itself: rounds.0 has index 2.",
-    "trace-wrong-schema.json": "The trace's schema is '99'; this version reads schema 1.",
+    "trace-rounds-out-of-order.json": (
+        "The trace contradicts itself: rounds.0 has index 2; rounds.2 has index 0; output.token_ids is not what the "
+        "rounds emit."
+    ),
+    "trace-wrong-schema.json": "The trace's schema is '99'; this version reads schemas 1 and 2.",
     "trace-half-a-character.json": (
         "The trace is not valid at the file: Invalid JSON: unexpected end of hex escape at line 1 column 183."
     ),
-    "trace-duplicate-keys.json": "The trace contradicts itself: output.token_ids is not what the rounds emit.",
+    "trace-duplicate-keys.json": (
+        "The trace contradicts itself: output.token_ids is not what the rounds emit; output.token_ids holds 0 tokens, "
+        "with max_new_tokens 6; output.stopped_by is 'length' before max_new_tokens."
+    ),
     "sweep-empty.csv": "It is not a sweep of this version: it has other columns.",
     "sweep-header-only.csv": "It holds no rows.",
     "sweep-binary.csv": "It is not UTF-8 text.",
@@ -80,7 +86,8 @@ REFUSED = {
     "prompts-no-prompt.jsonl": 'Line 1 is left out: it has no "prompt" with a text.',
     "prompts-number.jsonl": 'Line 1 is left out: it has no "prompt" with a text.',
     "prompts-unknown-key.jsonl": (
-        "Line 1 is left out: it has '<img src=x onerror=alert(1)>', but a line can only have prompt, name and workload."
+        "Line 1 is left out: it has '<img src=x onerror=alert(1)>', but a line can only have prompt or messages, name "
+        "and workload."
     ),
     "prompts-name-of-two-lines.jsonl": 'Line 1 is left out: its "name" is not a text of 1 to 40 plain characters.',
     "counters-nan.txt": "vllm:spec_decode_num_drafts_total is “NaN”, which is not a number from 0 to 10¹⁵.",

@@ -161,7 +161,7 @@ def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, mon
         (JobView(1, state="loading", loading=Loading(1, "wren-small")), "loading wren-small"),
         (
             JobView(1, state="loading", loading=Loading(1, "gpt2", 12_000_000, 548_000_000)),
-            "downloading gpt2: 12 of 548 MB",
+            "downloading gpt2: 12 of 548 MB (2 %)",
         ),
         (JobView(1, state="running"), None),
         (JobView(1, state="done"), None),

@@ -11,6 +11,7 @@ import pytest
 
 from specviz.core.metrics import count
 from specviz.data.lessons.faq import FaqEntry, answer_facts
+from specviz.data.lessons.method_runs import branch_round
 from specviz.data.lessons.questions import FAQ
 from specviz.data.lessons.quiz import QUIZ
 from specviz.data.lessons.recorded_runs import (
@@ -36,6 +37,7 @@ from specviz.data.lessons.story import (
 )
 from specviz.data.permalink import request_from_link
 from specviz.measure.proof.recorded import recorded_proof
+from specviz.models.catalogue import head_names
 from specviz.models.pairs import known_names
 from specviz.ui.learn.faq import href
 from specviz.ui.learn.state import Learning, take
@@ -43,6 +45,11 @@ from specviz.ui.learn.state import Learning, take
 ROOT = Path(__file__).parents[2]
 PLAIN = re.compile(r"[A-Za-z0-9 .,:;?!’“”-]*")  # no symbols, no Greek, no per cent
 TECHNICAL_WORDS = re.compile(r"\b(tokens?|models?|target|passes|γ|α|temperature|distribution)\b")
+
+
+def linked_names() -> list[str]:
+    """What a link may name: models and heads."""
+    return [*known_names(), *head_names()]
 
 
 def says_of(question: Question) -> list[Says]:
@@ -65,9 +72,9 @@ def test_every_recorded_run_is_what_the_story_needs(name: str) -> None:
     )
 
 
-def test_there_are_twelve_steps_with_names_of_their_own() -> None:
-    assert len(STEPS) == 12
-    assert len({step.name for step in STEPS}) == 12
+def test_there_are_fifteen_steps_with_names_of_their_own() -> None:
+    assert len(STEPS) == 15
+    assert len({step.name for step in STEPS}) == 15
 
 
 @pytest.mark.parametrize(
@@ -111,6 +118,8 @@ class TestStep:
                 assert found == full_round(step.run)
             if place == "drawn":
                 assert found == drawn_round(step.run)
+            if place == "branch":
+                assert found == branch_round(step.run)
 
     def test_it_is_complete_in_both_voices(self, step: Step) -> None:
         for said in says_in(step):
@@ -136,7 +145,7 @@ class TestStep:
 
     def test_its_run_can_be_asked_for_live(self, step: Step) -> None:
         request, preset = request_of(step.run)
-        linked = request_from_link(watch_link(step.run, 3), known_names())
+        linked = request_from_link(watch_link(step.run, 3), linked_names())
         assert linked.problems == []
         assert (linked.request, linked.preset, linked.step) == (request, preset, 3)
         assert preset is not None
@@ -186,7 +195,7 @@ def test_the_near_tie_question_leads_to_the_example_that_is_shown() -> None:
     proof = recorded_proof()
     assert proof is not None
     address = urlsplit(href(next(entry for entry in FAQ if entry.name == "rounding")))
-    linked = request_from_link(parse_qs(address.query), known_names())
+    linked = request_from_link(parse_qs(address.query), linked_names())
     assert (linked.preset, linked.request.prompt) == (proof.near_tie.preset, proof.near_tie.prompt)
     assert linked.request.settings.draft_length == proof.near_tie.draft_length
 
@@ -204,8 +213,8 @@ def test_the_right_options_are_in_different_places() -> None:
         assert len(set(rights)) == 3
 
 
-@pytest.mark.parametrize("number", range(10))
-def test_each_of_the_ten_quiz_questions_is_complete(number: int) -> None:
+@pytest.mark.parametrize("number", range(len(QUIZ)))
+def test_each_of_the_quiz_questions_is_complete(number: int) -> None:
     question = QUIZ[number]
     check_options(question, {})
     for said in says_of(question):
@@ -217,7 +226,15 @@ def test_each_of_the_ten_quiz_questions_is_complete(number: int) -> None:
 
 def test_the_quiz_asks_about_every_main_point() -> None:
     asked = " ".join(question.text.technical for question in QUIZ)
-    for topic in ("draft model do", "verification pass yield", "output the same", "γ trade", "slower"):
+    for topic in (
+        "draft model do",
+        "verification pass yield",
+        "output the same",
+        "γ trade",
+        "slower",
+        "head on the target",
+        "tree",
+    ):
         assert topic in asked, topic
 
 
@@ -231,7 +248,7 @@ class TestAnswer:
         assert bool(entry.cites) == (entry.source == "published" or entry.name == "busy")
         address = urlsplit(entry.href)
         assert address.path in ("./", "./proof", "./worksheet", "./helps", "./race")
-        linked = request_from_link(parse_qs(address.query), known_names())
+        linked = request_from_link(parse_qs(address.query), linked_names())
         assert linked.problems == []
 
     def test_it_is_said_in_plain_words_too(self, entry: FaqEntry) -> None:
@@ -269,7 +286,7 @@ def test_the_recorded_figures_support_what_the_answers_claim() -> None:
     assert bool(facts_of("sampled")["hot_note"]) != hottest.resolved_from(greedy)
     assert figures.overlap.product < figures.overlap.most_likely < figures.overlap.minimum
     facts = answer_facts(next(entry for entry in FAQ if entry.name == "busy"))
-    assert float(facts["busy_speedup"]) < float(facts["idle_speedup"])
+    assert float(facts["batch_together"]) < float(facts["batch_alone"])
 
 
 def test_two_settings_are_told_apart_only_by_an_interval_without_one() -> None:

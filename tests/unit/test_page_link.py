@@ -9,7 +9,7 @@ from specviz.core.request import RunRequest
 from specviz.data.page_link import DIGITS, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.workloads import DEFAULT_PRESET
 from specviz.models.pairs import known_names
-from specviz.ui.proof.link import WRONG, wanted_from_link
+from specviz.ui.proof.link import FIRST_SWITCH, wanted_from_link
 
 
 class BirdLink(PageLink):
@@ -75,6 +75,6 @@ def test_a_proof_link_brings_everything_back() -> None:
 @pytest.mark.parametrize(("name", "text"), [("position", "ninth"), ("draws", "7"), ("rule", "lossless")])
 def test_a_proof_link_says_what_it_cannot_use(name: str, text: str) -> None:
     wanted, problems = wanted_from_link({name: text}, known_names())
-    assert (wanted.position, wanted.draws, wanted.rule) == ("first", 2000, WRONG[1])
+    assert (wanted.position, wanted.draws, wanted.rule) == ("first", 2000, FIRST_SWITCH)
     assert len(problems) == 1
     assert problems[0].startswith(f"{name}={text} is not ")

@@ -9,7 +9,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 
-MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
+MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]
 KEYS = [
     *(
         "prompt",
@@ -24,6 +24,9 @@ KEYS = [
         "tokens",
         "seed",
         "dtype",
+        "draft_sampling",
+        "verification",
+        "tree",
     ),
     "step",
 ]
@@ -38,13 +41,17 @@ UNUSUAL = RunRequest(
         max_new_tokens=200, draft_length=16, temperature=0.7, top_k=40, top_p=0.123456789012345, seed=2**53 - 1
     ),
 )
+JOINT = RunRequest("a", settings=DecodeSettings(temperature=1.0, draft_sampling="argmax", verification="block"))
+FIXED_TREE = RunRequest("a", settings=DecodeSettings(draft_length=3, tree="4,2,1"))
+DYNAMIC_TREE = RunRequest("a", settings=DecodeSettings(draft_length=6, tree="dynamic:16"))
+HEADS = [RunRequest("a", draft=draft) for draft in ("wren-eagle", "wren-medusa", "early-exit:3")]
 
 
 def read(**params: str) -> LinkedRun:
     return request_from_link(params, MODELS)
 
 
-@pytest.mark.parametrize("request_", [DEFAULT, UNUSUAL])
+@pytest.mark.parametrize("request_", [DEFAULT, UNUSUAL, JOINT, FIXED_TREE, DYNAMIC_TREE, *HEADS])
 @pytest.mark.parametrize("step", [None, 0, 17])
 def test_a_link_reads_back_as_what_it_was_made_of(request_: RunRequest, step: int | None) -> None:
     linked = request_from_link(link_of(request_, step), MODELS)
@@ -80,6 +87,9 @@ def test_every_setting_is_written_though_it_is_the_default() -> None:
         "tokens": "64",
         "seed": "0",
         "dtype": "exact",
+        "draft_sampling": "sample",
+        "verification": "token",
+        "tree": "none",
         "step": "3",
     }
 
@@ -124,7 +134,15 @@ def test_an_empty_link_is_the_default_run_without_a_message() -> None:
         ({"target": "gpt-9"}, "target=gpt-9 is not a model known here: using wren-base."),
         ({"target": "lookup"}, "target=lookup is not a model known here: using wren-base."),
         ({"draft": "../../etc"}, "draft=../../etc is not a draft known here: using wren-nano."),
+        ({"draft": "early-exit:0"}, "draft=early-exit?0 is not a draft known here: using wren-nano."),
+        ({"draft": "early-exit:"}, "draft=early-exit? is not a draft known here: using wren-nano."),
+        ({"draft": "wren-hydra"}, "draft=wren-hydra is not a draft known here: using wren-nano."),
         ({"dtype": "int4"}, "dtype=int4 is not exact or fast: using exact."),
+        ({"draft_sampling": "beam"}, "draft_sampling=beam is not sample or argmax: using sample."),
+        ({"verification": "wild"}, "verification=wild is not token or block: using token."),
+        ({"tree": "4,,1"}, "tree=4??1 is not the shape of a tree known here: using none."),
+        ({"tree": "9,9"}, "tree=9?9 is not the shape of a tree known here: using none."),
+        ({"tree": "2,2"}, "tree 2,2 has 2 depths, so draft_length must be 2: using no tree."),
         ({"preset": "story-99"}, "preset=story-99 is not a preset known here: using story-2."),
         ({"step": "x"}, "step=x is not a step from 0 to 100000: starting at the first."),
         (

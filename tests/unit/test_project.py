@@ -48,6 +48,10 @@ def test_what_the_tests_import_is_pinned() -> None:
     assert imported(TOOLS) <= {*pins("requirements.txt"), *pins("requirements-dev.txt")}
 
 
+def test_what_is_optional_is_pinned_apart() -> None:
+    assert set(pins("requirements-plots.txt")) == {"matplotlib"}
+
+
 def test_the_package_requires_what_requirements_txt_pins() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert dict(line.split("==") for line in project["dependencies"]) == pins("requirements.txt")

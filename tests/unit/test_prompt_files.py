@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, read_prompt_file, read_prompts
+from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
 
 
 def taken(content: bytes) -> list[tuple[str, str, str]]:
@@ -95,3 +95,60 @@ def test_a_file_of_unusable_lines_gets_a_few_sentences() -> None:
     found = read_prompts(b"Once upon a time\n" + b"\0\n" * 1_000)
     assert len(found.problems) == MAX_PROBLEMS + 1
     assert found.problems[-1] == "Line 22 and those after it are not read: 20 lines cannot be used."
+
+
+def conversation(*messages: object, **more: object) -> bytes:
+    return json.dumps({"messages": messages, **more}).encode()
+
+
+USER = {"role": "user", "content": "Hello\nyou"}
+
+
+def test_a_json_line_may_be_a_conversation() -> None:
+    system = {"role": "system", "content": "Be brief."}
+    [prompt] = read_prompts(conversation(system, USER, name="talk")).prompts
+    assert (prompt.name, prompt.workload) == ("talk", "own")
+    assert prompt.messages == (("system", "Be brief."), ("user", "Hello\nyou"))
+    assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
+    [other] = read_prompts(conversation(USER)).prompts
+    assert other.text_hash != prompt.text_hash
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (conversation(USER, prompt="a"), "only one of them"),
+        (conversation(), "1 to 64 messages"),
+        (json.dumps({"messages": "hello"}).encode(), "1 to 64 messages"),
+        (json.dumps({"messages": None}).encode(), "1 to 64 messages"),
+        (conversation(*[USER] * 65), "1 to 64 messages"),
+        (conversation("hello"), "other keys than"),
+        (conversation({"role": "user"}), "other keys than"),
+        (conversation({**USER, "tool": 1}), "other keys than"),
+        (conversation({"role": "a\nb", "content": "x"}), '"role" is not a text'),
+        (conversation({"role": "user", "content": ["x"]}), "not a text"),
+        (conversation({"role": "user", "content": "x" * 20_001}), "too long"),
+    ],
+)
+def test_a_bad_conversation_is_one_sentence(line: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_prompts(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Once upon a time", None),
+        ("One paragraph\nin four lines\nis one\nprompt", None),
+        ("def f():\n    return 1\ndef g():\n    return 2\nf()\ng()", None),
+        ("A title\n\nA text\nof several\nlines\nand more", None),
+        ('{"name": "Lily", "age": 7}', None),
+        ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
+        ('{"prompt": "a"}', 1),
+        ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
+        ("[" * 20_000, None),
+        ("", None),
+    ],
+)
+def test_a_text_that_looks_like_a_list_of_prompts_is_noticed(text: str, count: int | None) -> None:
+    assert prompts_in(text) == count

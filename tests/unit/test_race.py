@@ -43,6 +43,7 @@ from specviz.measure.race import (
 from specviz.measure.race_file import dump_race, parse_race
 from specviz.measure.race_kinds import clearly_differ, kinds_of
 from specviz.measure.race_table import race_csv, race_frame
+from specviz.models.draft_menu import linked_names
 from specviz.models.pairs import known_names
 from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.link import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
@@ -366,6 +367,17 @@ def test_a_link_carries_every_setting() -> None:
     params = {key: value if isinstance(value, list) else [value] for key, value in link.items()}
     assert entry_from_link(params, known_names()) == (entry, [])
     assert entry_from_link({}, known_names()) == (Entry(), [])
+
+
+@pytest.mark.parametrize("draft", ["wren-eagle", "wren-medusa", "early-exit:2"])
+def test_a_link_carries_heads_trees_and_the_way_to_verify(draft: str) -> None:
+    asked = [
+        DecodeSettings(draft_length=3, tree="4,2,1", stop_at_eos=False),
+        DecodeSettings(temperature=1.0, draft_sampling="argmax", verification="block", stop_at_eos=False),
+    ]
+    for settings in asked:
+        entry = Entry(RunRequest("", "wren-base", draft, settings=settings))
+        assert entry_from_link(link_of_entry(entry), linked_names()) == (entry, [])
 
 
 def test_each_bad_value_of_a_link_falls_back_with_a_sentence() -> None:

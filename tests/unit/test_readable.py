@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from specviz.cli.trace_text import round_line
+from specviz.cli.round_text import round_lines
 from specviz.core.readable import readable
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
 from specviz.core.trace import Output, Trace
@@ -83,7 +83,7 @@ def test_the_prompt_is_shown_as_text() -> None:
 
 def test_the_command_line_and_the_exercises_show_characters_too() -> None:
     trace = trace_of(([(C3, "accepted"), (A4, "rejected")], ("correction", B6)))
-    assert round_line(readable(trace).rounds[0]).plain.split() == ["1", "✓ö(1/2)", "✗ä(2/2)", "↻ö(2/2)"]
+    assert round_lines(readable(trace).rounds[0])[0].plain.split() == ["1", "✓ö(1/2)", "✗ä(2/2)", "↻ö(2/2)"]
     assert "‘ö(1/2)’ ‘ä(2/2)’" in exercises(trace)[0].question
 
 

@@ -20,7 +20,7 @@ from tests.support.fake_traces import fake_trace, translated
 def first() -> tuple[Trace, DraftGuesses]:
     trace, draft_guesses = first_trace(), first_draft_guesses()
     assert trace is not None
-    assert draft_guesses is not None, "python -m scripts.record_first_guesses makes it again"
+    assert draft_guesses is not None, "python -m scripts.record_first makes it again"
     return trace, draft_guesses
 
 
@@ -104,6 +104,8 @@ def test_where_it_is_impossible_one_line_says_why(first: tuple[Trace, DraftGuess
     assert "schedule is heuristic" in why(
         replace(trace, settings=replace(trace.settings, draft_schedule="heuristic")), draft_guesses
     )
+    shaped = replace(trace.settings, tree=f"dynamic:{2 * trace.settings.draft_length}")
+    assert "What a tree would draft" in why(replace(trace, settings=shaped), draft_guesses)
     other = replace(draft_guesses, token_ids=draft_guesses.token_ids[:-1])
     assert "after a live run" in why(trace, other)
 

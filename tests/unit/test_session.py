@@ -12,7 +12,13 @@ from specviz.ui.session import Session
 UI = Path(__file__).parents[2] / "specviz" / "ui"
 STATES = sorted(UI.glob("*/state.py"))
 # These set widgets by their keys, or store something before there is a session.
-MAY_STORE = {"session.py", "shared/persistent_widgets.py", "shared/run_controls.py", "shared/theme.py"}
+MAY_STORE = {
+    "session.py",
+    "shared/persistent_widgets.py",
+    "shared/run_controls.py",
+    "shared/theme.py",
+    "watch/opening.py",
+}
 STORES = re.compile(r"session_state(\.setdefault|\.update|\.[a-z_]+ = |\[[^\]]+\] = )|in st\.session_state:")
 
 

@@ -90,12 +90,12 @@ def test_tokens_of_a_run_stay_text_in_its_picture() -> None:
 def test_a_round_is_drawn_as_it_is_on_screen() -> None:
     trace = first_trace()
     assert trace is not None
-    guesses, judged = round_picture(trace, 3), round_picture(trace, 5)
+    guesses, judged = round_picture(trace, 30), round_picture(trace, 32)
     assert "✗" not in guesses
-    assert guesses.count("<text") == 1 + len(trace.rounds[1].drafted)
+    assert guesses.count("<text") == 1 + len(trace.rounds[10].drafted)
     assert "✗" in judged
     assert "↻" in judged
-    assert "✗" in result_picture(trace, 3)
+    assert "✗" in result_picture(trace, 30)
     assert all(mark in marks_picture() for mark in "✓✗⋯↻+")
 
 

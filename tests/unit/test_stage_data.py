@@ -12,7 +12,7 @@ from specviz.core import metrics
 from specviz.core.assets import ASSETS
 from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
-from specviz.player.narration import narrate
+from specviz.player.narration import Teller, narrate
 from specviz.ui.shared.plotly_static import publish_plotly
 from tests.support.fake_traces import HOSTILE, cut, fake_trace, translated
 from tests.support.plain_json import is_plain_json
@@ -54,12 +54,12 @@ def round_of(statuses: str, kind: str = "correction") -> Round:
     ],
 )
 def test_a_judgement_in_plain_words(statuses: str, kind: str, sentence: str) -> None:
-    told = narrate(round_of(statuses, kind), draft_length=4, remaining=40, lookup=False, ends=kind == "none")
+    told = narrate(round_of(statuses, kind), Teller(), draft_length=4, remaining=40, ends=kind == "none")
     assert told[2] == sentence
 
 
 def test_the_longest_draft_still_has_words() -> None:
-    told = narrate(round_of("a" * 15 + "r"), draft_length=16, remaining=40, lookup=False, ends=False)
+    told = narrate(round_of("a" * 15 + "r"), Teller(), draft_length=16, remaining=40, ends=False)
     assert told[2] == "It accepts 15 and replaces the sixteenth."
 
 
@@ -83,12 +83,13 @@ def test_a_proposal_and_its_check_in_plain_words(
     statuses: str, remaining: int, lookup: bool, propose: str, check: str
 ) -> None:
     kind = "correction" if statuses else "bonus"
-    told = narrate(round_of(statuses, kind), draft_length=4, remaining=remaining, lookup=lookup, ends=False)
+    teller = Teller("prompt-lookup" if lookup else "model")
+    told = narrate(round_of(statuses, kind), teller, draft_length=4, remaining=remaining, ends=False)
     assert told[:2] == (propose, check)
 
 
 def test_a_correction_that_ends_the_text_says_so() -> None:
-    told = narrate(round_of("ar"), draft_length=4, remaining=30, lookup=False, ends=True)
+    told = narrate(round_of("ar"), Teller(), draft_length=4, remaining=30, ends=True)
     assert told[2].endswith("replaces the second. The text ends here.")
 
 
@@ -221,7 +222,7 @@ def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None
 
 def test_a_draft_that_cannot_be_translated_is_told() -> None:
     round = replace(round_of("", "bonus"), draft_tokens=["␣wa"])
-    told = narrate(round, draft_length=4, remaining=30, lookup=False, ends=False)
+    told = narrate(round, Teller(), draft_length=4, remaining=30, ends=False)
     assert told[0] == "The draft’s text does not fit the target’s tokens: nothing is proposed."
 
 

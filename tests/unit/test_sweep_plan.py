@@ -36,6 +36,17 @@ def test_the_constraint_is_measured_beside_the_free_run_where_there_is_a_grammar
     ]  # fmt: skip
 
 
+def test_repeats_measure_everything_again_above_temperature_0_with_another_seed() -> None:
+    plan = replace(PLAN, pairs=(PAIR,), prompts=PROMPTS[:1], draft_lengths=(1, 2, 3), repeats=2)
+    greedy = replace(plan, temperatures=(0.0,)).cells()
+    assert greedy[:3] == greedy[3:]
+    sampled = replace(plan, temperatures=(0.7,)).cells()
+    assert [(cell.settings.draft_length, cell.settings.seed) for cell in sampled] == [
+        (1, 5), (2, 5), (3, 5), (1, 6), (2, 6), (3, 6),
+    ]  # fmt: skip
+    assert [len(group) for group in groups(sampled)] == [2, 1, 2, 1], "no plain run of another seed is shared"
+
+
 def test_schedules_that_choose_the_length_are_measured_once() -> None:
     plan = replace(PLAN, prompts=PROMPTS[:1], temperatures=(0.0,), schedules=("fixed", "heuristic", "confidence"))
     found = [(cell.pair.draft, cell.settings.draft_schedule, cell.settings.draft_length) for cell in plan.cells()]

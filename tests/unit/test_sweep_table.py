@@ -74,14 +74,24 @@ def test_an_older_version_is_named_as_such() -> None:
 
 def test_a_file_from_before_repetition_was_measured_is_read_and_goes_on_with_it(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
-    path.write_text(without_last_column(dump_rows([a_row()])), encoding="utf-8", newline="")
+    path.write_text(without_last_columns(dump_rows([a_row()]), 4), encoding="utf-8", newline="")
     assert read_frame(path.read_bytes(), "x.csv")["repetition"].isna().all()
     SweepFile(path).add(replace(a_row(), seed=5, repetition=0.25))
     assert [row.repetition for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, 0.25]
 
 
-def without_last_column(content: str) -> str:
-    return "".join(line.rpartition(",")[0] + "\r\n" for line in content.splitlines())
+def test_a_file_from_before_there_were_trees_is_read_and_goes_on_with_them(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    path.write_text(without_last_columns(dump_rows([a_row()]), 3), encoding="utf-8", newline="")
+    (row,) = parse_rows(path.read_text(encoding="utf-8"), "x.csv")
+    assert (row.draft_sampling, row.verification, row.tree) == ("sample", "token", None)
+    assert row.key == a_row().key
+    SweepFile(path).add(replace(a_row(), draft_length=3, tree="4,2,1"))
+    assert [row.tree for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, "4,2,1"]
+
+
+def without_last_columns(content: str, count: int) -> str:
+    return "".join(line.rsplit(",", count)[0] + "\r\n" for line in content.splitlines())
 
 
 def changed(**values: object) -> Callable[[], bytes]:
@@ -133,7 +143,7 @@ def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path
     path = tmp_path / "sweep.csv"
     path.write_bytes(content)
     if not content:
-        assert SweepFile(path).done == frozenset()
+        assert SweepFile(path).done == []
         return
     with pytest.raises(InputError, match=r"sweep\.csv"):
         SweepFile(path)

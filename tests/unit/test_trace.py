@@ -113,6 +113,25 @@ def test_a_written_trace_reads_back_and_writes_the_same(trace: Json) -> None:
     assert set(written) == set(VALID)
 
 
+def test_schema_2_carries_how_the_draft_was_made_and_verified() -> None:
+    asked = {"draft_length": 3, "temperature": 1.0, "draft_sampling": "argmax", "verification": "block"}
+    read = parse_trace(json.dumps(VALID | {"schema": 2, "settings": {**VALID["settings"], **asked}}))
+    assert (read.schema, read.settings.draft_sampling, read.settings.verification) == (2, "argmax", "block")
+    assert parse_trace(dump_trace(read)) == read
+
+
+def test_settings_of_schema_1_read_as_an_ordinary_chain() -> None:
+    settings = parse_trace(json.dumps(VALID)).settings
+    assert (settings.draft_sampling, settings.verification, settings.tree) == ("sample", "token", None)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"draft_sampling": "beam"}, {"verification": "wild"}, {"tree": "0"}, {"tree": "2,2"}]
+)
+def test_a_trace_with_settings_that_cannot_be_is_refused(asked: Json) -> None:
+    assert "settings" in refusal(json.dumps(VALID | {"settings": {**VALID["settings"], **asked}}))
+
+
 def test_the_tokens_of_a_draft_with_another_tokenizer_read_back() -> None:
     trace = translated(fake_trace(tokens=24, greedy=True))
     assert any(round.draft_tokens for round in trace.rounds)
@@ -190,6 +209,7 @@ STATUSES = "rounds.1.drafted.{}.status"
     ("content", "says"),
     [
         (changed("prompt.tokens", ["x"]), r"prompt\.tokens and prompt\.token_ids differ in length"),
+        (changed("prompt.token_ids", []), r"prompt\.token_ids is empty"),
         (changed("rounds.1.index", 4), r"rounds\.1 has index 4"),
         (changed("settings.draft_length", 2), r"rounds\.1 drafts 3 tokens, more than draft_length"),
         (changed("rounds.1.drafted.0.status", "discarded"), r"rounds\.1 has statuses out of order"),
@@ -197,7 +217,7 @@ STATUSES = "rounds.1.drafted.{}.status"
         (changed("rounds.1.drafted.2.status", "rejected"), r"rounds\.1 has statuses out of order"),  # two rejected
         (changed("rounds.0.emitted.kind", "none"), r"rounds\.0 emits kind 'none' with id 7"),
         (changed("rounds.2.emitted.id", 3), r"rounds\.2 emits kind 'none' with id 3"),
-        (changed("rounds.0.emitted.id", None), r"rounds\.0 emits kind 'bonus' with id None"),
+        (changed("rounds.0.emitted.id", None), r"the rounds emit 6 tokens, and 5 of them have an id"),
         (changed("rounds.0.emitted.kind", "correction"), r"rounds\.0 emits kind 'correction' with 0 rejected"),
         (changed("rounds.1.emitted.kind", "bonus"), r"rounds\.1 emits kind 'bonus' with 1 rejected"),
         (changed("rounds.0.drafted.1.status", "discarded"), r"rounds\.0 discards tokens without a rejection or an end"),
@@ -225,11 +245,11 @@ def test_an_output_of_no_tokens_is_refused() -> None:
     assert "output.token_ids holds 0 tokens" in refusal(json.dumps(empty))
 
 
-@pytest.mark.parametrize("version", [2, 0, "1", None, [1], {"a": 1}, "x" * 10_000])
+@pytest.mark.parametrize("version", [3, 0, "1", None, [1], {"a": 1}, "x" * 10_000])
 def test_another_schema_is_named(version: object) -> None:
     sentence = refusal(changed("schema", version))
     assert sentence.startswith("The trace's schema is ")
-    assert sentence.endswith("this version reads schema 1.")
+    assert sentence.endswith("this version reads schemas 1 and 2.")
 
 
 @pytest.mark.parametrize(
@@ -240,7 +260,6 @@ def test_another_schema_is_named(version: object) -> None:
         ("rounds.0.overhead_seconds", -1e-9),
         ("rounds.0.draft_seconds", 1e300),
         ("rounds.0.draft_seconds", "0.1"),
-        ("rounds.0.draft_seconds", None),
         ("prefill_seconds.target", float("-inf")),
         ("autoregressive.seconds_per_token.0", -0.1),
         ("rounds.0.drafted.0.target_prob", 1.2),
@@ -255,7 +274,6 @@ def test_another_schema_is_named(version: object) -> None:
         ("rounds.0.drafted.0.id", 2**31),
         ("rounds.0.drafted.0.id", 10**400),
         ("rounds.0.drafted.0.text", 5),
-        ("rounds.0.drafted.0.text", None),
         ("rounds.0.drafted.0.text", "x" * 2_001),
         ("rounds.0.drafted.0.candidates", [[5, "a", 0.5, 0.1]] * 65),
         ("rounds.0.drafted.0.candidates.0", [5, "a", 0.5]),
@@ -267,13 +285,13 @@ def test_another_schema_is_named(version: object) -> None:
         ("rounds.0.drafted", [ROUND_FULL["drafted"][0]] * 65),
         ("rounds.0", None),
         ("rounds", {}),
-        ("prompt.token_ids", []),
+        ("prompt.token_ids", {}),
         ("prompt.text", 7),
         ("output.stopped_by", "boredom"),
         ("output.text", ["a"]),
         ("target.parameters", -1),
         ("target.name", "x" * 301),
-        ("recorded_on.threads", 0),
+        ("recorded_on.threads", -1),
         ("settings.draft_length", 17),
         ("settings.seed", -1),
         ("settings.temperature", float("nan")),
@@ -444,7 +462,7 @@ def test_a_hostile_file_is_refused_in_one_sentence_and_in_little_memory(content:
     finally:
         tracemalloc.stop()
     assert str(refused.value).count("\n") == 0
-    assert len(str(refused.value)) < 250
+    assert len(str(refused.value)) < 1_000
     assert peak < 10 * max(len(content), 100_000)
 
 

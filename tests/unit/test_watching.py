@@ -131,3 +131,16 @@ def test_a_run_of_the_session_takes_the_memory_that_its_figures_need() -> None:
     slim = page.finished[0].trace
     assert not any(token.candidates for round in slim.rounds for token in round.drafted)
     assert (speedup(slim), count(slim.rounds), slim.output) == (speedup(trace), count(trace.rounds), trace.output)
+
+
+def test_an_opened_run_that_nothing_here_can_run_again_has_no_link() -> None:
+    """A link would lead to the run that was on screen before it, with that run's settings."""
+    page = Watching(request=REQUEST)
+    page.open_trace(fake_trace(), "file-1", linked=False)
+    payload = stage_payload(page, 4)
+    assert payload
+    assert payload["link"] == {}
+    page.open_trace(fake_trace(), "file-2")
+    payload = stage_payload(page, 4)
+    assert payload
+    assert payload["link"]["target"] == "wren-base"

@@ -214,6 +214,12 @@ def test_a_start_is_the_runs_own_acceptance_and_costs() -> None:
     assert "recorded on a test's machine" in recorded.source
 
 
+def test_a_run_with_a_tree_says_so_in_its_name() -> None:
+    trace = fake_trace(draft_length=2)
+    trace = replace(trace, settings=replace(trace.settings, tree="dynamic:4"))
+    assert "γ = 2, tree dynamic:4, temperature" in starts([trace], None, {})[0].label
+
+
 def test_starts_are_newest_first_and_always_something() -> None:
     runs = [fake_trace(draft_length=2), fake_trace(draft_length=5), fake_trace(plain=False)]
     found = starts(runs, fake_trace(), {("wren-base", "wren-nano", "exact"): COSTS})

@@ -1,0 +1,329 @@
+"""A round whose draft is a tree, in a real Chromium: how it is drawn, reached by keyboard and explained."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.browser.test_accessibility import AXE, VIOLATIONS
+from tests.conftest import PATIENCE
+from tests.support.app_server import serving
+from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
+
+APP = Path(__file__).with_name("stage_app.py")
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+SHAPE = "tree=4,2,1"  # 20 guesses in 8 rows
+WIDE = "tree=4,4"  # 20 guesses in 16 rows
+PROPOSED, CHECKED, JUDGED = 6, 7, 8  # of round 3
+BOXES = "all => all.map(one => { const {x, y, width} = one.getBoundingClientRect(); return [x, y, width]; })"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(APP, tmp_path_factory.mktemp("tree") / "server.log") as server:
+        yield f"{server.url}/"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    made.set_default_timeout(PATIENCE)
+    yield made
+    made.close()
+
+
+def open_tree(context: BrowserContext, address: str, step: int = JUDGED, query: str = SHAPE) -> Page:
+    page = context.new_page()
+    page.failures = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
+    page.goto(f"{address}?{query}&step={step}")
+    expect(nodes(page).first).to_be_visible(timeout=PATIENCE)
+    wait_until_still(page)
+    return page
+
+
+def nodes(page: Page) -> Locator:
+    """The guesses of the tree in sight."""
+    return page.locator(".strip .current").get_by_role("treeitem")
+
+
+def note(page: Page) -> Locator:
+    return page.locator(".strip .current .tree-note")
+
+
+def boxes_of(locator: Locator) -> list[list[float]]:
+    found: list[list[float]] = locator.evaluate_all(BOXES)
+    return found
+
+
+def test_columns_are_places_and_rows_are_chains(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    expect(page.get_by_role("tree")).to_have_accessible_name("20 guesses in a tree, 3 places deep")
+    expect(nodes(page)).to_have_count(20)
+    lefts: dict[str, set[float]] = {}
+    for box, node in zip(boxes_of(nodes(page)), nodes(page).all(), strict=True):
+        lefts.setdefault(node.get_attribute("aria-level") or "", set()).add(round(box[0]))
+    assert [len(lefts[level]) for level in "123"] == [1, 1, 1], "all guesses for a place stand in one column"
+    assert len({round(box[1]) for box in boxes_of(nodes(page))}) == 8
+    first = page.locator(".strip .current .row").first.get_by_role("treeitem")
+    expect(first).to_have_count(3)
+    assert len({round(box[1]) for box in boxes_of(first)}) == 1, "a chain is one row"
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, PROPOSED)
+    expect(page.locator(".sentence")).to_have_text("The draft proposes a tree: 20 guesses for the next 3 places.")
+    expect(note(page)).to_have_text(re.compile("20 guesses, place by place"), use_inner_text=True)
+    before = boxes_of(nodes(page))
+    page.get_by_label("Forward one step").click()
+    expect(note(page)).to_have_text(re.compile("one pass: 20 guesses"), use_inner_text=True)
+    assert boxes_of(nodes(page)) == before
+    page.get_by_label("Forward one step").click()
+    expect(note(page)).to_have_text(re.compile(r"accepted ✓ · \d+ failed ✗ · \d+ not taken ⋯"), use_inner_text=True)
+    assert boxes_of(nodes(page)) == before
+
+
+def test_the_accepted_path_is_text_and_only_the_tree_in_sight_is_drawn(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    accepted = page.locator(".strip .current .branches .accepted")
+    path = page.locator(".strip .current .path .chip")
+    expect(path).to_have_text([*accepted.all_inner_texts(), *path.all_inner_texts()[-1:]])
+    expect(page.locator(".strip .branches:visible")).to_have_count(1)
+    expect(page.locator(".strip .round").first.locator(".path .chip").first).to_be_visible()
+    page.get_by_label("Back one round").click()
+    page.get_by_label("Back one step").click()
+    expect(page.locator(".strip .current .branches")).to_be_visible()
+    expect(page.locator(".strip .branches:visible")).to_have_count(1)
+
+
+def test_a_judged_tree_shows_what_was_accepted_failed_and_not_taken(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    marks = {
+        status: set(
+            page.locator(f".strip .current .branches .{status}").evaluate_all(
+                "all => all.map(one => getComputedStyle(one, '::before').content)"
+            )
+        )
+        for status in ("accepted", "rejected", "not-taken")
+    }
+    assert marks == {"accepted": {'"✓"'}, "rejected": {'"✗"'}, "not-taken": {'"⋯"'}}
+    legend = page.locator(".legend")
+    expect(legend.get_by_text("not taken")).to_be_visible()
+    expect(page.locator("#tip-rejected")).to_contain_text("several can fail")
+
+
+def test_the_words_of_a_chain_come_back_with_a_chain(context: BrowserContext, address: str) -> None:
+    page = context.new_page()
+    page.goto(f"{address}?step=11&sharpness=6")
+    wait_until_drawn(page, ".stage .round .chip")
+    expect(page.locator("#tip-rejected")).to_contain_text("A round has at most one.")
+    expect(page.locator(".stage .width-key")).to_be_hidden()
+    expect(page.get_by_role("slider", name="Draft length")).to_be_visible()
+
+
+@pytest.mark.parametrize("query", [SHAPE, WIDE, "tree=2,2", "tree=2,2,1,1,1,1,1,1"])
+def test_every_guess_can_be_read_without_scrolling(context: BrowserContext, address: str, query: str) -> None:
+    page = open_tree(context, address, JUDGED, query)
+    strip, stage = page.locator(".strip").bounding_box(), page.locator(".stage").bounding_box()
+    assert strip is not None
+    assert stage is not None
+    assert stage["height"] <= 720, "the stage fits the screen"
+    for _, top, width in boxes_of(nodes(page).and_(page.locator(":visible"))):
+        assert strip["y"] - 1 <= top <= strip["y"] + strip["height"] - 20
+        assert width >= 60, "the mark and five letters"
+    expect_no_sideways_scroll(page)
+
+
+def test_on_a_phone_it_is_an_outline(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    page = open_tree(context, address)
+    rows = page.locator(".strip .current .row")
+    lefts = [round(boxes_of(row.get_by_role("treeitem"))[0][0]) for row in rows.all()]
+    levels = [int(row.get_by_role("treeitem").first.get_attribute("aria-level") or 0) for row in rows.all()]
+    assert [left for _, left in sorted(zip(levels, lefts, strict=True))] == sorted(lefts), "deeper rows are indented"
+    assert len(set(lefts)) == len(set(levels))
+    for box in boxes_of(nodes(page)):
+        assert 0 <= box[0] <= 390 - box[2]
+        assert box[2] >= 40
+    expect_no_sideways_scroll(page)
+    context.close()
+
+
+def test_it_has_one_tab_stop_and_the_arrow_keys_follow_its_branches(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
+    nodes(page).first.focus()
+    focused = page.locator(".strip .chip:focus")
+    for key, level, place, of in (
+        ("ArrowRight", 2, 1, 2),
+        ("ArrowDown", 2, 2, 2),
+        ("ArrowRight", 3, 1, 1),
+        ("ArrowRight", 3, 1, 1),
+        ("ArrowLeft", 2, 2, 2),
+        ("ArrowUp", 2, 1, 2),
+        ("ArrowLeft", 1, 1, 4),
+        ("ArrowDown", 1, 2, 4),
+        ("End", 3, 1, 1),
+        ("Home", 1, 1, 4),
+    ):
+        page.keyboard.press(key)
+        said = {name: focused.get_attribute(f"aria-{name}") for name in ("level", "posinset", "setsize")}
+        assert said == {"level": str(level), "posinset": str(place), "setsize": str(of)}, key
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".strip .path .chip:focus")).to_have_count(1)  # out of the tree, to the text
+    page.keyboard.press("ArrowRight")
+    expect(nodes(page).first).to_be_focused()
+    expect(page.locator(".round-number")).to_have_text(re.compile("Round 3 of"))  # no key moved the playhead
+
+
+def test_enter_explains_and_escape_closes(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    nodes(page).first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".spoken")).to_contain_text("in the order tried")
+    page.keyboard.press("Escape")
+    expect(page.locator(".unpin")).to_have_count(0)
+
+
+def test_when_paused_a_sentence_says_what_became_of_the_tree(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    expect(page.locator(".spoken")).to_have_text(re.compile(r"Round 3 of \d+\. It accepts "))
+    label = nodes(page).first.get_attribute("aria-label") or ""
+    assert re.search("(accepted|rejected|not taken, never judged), round 3$", label)
+
+
+@pytest.mark.parametrize("more", ["", "&greedy"])
+def test_the_inspector_works_on_every_guess(context: BrowserContext, address: str, more: str) -> None:
+    page = open_tree(context, address, 300, f"{SHAPE}{more}")  # at the end of the run
+    inspector = page.locator(".inspector")
+    seen: set[str] = set()
+    while seen < {"accepted", "rejected", "not taken"}:
+        page.get_by_label("Back one round").click()
+        page.get_by_label("Back one step").click()  # the round before, judged
+        for node in nodes(page).all():
+            status = next(
+                s for s in ("accepted", "rejected", "not taken") if s in (node.get_attribute("aria-label") or "")
+            )
+            node.click()
+            expect(inspector.locator(".title")).to_contain_text(status if status == "not taken" else f"was {status}")
+            expect(inspector.get_by_text("target p")).to_be_visible()
+            expect(inspector.get_by_text("draft q")).to_be_visible()
+            if status == "not taken":
+                expect(inspector).to_contain_text("Not taken: ")
+            elif "greedy" in more:
+                expect(inspector).to_contain_text(re.compile("Greedy: it is (not )?the target’s top token"))
+            else:
+                expect(inspector).to_contain_text(re.compile(f"drew .*: {status}"))
+            seen.add(status)
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_a_proposed_guess_keeps_its_secret(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, PROPOSED)
+    page.locator(".strip .current [aria-level='1']").nth(1).click()
+    expect(page.locator(".inspector")).to_contain_text("It is guess 2 of 4 for the next place.")
+    expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
+
+
+def test_a_large_tree_shows_its_most_probable_rows_and_opens(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, PROPOSED, WIDE)
+    fold = page.locator(".strip .current .fold")
+    expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best \."))
+    shown = nodes(page).and_(page.locator(":visible"))
+    hidden = int(re.findall(r"\d+", fold.inner_text())[0])
+    expect(shown).to_have_count(20 - hidden)
+    assert len({round(box[1]) for box in boxes_of(shown)}) == 7
+    fold.click()
+    expect(shown).to_have_count(20)
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    fold.click()
+    expect(shown).to_have_count(20 - hidden)
+
+
+def test_an_accepted_path_is_never_hidden(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, 2, f"{WIDE}&sharpness=2")
+    rounds = int((page.locator(".round-number").inner_text()).split()[-1])
+    found = 0
+    for _ in range(rounds):
+        accepted = page.locator(".strip .current .branches .accepted")
+        for chip in accepted.all():
+            expect(chip).to_be_visible()
+        found += page.locator(".strip .current .fold.aside").count()
+        page.get_by_label("Forward one round").click()
+    assert found, "in one round at least the accepted path would be hidden: else this test says nothing"
+
+
+def test_a_wider_check_costs_more_and_the_timeline_shows_it(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    expect(page.locator(".lanes .block.width")).to_have_attribute("d", re.compile("M"))
+    expect(note(page)).to_contain_text(re.compile(r"21 tokens at once: \d\.\d\d× the time of one"))
+    expect(page.locator(".width-key")).to_be_visible()
+
+
+def test_a_tree_of_a_fixed_shape_has_no_slider_and_says_why(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address)
+    expect(page.get_by_role("slider", name="Draft length")).to_be_hidden()
+    why = page.get_by_role("button", name="tree 4,2,1")
+    why.focus()
+    expect(page.get_by_text("what another tree would draft is not known from this run")).to_be_visible()
+
+
+def test_a_dynamic_tree_has_a_slider_and_no_replay(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, JUDGED, f"{WIDE}&setting=dynamic:20&greedy")
+    slider = page.get_by_role("slider", name="Draft length")
+    slider.evaluate("it => { it.value = 5; it.dispatchEvent(new Event('input')); }")
+    expect(page.locator(".notice")).to_have_text(re.compile("What a tree would draft at another depth is not known"))
+    expect(page.locator(".badge")).not_to_contain_text("MODELLED")
+
+
+def test_heads_that_draft_everything_at_once_say_so(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, PROPOSED, f"{SHAPE}&kind=medusa")
+    expect(note(page)).to_have_text(re.compile("20 guesses, all at once"), use_inner_text=True)
+    nodes(page).first.click()
+    expect(page.locator(".inspector")).to_contain_text("which does not see the guesses before it, gave it q = ")
+
+
+def test_a_block_is_explained_as_a_block(context: BrowserContext, address: str) -> None:
+    page = context.new_page()
+    page.goto(f"{address}?step=11&sharpness=6&block")
+    wait_until_drawn(page, ".stage .round .chip")
+    page.locator(".strip .chip.accepted").first.click()
+    expect(page.locator(".inspector")).to_contain_text(re.compile("The block up to here"))
+    page.locator(".strip .chip.discarded").first.click()
+    expect(page.locator(".inspector")).to_contain_text("no block with this token passed")
+    expect(page.locator(".inspector")).not_to_contain_text("ever judged")
+
+
+def test_hostile_guesses_are_only_text(context: BrowserContext, address: str) -> None:
+    page = open_tree(context, address, 8, "tree=3,2&hostile&sharpness=1")
+    page.on("dialog", lambda dialog: page.failures.append(dialog.message))  # type: ignore[attr-defined]
+    for node in nodes(page).all():
+        node.click()
+    assert page.locator(".stage :is(script, img), .strip b").count() == 0
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_axe_finds_nothing_and_the_picture_can_be_looked_at(
+    browser: Browser, address: str, scheme: Any, size: tuple[int, int]
+) -> None:
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    context.set_default_timeout(PATIENCE)
+    SHOTS.mkdir(exist_ok=True)
+    for name, step, query in (("judged", JUDGED, SHAPE), ("checked", CHECKED, SHAPE), ("folded", JUDGED, WIDE)):
+        page = open_tree(context, address, step, query)
+        page.locator(".stage").screenshot(path=SHOTS / f"tree-{name}-{scheme}-{width}.png")
+        page.evaluate(AXE)
+        violations = page.evaluate(VIOLATIONS)
+        assert [f"{one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]] == []
+        page.close()
+    context.close()

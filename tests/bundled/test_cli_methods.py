@@ -1,0 +1,82 @@
+"""Every way to draft and to verify, in every command that measures, saves or shows a run."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from specviz.core.trace import read_trace
+from tests.support.commands import PROMPT, Cli, command_line, without_progress
+
+SHORT = ["--target", "wren-base", "--max-new-tokens", "8"]
+SAMPLED = ["--temperature", "1"]
+WAYS = {
+    "a head with a tree": ["--draft", "wren-eagle", "--tree", "2,2"],
+    "several heads": ["--draft", "wren-medusa", "--draft-length", "3"],
+    "early exit with a dynamic tree": ["--draft", "early-exit:2", "--tree", "dynamic:6"],
+    "a tree": ["--draft", "wren-nano", "--tree", "4,2,1"],
+    "most probable drafts": ["--draft", "wren-nano", "--draft-sampling", "argmax", *SAMPLED],
+    "block verification": ["--draft", "wren-nano", "--verification", "block", *SAMPLED],
+}
+
+
+@pytest.fixture(autouse=True)
+def restore_threads() -> Iterator[None]:
+    """The command line sets the number of torch's threads."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(capsys)
+
+
+@pytest.fixture
+def ok(run: Cli) -> Callable[..., str]:
+    """The standard output of a command that succeeds."""
+
+    def call(*arguments: object) -> str:
+        status, out, err = run(*arguments)
+        assert (status, without_progress(err)) == (0, "")
+        return out
+
+    return call
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_is_saved_shown_and_exported(ok: Callable[..., str], tmp_path: Path, way: str) -> None:
+    file, page = tmp_path / "run.json", tmp_path / "run.html"
+    ok("run", *SHORT, *WAYS[way], *PROMPT, "--json", file)
+    trace = read_trace(file)
+    assert trace.drafter is not None
+    assert trace.drafter.name == WAYS[way][1]
+    assert sum(len(round.drafted) for round in trace.rounds) > 0
+    assert ("┬" in ok("show", file)) == bool(trace.settings.tree)
+    ok("export", file, "-o", page)
+    assert trace.drafter.name in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_compared_and_swept(ok: Callable[..., str], way: str) -> None:
+    compared = json.loads(ok("compare", *SHORT, *WAYS[way], *PROMPT, "--repeats", "2", "--json", "-"))
+    assert compared["speedup"] > 0
+    assert compared["identical"] is (None if SAMPLED[0] in WAYS[way] else True)
+    plan = ["--workload", "copy", "--prompts", "1", "--draft-lengths", "2"]
+    rows = json.loads(ok("sweep", *SHORT, *WAYS[way], *plan, "--json", "-"))["rows"]
+    assert len(rows) == 1
+    assert rows[0]["drafted"] > 0
+    asked = dict(zip(WAYS[way][::2], WAYS[way][1::2], strict=True))
+    for name, default in (("draft-sampling", "sample"), ("verification", "token"), ("tree", None)):
+        assert rows[0][name.replace("-", "_")] == asked.get(f"--{name}", default)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_its_output_follows_a_grammar(ok: Callable[..., str], way: str) -> None:
+    grammar = ["--regex", "[0-9]{6}", "--ignore-eos"]
+    told = json.loads(ok("run", *SHORT, *WAYS[way], "--prompt", "Number: ", *grammar, "--json", "-"))
+    assert told["output"]["text"][:6].isdigit()
+    assert any(round["drafted"] for round in told["rounds"])

@@ -1,0 +1,92 @@
+"""By method: the panel by AppTest, with a small comparison made by hand. No engine."""
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz.data.measured_methods import MeasuredMethods
+from tests.support.hostile import figures_of
+from tests.support.measured_methods import NAMES, measured
+
+SECONDS = 30
+
+
+def panel() -> None:
+    from specviz.ui.helps.by_method import show_by_method
+
+    show_by_method()
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> MeasuredMethods:
+    found = measured(1.5, 1.4, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35)
+    monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: found)
+    return found
+
+
+def opened() -> AppTest:
+    page = AppTest.from_function(panel, default_timeout=SECONDS).run()
+    assert not page.exception
+    return page
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.info])
+
+
+@pytest.mark.usefixtures("stored")
+def test_it_says_where_the_figures_are_from_and_shows_every_method() -> None:
+    page = opened()
+    assert "**Recorded** on a machine, 2026" in texts(page)
+    assert "Highest: wren-nano, 1.50× \\[1.40 to 1.60\\]" in texts(page)
+    table = page.dataframe[0].value
+    assert list(table["no."]) == [1, 2, 3, 4, 5, 6]
+    assert list(table["method"])[-1] == "wren-nano (tree)"
+    assert len(figures_of(page)) == 3
+
+
+@pytest.mark.usefixtures("stored")
+def test_another_temperature_shows_the_methods_that_differ_only_there() -> None:
+    page = opened()
+    page.button_group(key="methods_temperature").set_value("1").run()
+    assert not page.exception
+    assert len(page.dataframe[0].value) == len(NAMES)
+    assert "wren-nano (block verification)" in list(page.dataframe[0].value["method"])
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_kind_of_text_is_chosen_and_the_figures_stay() -> None:
+    page = opened()
+    page.button_group(key="methods_kind").set_value("story").run()
+    assert not page.exception
+    assert len(figures_of(page)) == 3
+
+
+@pytest.mark.usefixtures("stored")
+def test_medusa_stands_beside_eagle_with_the_cost_of_a_whole_draft() -> None:
+    said = texts(opened())
+    assert "Medusa beside EAGLE" in said
+    assert "wren-medusa: 0.40 target steps" in said
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_method_that_does_not_pay_has_published_figures_of_gpus_and_one_that_pays_has_none() -> None:
+    said = texts(opened())
+    assert "Nothing in this part was measured by specviz" in said
+    for source in ("arxiv.org/abs/2404.16710", "arxiv.org/abs/2406.16858", "Spec-Bench"):
+        assert source in said
+    assert "wren-medusa" in said.split("What would change on a GPU")[1]
+    assert "wren-eagle" not in said.split("What would change on a GPU")[1]
+
+
+def test_without_a_stored_comparison_it_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: None)
+    assert "python -m benchmarks.methods CORPUS" in texts(opened())
+
+
+def test_a_short_trial_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: replace(measured(), prompts=2))
+    assert "short trial" in opened().info[0].value
+    monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", measured)
+    assert "short trial" not in texts(opened())

@@ -1,0 +1,47 @@
+"""Heads with random weights for tiny targets, made by way of their files."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from transformers import LlamaForCausalLM
+
+from specviz.models.head_files import LoadedHead, load_head
+from specviz.models.loaded_model import LoadedModel
+from specviz.training.eagle import Eagle
+from specviz.training.heads import Head, save_head
+from specviz.training.medusa import Medusa
+
+KINDS = ("eagle", "medusa")
+
+
+def llama(loaded: LoadedModel) -> LlamaForCausalLM:
+    """The model as transformers has it."""
+    model = loaded.model
+    assert isinstance(model, LlamaForCausalLM)
+    return model
+
+
+def random_head(kind: str, target: LoadedModel) -> Head:
+    """A head as training has it. Random changes leave no part of it without effect."""
+    model = llama(target)
+    head = Eagle(model, width=24) if kind == "eagle" else Medusa(model.config.hidden_size, depths=3)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weight in head.parameters():
+            noise = 0.2 * torch.randn(weight.shape, generator=generator)
+            weight.copy_((weight + noise).bfloat16())  # as the file stores it
+    return head
+
+
+def loaded_head(head: Head, target: LoadedModel, folder: Path) -> LoadedHead:
+    """The same head, saved and loaded to draft."""
+    kind = str(head.config()["kind"])
+    save_head(head, llama(target), target.name, target.info.weights_hash, folder, {})
+    return load_head(f"tiny-{kind}", target, folder=folder)
+
+
+def tiny_head(kind: str, target: LoadedModel) -> LoadedHead:
+    """A random head of this kind, ready to draft."""
+    with TemporaryDirectory() as folder:
+        return loaded_head(random_head(kind, target), target, Path(folder))

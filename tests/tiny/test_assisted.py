@@ -1,0 +1,240 @@
+"""Assisted runs of transformers, recorded: the same ids as without recording, and everything that happened."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from transformers import StoppingCriteriaList
+
+from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assisted_generation, speculative_decode
+from specviz.core.metrics import count
+from specviz.core.trace import dump_trace, parse_trace
+from specviz.decoding import assisted_facts
+from specviz.player.data import stage_data
+from tests.support.tiny_models import tiny_model
+
+PROMPT = [1, 2, 3, 1, 2]
+TARGET = tiny_model(seed=1, name="target")
+DRAFT = tiny_model(seed=1, layers=1, name="draft")
+GREEDY: dict[str, Any] = {"do_sample": False, "max_new_tokens": 24}
+SAMPLED: dict[str, Any] = {"do_sample": True, "temperature": 0.8, "top_k": 5, "top_p": 0.95, "max_new_tokens": 24}
+
+
+@pytest.fixture(autouse=True)
+def fixed_drafts() -> Iterator[None]:
+    """Four tokens a round; transformers changes the assistant's own settings while it runs."""
+    config = DRAFT.model.generation_config
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    config.num_assistant_tokens, config.num_assistant_tokens_schedule = 4, "constant"
+    config.assistant_confidence_threshold = 0.0
+    yield
+    torch.set_num_threads(threads)
+
+
+def generate(**options: Any) -> list[int]:
+    """The new tokens of transformers' own loop."""
+    torch.manual_seed(7)
+    ids = torch.tensor([PROMPT])
+    found = TARGET.model.generate(ids, attention_mask=torch.ones_like(ids), **options)
+    return list(found[0, len(PROMPT) :].tolist())
+
+
+def recorded(**options: Any) -> Trace:
+    """The trace of that, after a check that recording changes nothing and that the trace can be saved and read."""
+    alone = generate(**options)
+    with record_assisted_generation(TARGET.model, TARGET.tokenizer) as recording:
+        assert generate(**options) == alone
+    trace = recording.trace
+    assert trace.output.token_ids == alone
+    assert parse_trace(dump_trace(trace)) == trace
+    stage_data(trace, run_id="recorded", source="recorded", running=False)  # it can be shown
+    return trace
+
+
+def test_a_greedy_run_is_the_targets_own_and_its_rounds_are_those_of_our_loop() -> None:
+    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
+    assert trace.output.token_ids == generate(**GREEDY), "id for id what the target writes alone"
+    settings = DecodeSettings(max_new_tokens=24, draft_length=4)
+    assert trace.settings == settings
+    ours = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings)
+    assert len(trace.rounds) == len(ours.rounds)
+    for theirs, own in zip(trace.rounds, ours.rounds, strict=True):
+        assert [(each.id, each.text, each.status) for each in theirs.drafted] == [
+            (each.id, each.text, each.status) for each in own.drafted
+        ]
+        assert (theirs.emitted.kind, theirs.emitted.id) == (own.emitted.kind, own.emitted.id)
+        for one, other in zip(theirs.drafted, own.drafted, strict=True):
+            assert one.target_prob == pytest.approx(other.target_prob, abs=1e-5)
+            assert one.draft_prob == pytest.approx(other.draft_prob, abs=1e-5)
+            assert (one.accept_prob, one.u) == (other.accept_prob, None)
+            assert {each.id for each in one.candidates} == {each.id for each in other.candidates}
+    counts = count(trace.rounds)
+    assert counts.accepted > 0
+    assert counts.rejected > 0
+
+
+def test_the_times_of_both_models_are_there_and_the_prompt_is_part_of_the_first_round() -> None:
+    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
+    assert all(round.draft_seconds > 0 for round in trace.rounds if round.drafted)
+    assert all(round.verify_seconds > 0 for round in trace.rounds)
+    assert all(round.overhead_seconds >= 0 for round in trace.rounds)
+    assert (trace.prefill_seconds.target, trace.prefill_seconds.draft) == (None, None)
+    assert trace.autoregressive is None
+
+
+def test_models_and_machine_are_named() -> None:
+    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
+    assert trace.drafter is not None
+    assert (trace.drafter.kind, trace.drafter.name) == ("model", "LlamaForCausalLM")
+    assert (trace.target.parameters, trace.target.dtype) == (TARGET.model.num_parameters(), "float32")
+    assert trace.target.forward == trace.drafter.forward == "transformers"
+    assert trace.prompt.token_ids == PROMPT
+    assert trace.prompt.tokens == ["w1", "w2", "w3", "w1", "w2"]
+
+
+def test_a_sampled_run_draws_the_same_tokens_and_has_p_q_and_acceptance() -> None:
+    trace = recorded(assistant_model=DRAFT.model, **SAMPLED)
+    settings = trace.settings
+    assert (settings.temperature, settings.top_k, settings.top_p) == (0.8, 5, 0.95)
+    for round in trace.rounds:
+        for token in round.drafted:
+            assert token.target_prob is not None
+            assert token.draft_prob is not None
+            assert token.u is None, "transformers does not report what it drew"
+            if token.status == "discarded":
+                assert token.accept_prob is None
+            else:
+                assert token.accept_prob == pytest.approx(min(1, token.target_prob / token.draft_prob), abs=1e-5)
+        if round.emitted.kind == "correction":
+            [rejected] = [token for token in round.drafted if token.status == "rejected"]
+            assert rejected.id != round.emitted.id
+            assert sum(each.r for each in round.emitted.residual_top) == pytest.approx(1, abs=0.2)
+    assert {round.emitted.kind for round in trace.rounds} == {"correction", "bonus"}
+
+
+def test_prompt_lookup_is_recorded_too() -> None:
+    trace = recorded(prompt_lookup_num_tokens=3, max_matching_ngram_size=2, **GREEDY)
+    assert trace.output.token_ids == generate(**GREEDY)
+    assert trace.drafter is not None
+    assert (trace.drafter.kind, trace.drafter.name) == ("prompt-lookup", "prompt lookup, n-grams up to 2")
+    assert (trace.drafter.parameters, trace.settings.draft_length) == (None, 3)
+    assert {token.draft_prob for round in trace.rounds for token in round.drafted} == {1.0}
+    sampled = recorded(prompt_lookup_num_tokens=3, **SAMPLED)
+    judged = [token for round in sampled.rounds for token in round.drafted if token.status != "discarded"]
+    assert judged
+    assert all(token.accept_prob == pytest.approx(token.target_prob) for token in judged)
+
+
+@pytest.mark.parametrize(
+    ("options", "schedule"),
+    [
+        ({"num_assistant_tokens_schedule": "heuristic_transient"}, "heuristic"),
+        ({"assistant_confidence_threshold": 0.6}, "confidence"),
+    ],
+)
+def test_schedules_of_the_assistant_are_named(options: dict[str, Any], schedule: str) -> None:
+    for name, value in options.items():
+        setattr(DRAFT.model.generation_config, name, value)
+    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
+    assert trace.settings.draft_schedule == schedule
+    assert trace.output.token_ids == generate(**GREEDY)
+
+
+def ends(position: int) -> int:
+    """The token that the greedy run writes at that place, if it is its first one there: an end of text for a test."""
+    return generate(**GREEDY)[position]
+
+
+@pytest.mark.parametrize("position", range(8))
+def test_an_end_of_text_ends_the_run_wherever_it_stands_in_a_round(position: int) -> None:
+    end = ends(position)
+    trace = recorded(assistant_model=DRAFT.model, eos_token_id=end, pad_token_id=0, **GREEDY)
+    written = trace.output.token_ids
+    assert (written[-1], written.count(end), trace.output.stopped_by) == (end, 1, "eos")
+    assert trace.settings.max_new_tokens == 24
+    last = trace.rounds[-1]
+    if last.emitted.kind == "none":
+        assert [token.id for token in last.drafted if token.status == "accepted"][-1] == end
+
+
+def test_every_call_of_generate_is_a_trace_and_plain_ones_are_none() -> None:
+    with record_assisted_generation(TARGET.model, TARGET.tokenizer) as recording:
+        for length in (5, 9):
+            generate(assistant_model=DRAFT.model, do_sample=False, max_new_tokens=length)
+            generate(**GREEDY)
+    assert [len(trace.output.token_ids) for trace in recording.traces] == [5, 9]
+    assert recording.trace == recording.traces[-1]
+    with record_assisted_generation(TARGET.model, TARGET.tokenizer) as nothing:
+        generate(**GREEDY)
+    with pytest.raises(InputError, match="Nothing was recorded"):
+        _ = nothing.trace
+
+
+def listened_to() -> tuple[bool, int, int]:
+    model = TARGET.model
+    return "_get_candidate_generator" in vars(model), len(model._forward_hooks), len(model._forward_pre_hooks)
+
+
+def test_nothing_is_left_behind_even_after_an_error() -> None:
+    assert listened_to() == (False, 0, 0)
+    forward = TARGET.model.forward
+
+    def fails() -> None:
+        with record_assisted_generation(TARGET.model, TARGET.tokenizer):
+            assert listened_to() == (True, 1, 1)
+            assert TARGET.model.forward == forward, "forward is not replaced"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert listened_to() == (False, 0, 0)
+
+
+def test_one_recording_inside_another_ends_alone() -> None:
+    with record_assisted_generation(TARGET.model, TARGET.tokenizer) as outer:
+        with record_assisted_generation(TARGET.model, TARGET.tokenizer) as inner:
+            generate(assistant_model=DRAFT.model, **GREEDY)
+        assert listened_to() == (True, 1, 1)
+        generate(assistant_model=DRAFT.model, **GREEDY)
+    assert (len(inner.traces), len(outer.traces)) == (1, 2)
+    assert listened_to() == (False, 0, 0)
+
+
+def test_drafts_may_be_longer_than_our_own() -> None:
+    DRAFT.model.generation_config.num_assistant_tokens = 20
+    trace = recorded(assistant_model=DRAFT.model, **GREEDY)
+    assert max(len(round.drafted) for round in trace.rounds) == 20
+    assert trace.settings.draft_length == 16
+
+
+def test_a_draft_that_is_longer_than_a_trace_can_have_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assisted_facts, "MAX_NODES", 3)
+    with record_assisted_generation(TARGET.model, TARGET.tokenizer) as recording:
+        generate(assistant_model=DRAFT.model, **GREEDY)
+    with pytest.raises(InputError, match="A round of this run drafted 4 tokens, and a trace has at most 3"):
+        _ = recording.trace
+
+
+def test_a_run_that_a_criterion_of_the_call_stops_says_so() -> None:
+    def at_six(input_ids: torch.Tensor, scores: object, **options: object) -> torch.Tensor:
+        return torch.tensor([input_ids.shape[1] >= len(PROMPT) + 6])
+
+    trace = recorded(assistant_model=DRAFT.model, stopping_criteria=StoppingCriteriaList([at_six]), **GREEDY)
+    assert 6 <= len(trace.output.token_ids) < 24
+    assert trace.output.stopped_by == "other"
+
+
+def test_the_system_that_wrote_the_run_is_named() -> None:
+    greedy, sampled = (recorded(assistant_model=DRAFT.model, **options).imported for options in (GREEDY, SAMPLED))
+    assert greedy is not None
+    assert sampled is not None
+    assert greedy.system == f"transformers {transformers.__version__}"
+    assert (greedy.unknown, sampled.unknown) == ([], ["seed"])
+
+
+def test_a_model_that_makes_no_candidates_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="Linear has no _get_candidate_generator"):
+        record_assisted_generation(torch.nn.Linear(1, 1), TARGET.tokenizer).__enter__()

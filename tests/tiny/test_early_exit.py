@@ -1,0 +1,211 @@
+"""The target's first layers draft for it, in its own cache: nothing is copied, nothing is left behind."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from specviz import DecodeSettings, InputError, speculative_decode
+from specviz.core.request import RunRequest, exit_layers
+from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.data.permalink import link_of, request_from_link
+from specviz.decoding import DraftContext, Drafter, Proposer
+from specviz.decoding.drafters import make_drafter
+from specviz.decoding.drafters.early_exit import EarlyExitDrafter
+from specviz.models.cached_model import CachedModel
+from specviz.models.early_exit import early_exit
+from specviz.models.forward import LightForward
+from specviz.models.loaded_model import LoadedModel
+from tests.support.tiny_models import ending, tiny_model
+
+PROMPT = [1, 2, 3]
+TARGET = tiny_model(seed=1, layers=3, name="target")
+EXIT = early_exit("early-exit:1", 1, TARGET)
+SHAPES = {"2,2": 2, "4,2,1": 3, "1,1": 2, "dynamic:8": 3}
+
+
+def drafts_of(trace: Trace) -> list[list[int]]:
+    return [[token.id for token in round.drafted] for round in trace.rounds]
+
+
+class OwnCache(Drafter):
+    """The same layers with a cache of their own."""
+
+    grows_trees = True
+    info = EarlyExitDrafter(EXIT).info
+
+    def begin(self, context: DraftContext) -> Proposer:
+        """Without the target that reads along."""
+        return EarlyExitDrafter(EXIT).begin(replace(context, target=None))
+
+
+# ---- the same as a model of its own
+
+
+def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
+    assert isinstance(TARGET.forward, LightForward)
+    assert isinstance(EXIT.model.forward, LightForward)
+    first, whole = EXIT.model.forward.llama, TARGET.forward.llama
+    assert first.layers == whole.layers[:1]
+    assert first.output is whole.output
+    assert first.embedding is whole.embedding
+    assert EXIT.info.parameters == tiny_model(seed=0, layers=1).info.parameters
+    assert EXIT.model.bytes == 0
+    assert EXIT.model.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("length", [1, 3, 7])
+def test_in_the_targets_cache_they_draft_what_they_draft_in_their_own(length: int, temperature: float) -> None:
+    settings = DecodeSettings(max_new_tokens=30, draft_length=length, temperature=temperature, seed=3)
+    shared = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
+    alone = speculative_decode(TARGET, OwnCache(), PROMPT, settings)
+    assert drafts_of(shared) == drafts_of(alone)
+    assert shared.output == alone.output
+    ours = [token.draft_prob for round in shared.rounds for token in round.drafted]
+    theirs = [token.draft_prob for round in alone.rounds for token in round.drafted]
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    statuses = {token.status for round in shared.rounds for token in round.drafted}
+    assert {"accepted", "rejected"} <= statuses
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_trees_too(shape: str, temperature: float) -> None:
+    settings = DecodeSettings(
+        max_new_tokens=24, draft_length=SHAPES[shape], tree=shape, temperature=temperature, seed=1
+    )
+    shared = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
+    alone = speculative_decode(TARGET, OwnCache(), PROMPT, settings)
+    assert drafts_of(shared) == drafts_of(alone)
+    assert shared.output == alone.output
+
+
+@pytest.mark.parametrize("tree", [None, *SHAPES])
+@pytest.mark.parametrize("prompt", [[1, 2, 3], [4], [0, 2, 5, 0, 2, 5]])
+def test_greedy_output_is_the_targets_own(prompt: list[int], tree: str | None) -> None:
+    settings = DecodeSettings(max_new_tokens=24, draft_length=SHAPES.get(tree or "", 5), tree=tree)
+    written = TARGET.model.generate(
+        torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=24, do_sample=False
+    )
+    expected = written[0, len(prompt) :].tolist()
+    assert speculative_decode(TARGET, EarlyExitDrafter(EXIT), prompt, settings).output.token_ids == expected
+
+
+def test_an_end_of_text_and_the_contexts_end_are_met() -> None:
+    settings = DecodeSettings(max_new_tokens=61, draft_length=4)
+    plain = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
+    assert len(plain.output.token_ids) == 61
+    end = plain.output.token_ids[5]
+    stopped = speculative_decode(ending(TARGET, end), EarlyExitDrafter(EXIT), PROMPT, settings)
+    assert stopped.output.stopped_by == "eos"
+    assert stopped.output.token_ids == plain.output.token_ids[: plain.output.token_ids.index(end) + 1]
+
+
+# ---- the target's cache
+
+
+def test_what_they_read_leaves_no_trace_in_the_targets_cache() -> None:
+    model, untouched = CachedModel(TARGET, 7), CachedModel(TARGET, 7)
+    first = model.first_layers(1)
+    for each in (model, untouched):
+        each.prefill([1, 2, 3, 4])
+    first.catch_up()
+    alone = CachedModel(EXIT.model, 7)
+    alone.prefill([1, 2, 3, 4])
+    torch.testing.assert_close(first.read([5]), alone.read([5]), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(first.read([6]), alone.read([6]), rtol=1e-4, atol=1e-5)
+    assert (model.length, first.length) == (4, 6)
+    first.catch_up()
+    assert (model.length, first.length) == (4, 4)
+    torch.testing.assert_close(model.read([5, 0]), untouched.read([5, 0]), rtol=1e-4, atol=1e-5)
+
+
+def test_the_prompt_is_read_once_and_each_step_reads_one_token() -> None:
+    settings = DecodeSettings(max_new_tokens=24, draft_length=3)
+    reads: list[int] = []
+
+    class Watched(EarlyExitDrafter):
+        def begin(self, context: DraftContext) -> Proposer:
+            proposer = super().begin(context)
+            first = proposer._first  # type: ignore[attr-defined]
+            read = first.read
+
+            def noting(tokens: list[int], parents: list[int] | None = None) -> torch.Tensor:
+                reads.append(len(tokens))
+                logits: torch.Tensor = read(tokens, parents)
+                return logits
+
+            first.read = noting
+            assert list(proposer.read_prompt()) == []
+            return proposer
+
+    trace = speculative_decode(TARGET, Watched(EXIT), PROMPT, settings)
+    assert reads == [1] * sum(len(round.drafted) for round in trace.rounds)
+
+
+# ---- what it says and what it refuses
+
+
+def test_a_trace_says_that_it_exited_early() -> None:
+    trace = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, DecodeSettings(max_new_tokens=8))
+    assert trace.drafter is not None
+    assert (trace.drafter.kind, trace.drafter.name, trace.drafter.asked_as) == ("early-exit", *["early-exit:1"] * 2)
+    assert trace.drafter.weights_hash == trace.target.weights_hash
+    assert parse_trace(dump_trace(trace)) == trace
+
+
+def test_its_name_gives_the_drafter() -> None:
+    drafter = make_drafter("early-exit:2", TARGET)
+    assert drafter.info.name == "early-exit:2"
+    assert drafter.info.kind == "early-exit"
+
+
+def test_it_guesses_along_an_output_as_it_drafts() -> None:
+    settings = DecodeSettings(max_new_tokens=20, draft_length=1)
+    trace = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
+    guesses = EarlyExitDrafter(EXIT).guess_along(TARGET, PROMPT, trace.output.token_ids)
+    assert guesses.drafter.kind == "early-exit"
+    assert guesses.exact
+    place = 0
+    for round in trace.rounds:
+        for token in round.drafted:
+            assert guesses.guesses is not None
+            assert guesses.guesses[place] == token.id
+        place += len(round.emitted_ids)
+
+
+@pytest.mark.parametrize("name", ["early-exit:", "early-exit:0", "early-exit:two", "early-exit:-1", "early-exit:1.5"])
+def test_a_name_without_a_number_of_layers_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="takes a number of layers, like early-exit:2"):
+        make_drafter(name, TARGET)
+
+
+@pytest.mark.parametrize("layers", [3, 99])
+def test_all_layers_are_no_early_exit(layers: int) -> None:
+    with pytest.raises(InputError, match=f"target has 3 layers: an early exit takes 1 to 2 of them, not {layers}"):
+        make_drafter(f"early-exit:{layers}", TARGET)
+
+
+def test_another_models_layers_are_refused() -> None:
+    with pytest.raises(InputError, match="layers of another model, so they cannot draft for stranger"):
+        speculative_decode(tiny_model(seed=9, name="stranger"), EarlyExitDrafter(EXIT), PROMPT)
+
+
+def test_a_target_read_by_transformers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
+    theirs: LoadedModel = tiny_model(seed=1, name="theirs")
+    with pytest.raises(InputError, match="transformers' forward pass, which cannot stop at an early layer here"):
+        make_drafter("early-exit:1", theirs)
+    with pytest.raises(InputError, match="cannot stop at an early layer here"):
+        CachedModel(theirs, 7).first_layers(1)
+
+
+def test_links_take_it_and_say_what_is_wrong_with_another_number() -> None:
+    request = RunRequest("a", draft="early-exit:2")
+    linked = request_from_link(link_of(request), ["wren-base"])
+    assert (linked.request, linked.problems) == (request, [])
+    linked = request_from_link({"draft": "early-exit:many"}, ["wren-base", "wren-nano"])
+    assert linked.request.draft == "wren-nano"
+    assert linked.problems == ["draft=early-exit?many is not a draft known here: using wren-nano."]
+    assert exit_layers("wren-nano") is None

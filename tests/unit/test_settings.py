@@ -1,0 +1,82 @@
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.tree_shape import parse_tree, with_depth
+
+
+@pytest.mark.parametrize(
+    ("text", "children", "nodes", "depth"),
+    [("4,2,1", (4, 2, 1), 20, 3), ("2,2", (2, 2), 6, 2), ("1", (1,), 1, 1), ("dynamic:16", None, 16, None)],
+)
+def test_a_shape_is_children_a_depth_or_a_budget(
+    text: str, children: tuple[int, ...] | None, nodes: int, depth: int | None
+) -> None:
+    shape = parse_tree(text)
+    assert (shape.children, shape.nodes, shape.depth) == (children, nodes, depth)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "children a depth"),
+        ("4,", "children a depth"),
+        ("0", "children a depth"),
+        ("-1", "children a depth"),
+        ("4, 2", "children a depth"),
+        ("٤", "children a depth"),
+        ("dynamic:", "children a depth"),
+        ("8,8", 'from 1 to 64 drafted tokens, and "8,8" has 72'),
+        ("dynamic:0", "from 1 to 64"),
+        ("dynamic:65", "from 1 to 64"),
+        (",".join("1" * 17), "at most 16 depths"),
+    ],
+)
+def test_what_is_no_shape_is_refused_in_one_sentence(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        parse_tree(text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"draft_sampling": "beam"}, "draft_sampling must be sample or argmax, not beam"),
+        ({"verification": "wild"}, "verification must be token or block, not wild"),
+        ({"tree": "4,2,1"}, "tree 4,2,1 has 3 depths, so draft_length must be 3"),
+        ({"tree": "dynamic:8", "draft_schedule": "heuristic"}, "draft_schedule must be fixed"),
+        ({"tree": "dynamic:8", "verification": "block"}, "verification must be token"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings: dict[str, str], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        DecodeSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_a_tree_is_as_deep_as_the_draft_is_long() -> None:
+    assert DecodeSettings(draft_length=3, tree="4,2,1").tree_shape == parse_tree("4,2,1")
+    assert DecodeSettings(draft_length=6, tree="dynamic:16").tree_shape == parse_tree("dynamic:16")
+    assert DecodeSettings().tree_shape is None
+
+
+@pytest.mark.parametrize(
+    ("tree", "depth", "fitted"),
+    [
+        ("4,2,1", 3, "4,2,1"),
+        ("4,2,1", 1, "4"),
+        ("4,2,1", 5, "4,2,1,1,1"),
+        ("2,2", 4, "2,2,1,1"),
+        ("dynamic:16", 7, "dynamic:16"),
+        ("4,2,1", 16, "2,2,1,1,1,1,1,1,1,1,1,1,1,1,1,1"),
+    ],
+)
+def test_a_tree_follows_the_draft_length(tree: str, depth: int, fitted: str) -> None:
+    assert with_depth(tree, depth) == fitted
+    assert DecodeSettings(draft_length=depth, tree=fitted).tree_shape
+
+
+def test_what_is_unusual_in_a_run_is_named() -> None:
+    assert DecodeSettings().manner == ""
+    assert DecodeSettings(draft_sampling="argmax", verification="block").manner == (
+        ", most probable drafts, block verification"
+    )
+    assert DecodeSettings(draft_length=2, tree="2,2").manner == ", tree 2,2"

@@ -1,0 +1,244 @@
+"""What is computed from a round, and checked in a trace file, where the draft is a tree."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from specviz import InputError
+from specviz.cli.round_text import round_lines
+from specviz.core import metrics
+from specviz.core.frames import round_frame, token_frame
+from specviz.core.readable import readable
+from specviz.core.replay import DraftGuesses
+from specviz.core.terms import terms_of
+from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, dump_trace, parse_trace
+from specviz.core.verdict import verdict_of_run
+from specviz.player.data import stage_data
+from specviz.player.narration import Teller, narrate
+from specviz.player.picture import round_picture
+from specviz.player.replay import replay_data
+from tests.support.tree_rounds import tree_round, tree_trace
+
+#            place 1        place 2 after node 1
+CORRECTED = "r-1 a-1 n0 n0 r1 r1"
+WHOLE = "a-1 n-1 r0 a0 n1 n1"
+FAILED = "r-1 r-1 n0 n0 n1 n1"
+ROUNDS = [
+    tree_round(CORRECTED, "correction", 0, draft=1.0, verify=3.0),  # 2 tokens in 4 s
+    tree_round(WHOLE, "bonus", 1, draft=1.0, verify=3.0),  # 3 tokens in 4 s
+    tree_round(FAILED, "correction", 2, draft=1.0, verify=3.0),  # 1 token in 4 s
+    tree_round("a-1 n-1", "bonus", 3, draft=0.5, verify=2.0),  # 2 tokens in 2.5 s: no room for two depths
+]
+TRACE = tree_trace(ROUNDS)
+TREE = Teller(rule="tree")
+
+
+def test_a_file_of_trees_reads_back_and_one_of_chains_does_not_name_parents() -> None:
+    assert parse_trace(dump_trace(TRACE)) == TRACE
+    chain = Round(0, 0.0, 1.0, 0.0, [DraftedToken(1, "a", "accepted")], EmittedToken("bonus", 2, "b"))
+    assert "parent" not in json.loads(dump_trace(tree_trace([chain])))["rounds"][0]["drafted"][0]
+    assert json.loads(dump_trace(TRACE))["rounds"][0]["drafted"][4]["parent"] == 1
+
+
+def test_an_accepted_end_of_text_leaves_its_children_not_taken() -> None:
+    trace = tree_trace([tree_round("r-1 a-1 n0 n0 n1 n1", "none")])
+    assert parse_trace(dump_trace(trace)) == trace
+
+
+WRONG = {
+    "a-1 a-1 n0 n0 n1 n1": ("bonus", "accepts drafted.1, which does not follow the accepted path"),
+    "r-1 r-1 r0 n0 n1 n1": ("correction", "rejects drafted.2, which does not follow an accepted token"),
+    "r-1 n-1 n0 n0 n1 n1": ("correction", "'correction', but not every token at its place is rejected"),
+    "a-1 n-1 n0 n0 n1 n1": ("bonus", "emits kind 'bonus' at a place where tokens were drafted"),
+    "a-1 n-1 r0 r0 n1 n1": ("bonus", "emits kind 'bonus' at a place where tokens were drafted"),
+    "a-1 n-1 d0 d0 n1 n1": ("none", "discards drafted.2: a node of a tree that was not judged"),
+    "r-1 a-1 n0 n0 r1 r1": ("none", "rejects drafted.4, which does not follow an accepted token"),
+    "a-1 n2 n-1 n-1": ("none", "has drafted.1 before its parent 2"),
+    "r-1 r-1": ("bonus", "emits kind 'bonus' at a place where tokens were drafted"),
+    "r-1 r-1 n0": ("none", "emits nothing"),
+}
+
+
+@pytest.mark.parametrize("nodes", WRONG)
+def test_a_tree_that_contradicts_itself_is_named(nodes: str) -> None:
+    kind, sentence = WRONG[nodes]
+    with pytest.raises(InputError, match=r"rounds\.0 .*" + sentence):
+        parse_trace(dump_trace(tree_trace([tree_round(nodes, kind)])))
+
+
+def changed(trace_json: str, path: list[str | int], value: object) -> str:
+    content = json.loads(trace_json)
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (["rounds", 0, "drafted", 1, "parent"], None, "has tokens with a parent and tokens without one"),
+        (["rounds", 0, "drafted", 0, "parent"], None, "has tokens with a parent and tokens without one"),
+        (["rounds", 0, "drafted", 5, "parent"], 5, "before its parent 5"),
+        (["rounds", 0, "drafted", 5, "parent"], -2, "greater than or equal to -1"),
+        (["rounds", 0, "drafted", 5, "parent"], 64, "less than 64"),
+        (["rounds", 0, "drafted", 5, "id"], 4, "a sibling has its id"),
+        (["settings", "tree"], None, "drafts a tree that the setting tree, None, does not allow"),
+        (["settings", "tree"], "1,2", "drafts a tree that the setting tree, 1,2, does not allow"),
+        (["rounds", 0, "drafted", 3, "parent"], 2, "drafts 3 tokens, more than draft_length"),
+    ],
+)
+def test_what_does_not_go_together_is_named(path: list[str | int], value: object, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        parse_trace(changed(dump_trace(TRACE), path, value))
+
+
+def test_a_chain_has_no_node_that_was_not_taken() -> None:
+    drafted = [DraftedToken(1, "a", "rejected"), DraftedToken(2, "b", "not taken")]
+    chain = Round(0, 0.0, 1.0, 0.0, drafted, EmittedToken("correction", 2, "b"))
+    with pytest.raises(InputError, match="statuses out of order"):
+        parse_trace(dump_trace(tree_trace([chain])))
+
+
+def test_every_node_is_drafted_and_what_was_not_taken_counts_as_discarded() -> None:
+    counts = metrics.count(ROUNDS)
+    assert (counts.drafted, counts.accepted, counts.rejected, counts.discarded) == (20, 4, 6, 10)
+    assert counts.emitted == 8
+    assert [round.discarded for round in ROUNDS] == [2, 3, 4, 1]
+    assert ROUNDS[1].emitted_ids == [20, 23, 39]
+
+
+def test_a_place_counts_once_however_many_siblings_were_tried() -> None:
+    places = [(each.position, each.judged, each.accepted) for each in metrics.by_position(ROUNDS, 3)]
+    assert places == [(1, 4, 3), (2, 2, 1), (3, 0, 0)]
+    assert metrics.per_place_rate(ROUNDS) == 4 / 6
+    assert metrics.per_place_rate([]) is None
+    assert metrics.longest_draft(TRACE) == 2
+
+
+def test_a_draft_step_drafts_a_depth_and_a_check_costs_by_its_nodes() -> None:
+    costs = metrics.costs(TRACE)
+    assert costs is not None
+    assert costs.cost_ratio == 0.5
+    assert costs.verification == {3: 2.0, 7: 3.0}
+    assert metrics.speedup_at(ROUNDS, costs) == 8 / 14.5
+    terms = terms_of(TRACE)
+    assert terms is not None
+    assert terms.alpha == 4 / 6
+    assert terms.draft_length == 2
+    assert (terms.tokens, terms.drafted, terms.checking) == (2.0, 1.75, 2.75)
+    assert terms.read == 6.0  # five guesses a round, and the text's last token
+    assert terms.speedup == pytest.approx(8 / 14.5)
+
+
+def test_the_verdict_speaks_of_places_and_depths() -> None:
+    verdict = verdict_of_run(TRACE)
+    assert verdict is not None
+    assert verdict.reason.startswith(
+        "The main limit is checking 6 tokens at once, 2.75 target steps: a guess is accepted at 67 % of the judged "
+        "places, 2.00 tokens per target call"
+    )
+
+
+def test_the_tables_have_depths_for_positions() -> None:
+    tokens = token_frame(ROUNDS[:2])
+    assert tokens["position"].tolist() == [1, 1, 2, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 3]
+    assert tokens["status"].tolist()[:7] == [
+        "rejected", "accepted", "not taken", "not taken", "rejected", "rejected", "correction",
+    ]  # fmt: skip
+    assert round_frame(ROUNDS)["discarded"].tolist() == [2, 3, 4, 1]
+
+
+def test_a_part_of_a_character_is_read_along_its_own_path() -> None:
+    """ö is ⟨C3⟩⟨B6⟩, ä is ⟨C3⟩⟨A4⟩: the second half belongs to the first half before it, not to the node before it."""
+    texts = ["⟨C3⟩", "x", "⟨B6⟩", "⟨A4⟩", "y", "z"]
+    nodes = tree_round("a-1 n-1 r0 a0 n1 n1", "bonus")
+    drafted = [
+        DraftedToken(t.id, text, t.status, parent=t.parent) for t, text in zip(nodes.drafted, texts, strict=True)
+    ]
+    round = Round(0, 0.0, 1.0, 0.0, drafted, EmittedToken("bonus", 19, "n"))
+    shown = readable(tree_trace([round])).rounds[0]
+    assert [token.text for token in shown.drafted] == ["ä(1/2)", "x", "ö(2/2)", "ä(2/2)", "y", "z"]
+
+
+def drawn(round: Round) -> list[str]:
+    return [line.plain for line in round_lines(round)]
+
+
+def test_on_the_terminal_a_tree_is_a_tree_below_its_accepted_path() -> None:
+    assert drawn(ROUNDS[1]) == [
+        "    2    ✓t0 ✓t3 +own",
+        "         ┬ ✓t0 ┬ ✗t2",
+        "         │     └ ✓t3",
+        "         └ ⋯t1 ┬ ⋯t4",
+        "               └ ⋯t5",
+    ]
+
+
+def test_on_the_terminal_a_place_is_a_column_however_wide_its_tokens_are() -> None:
+    round = tree_round("r-1 a-1 n-1 n0 r1", "correction")
+    texts = ["a", "日本", "b", "c", "d"]
+    named = replace(round, drafted=[replace(t, text=text) for t, text in zip(round.drafted, texts, strict=True)])
+    assert drawn(named) == [
+        "    1    ✓日本 ↻own",
+        "         ┬ ✗a    ─ ⋯c",
+        "         ├ ✓日本 ─ ✗d",
+        "         └ ⋯b",
+    ]
+
+
+def test_on_the_terminal_a_tree_without_branches_is_a_chain() -> None:
+    assert drawn(tree_round("a-1", "bonus")) == ["    1    ✓t0 +own"]
+    assert drawn(tree_round("a-1 r0 n1", "correction")) == ["    1    ✓t0 ✗t1 ⋯t2 ↻own"]
+
+
+def test_on_the_terminal_a_large_tree_is_what_was_judged_and_how_much_more_there_was() -> None:
+    children = " ".join(f"n{parent}" for parent in range(4) for _ in range(3) if parent != 1)
+    round = tree_round(f"r-1 a-1 n-1 n-1 {children} r1 r1", "correction")
+    assert drawn(round) == [
+        "    1    ✓t1 ↻own",
+        "         ┬ ✗t0 ─ ⋯t4",
+        "         └ ✓t1 ┬ ✗t13",
+        "               └ ✗t14",
+        "         and 10 more, not taken",
+    ]
+
+
+def test_a_round_in_words() -> None:
+    words = [narrate(round, TREE, draft_length=2, remaining=8, ends=False) for round in ROUNDS]
+    assert words[0] == (
+        "The draft proposes a tree: 6 guesses for the next 2 places.",
+        "The target checks all 6 guesses in one pass.",
+        "It accepts one guess, then writes its own token.",
+    )
+    assert [verdict for _, _, verdict in words[1:]] == [
+        "It accepts a path of 2 tokens and adds a bonus token.",
+        "It accepts none of the first guesses and writes its own token.",
+        "It accepts one guess and adds a bonus token.",
+    ]
+    ended = tree_round("r-1 a-1 n0 a1", "none")
+    assert narrate(ended, TREE, draft_length=2, remaining=8, ends=True)[2] == (
+        "It accepts a path of 2 tokens. The last one ends the text."
+    )
+    alone = tree_round("r-1 a-1 n0", "none")
+    assert (
+        narrate(alone, TREE, draft_length=2, remaining=8, ends=True)[2] == "It accepts one guess, which ends the text."
+    )
+
+
+def test_the_stage_and_the_printed_picture_can_show_it() -> None:
+    rounds = stage_data(TRACE, run_id="x", source="live", running=False)["rounds"]
+    assert [chip["status"] for chip in rounds[1]["chips"]] == [
+        "accepted", "not taken", "rejected", "accepted", "not taken", "not taken", "bonus",
+    ]  # fmt: skip
+    assert rounds[-1]["after"]["positions"] == [(3, 4), (1, 2)]
+    said = "round 1: ✓ t1, ↻ own; its tree: ✗ t0, ⋯ t2; ⋯ t3; ✓ t1, ✗ t4; ✗ t5"
+    assert f'aria-label="{said}"' in round_picture(TRACE, 2)
+    assert 'aria-label="round 1: ? t0, ? t2; ? t3; ? t1, ? t4; ? t5"' in round_picture(TRACE, 1)
+
+
+def test_a_tree_is_not_replayed_at_other_lengths() -> None:
+    guesses = DraftGuesses(DrafterInfo("model", "small"), TRACE.output.token_ids, [0] * 8, None, {}, True)
+    assert "tree" in str(replay_data(TRACE, guesses, None, running=False)["why_not"])
