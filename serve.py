@@ -1,5 +1,6 @@
 """The app, with a title and a description in each page's HTML for previews of links: streamlit run serve.py."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from specviz.core.errors import InputError
 from specviz.ui.shared.engine import engine, start_engine
 from specviz.ui.shared.previews import Previews
 
@@ -22,4 +24,8 @@ async def engine_beside(_: st.App) -> AsyncIterator[None]:
     engine().close()
 
 
+try:
+    engine()  # reads the operator's settings
+except InputError as error:
+    sys.exit(str(error))
 app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(Previews)], lifespan=engine_beside)

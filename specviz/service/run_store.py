@@ -2,6 +2,9 @@
 
 A run is found by what was asked for (`latest`) or by its own id (`get`). A newer run of the same request replaces the
 older one for `latest` only: a link to the older one still opens it, until the store is full and the oldest runs go.
+
+Several servers may share the files: each finds what the others stored. A run that a server has in its own memory it
+does not look for there.
 """
 
 import hashlib
@@ -10,23 +13,23 @@ import os
 import re
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.files import write_whole
+from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.service.results import RunResult, tokens_in
+from specviz.service.run_files import RunFiles, run_files
 
 FOLDER_VARIABLE = "SPECVIZ_RUNS"
 IN_MEMORY = 64  # runs
 TOKENS_IN_MEMORY = 24_000  # drafted and emitted ones of all these runs, 1 to 2 kB each: the longest run has 7,650
 ON_DISK = 500  # files
 DISK_BYTES = 200_000_000
-LARGEST_FILE = 32_000_000  # bytes; a larger one is not ours
+TRIAL = "trial"  # a file that is written and removed at start
 ID = re.compile(r"[0-9a-f]{16}")
 
 _log = logging.getLogger(__name__)
@@ -44,34 +47,55 @@ class StoredRun:
 _STORED: TypeAdapter[StoredRun] = TypeAdapter(StoredRun)
 
 
-def default_folder() -> Path | None:
-    """Where runs are stored: SPECVIZ_RUNS, else a folder in the user's cache; None for SPECVIZ_RUNS=memory."""
+def default_folder() -> Path | str | None:
+    """Where runs are stored: SPECVIZ_RUNS, else a folder in the user's cache; None for SPECVIZ_RUNS=memory.
+
+    A text is a URL for fsspec, such as s3://bucket/runs.
+    """
     named = os.environ.get(FOLDER_VARIABLE)
     if named == "memory":
         return None
+    if named and "://" in named:
+        return named
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(named or f"{cache}/specviz/runs").expanduser()
+
+
+def store_wanted() -> "RunStore":
+    """The store that the operator asks for. What SPECVIZ_RUNS names is tried now, not when the first run is over.
+
+    Raises:
+        InputError: it cannot be used; one sentence.
+    """
+    where = default_folder()
+    store = RunStore(where)
+    if where is not None and os.environ.get(FOLDER_VARIABLE):
+        store.try_out()
+    return store
 
 
 class RunStore:
     """Bounded, in memory and on disk; a disk that fails is said in the log, and memory goes on. Safe between threads.
 
     Args:
-        folder: of the files, made when it is first needed; None stores in memory only.
+        folder: of the files, made when it is first needed, or a URL for fsspec; None stores in memory only.
         in_memory: most runs in memory; the ones not used for the longest time go first.
         on_disk: most files; the ones not written or opened for the longest time go first.
         tokens: most drafted and emitted tokens of the runs in memory; one run may have more.
+
+    Raises:
+        InputError: the URL names a kind of store that is not known here.
     """
 
     def __init__(
         self,
-        folder: Path | None,
+        folder: Path | str | None,
         *,
         in_memory: int = IN_MEMORY,
         on_disk: int = ON_DISK,
         tokens: int = TOKENS_IN_MEMORY,
     ) -> None:
-        self._folder = folder
+        self._files = run_files(folder) if folder is not None else None
         self._in_memory, self._on_disk, self._most_tokens = in_memory, on_disk, tokens
         self._runs: OrderedDict[str, StoredRun] = OrderedDict()  # by id; the most recently used at the end
         self._latest: dict[str, str] = {}  # ids in memory by key
@@ -84,8 +108,7 @@ class RunStore:
             known = self._latest.get(key)
         if known and (run := self.get(known)):
             return run
-        files = sorted(self._files(f"{_short(key)}-*.json"), key=_modified)
-        runs = (self._read(file) for file in reversed(files))
+        runs = (self._read(name) for name in self._names(f"{_short(key)}-*.json"))
         return next((run for run in runs if run and run.key == key), None)
 
     def get(self, run_id: str) -> StoredRun | None:
@@ -96,17 +119,31 @@ class RunStore:
             if run := self._runs.get(run_id):
                 self._runs.move_to_end(run_id)
                 return run
-        files = self._files(f"*-{run_id}.json")
-        return self._read(files[0]) if files else None
+        names = self._names(f"*-{run_id}.json")
+        return self._read(names[0]) if names else None
 
     def put(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
         """Store a finished run; returns it with its id."""
         named = replace(result, id=_id_of(key, result))
         run = StoredRun(key, request, named)
         self._remember(run)
-        if self._folder:
-            self._writer.submit(self._write, self._folder, run)
+        if self._files:
+            self._writer.submit(self._write, self._files, run)
         return named
+
+    def try_out(self) -> None:
+        """Write and remove a small file.
+
+        Raises:
+            InputError: that failed; one sentence.
+        """
+        if self._files:
+            try:
+                self._files.write(TRIAL, b"")
+                self._files.remove(TRIAL)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise InputError(f"{FOLDER_VARIABLE}: runs cannot be stored in {self._files} ({reason}).") from None
 
     def close(self) -> None:
         """Wait until everything is written."""
@@ -124,43 +161,40 @@ class RunStore:
     def _tokens(self) -> int:
         return sum(tokens_in(run.result.trace) for run in self._runs.values())
 
-    def _files(self, pattern: str) -> list[Path]:
+    def _names(self, pattern: str) -> list[str]:
         try:
-            return list(self._folder.glob(pattern)) if self._folder else []
-        except OSError:
+            return self._files.names(pattern) if self._files else []
+        except OSError as error:
+            _log.warning("Stored runs cannot be looked for in %s: %s", self._files, error)
             return []
 
-    def _read(self, file: Path) -> StoredRun | None:
+    def _read(self, name: str) -> StoredRun | None:
         """The run in this file, remembered from now on; None for a file that is damaged or of another version."""
+        assert self._files
         try:
-            if file.stat().st_size > LARGEST_FILE:
+            content = self._files.read(name)
+            if content is None:
                 return None
-            run = _STORED.validate_json(file.read_bytes())
-            os.utime(file)  # it was used: others go first
+            run = _STORED.validate_json(content)
+            self._files.used(name)  # others go first
         except (OSError, ValidationError):
             return None
-        if run.result.id not in file.name:
+        if run.result.id not in name:
             return None
         self._remember(run)
         return run
 
-    def _write(self, folder: Path, run: StoredRun) -> None:
+    def _write(self, files: RunFiles, run: StoredRun) -> None:
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # prompts are the visitors' own
-            write_whole(folder / f"{_short(run.key)}-{run.result.id}.json", _STORED.dump_json(run))
-            self._remove_oldest(folder)
+            files.write(f"{_short(run.key)}-{run.result.id}.json", _STORED.dump_json(run))
+            self._remove_oldest(files)
         except OSError as error:
-            _log.warning("A run cannot be stored in %s: %s", folder, error)
+            _log.warning("A run cannot be stored in %s: %s", files, error)
         except Exception:  # the executor would hide it
-            _log.exception("A run cannot be stored in %s.", folder)
+            _log.exception("A run cannot be stored in %s.", files)
 
-    def _remove_oldest(self, folder: Path) -> None:
-        total = 0
-        for place, file in enumerate(sorted(folder.glob("*-*.json"), key=_modified, reverse=True), start=1):
-            with suppress(OSError):  # another server may share the folder
-                total += file.stat().st_size
-                if place > self._on_disk or total > DISK_BYTES:
-                    file.unlink()
+    def _remove_oldest(self, files: RunFiles) -> None:
+        files.remove_oldest(self._on_disk, DISK_BYTES)
 
 
 def _id_of(key: str, result: RunResult) -> str:
@@ -171,10 +205,3 @@ def _id_of(key: str, result: RunResult) -> str:
 
 def _short(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:16]
-
-
-def _modified(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0

@@ -2,16 +2,21 @@
 
 import logging
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from time import time
 
 import pytest
+from fsspec.core import url_to_fs
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.service.fleet import engines_wanted
 from specviz.service.results import RunResult, tokens_in
-from specviz.service.run_store import RunStore, default_folder
+from specviz.service.run_store import RunStore, default_folder, store_wanted
 from tests.support.fake_traces import fake_trace
 
 REQUEST = RunRequest("Once")
@@ -151,3 +156,127 @@ def test_an_error_that_nobody_foresaw_is_in_the_log(
     store.put("key", REQUEST, a_result())
     store.close()
     assert "ZeroDivisionError" in caplog.text
+
+
+# ---- several servers share one store
+
+
+@pytest.fixture(params=["folder", "object store"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
+    """A folder, or a path of fsspec's file system in memory."""
+    url = f"memory://{tmp_path.name}/runs"
+    yield tmp_path / "runs" if request.param == "folder" else url
+    files, path = url_to_fs(url)
+    if files.exists(path):
+        files.rm(path, recursive=True)
+
+
+def written(store: RunStore) -> None:
+    store._writer.submit(lambda: None).result()
+
+
+def names_in(shared: Path | str) -> list[str]:
+    files, path = url_to_fs(str(shared))
+    return sorted(str(name).rsplit("/", 1)[-1] for name in files.ls(path, detail=False))
+
+
+def test_two_servers_see_each_others_runs(shared: Path | str) -> None:
+    one, two = RunStore(shared), RunStore(shared)
+    assert two.latest("key") is None
+    stored = one.put("key", REQUEST, a_result())
+    written(one)
+    assert one.get(stored.id) == two.get(stored.id) == two.latest("key")
+    assert two.get(stored.id) is not None
+
+
+def test_the_newest_run_of_another_server_is_the_latest(shared: Path | str) -> None:
+    one = RunStore(shared)
+    for created in ("1", "2"):
+        one.put("key", REQUEST, a_result(created))
+        written(one)
+    found = RunStore(shared).latest("key")
+    assert found
+    assert found.result.trace.created == "2"
+
+
+def test_a_shared_store_is_bounded_and_the_oldest_files_go(shared: Path | str) -> None:
+    one, two = (RunStore(shared, on_disk=3) for _ in range(2))
+    ids = []
+    for number in range(6):
+        store = (one, two)[number % 2]
+        ids.append(store.put(f"key {number}", REQUEST, a_result(str(number))).id)
+        written(store)
+    assert len(names_in(shared)) == 3
+    assert RunStore(shared).get(ids[0]) is None
+    assert RunStore(shared).get(ids[5]) is not None
+
+
+def test_a_file_that_a_server_still_writes_is_not_read(shared: Path | str) -> None:
+    store = RunStore(shared)
+    run_id = store.put("key", REQUEST, a_result()).id
+    written(store)
+    (name,) = names_in(shared)
+    files, path = url_to_fs(str(shared))
+    files.mv(f"{path}/{name}", f"{path}/new-1")
+    assert RunStore(shared).latest("key") is None
+    assert RunStore(shared).get(run_id) is None
+
+
+def test_a_write_that_fails_half_way_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    store = RunStore(f"memory://{tmp_path.name}/half")
+    files, path = url_to_fs(f"memory://{tmp_path.name}/half")
+
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("the store is gone")
+
+    monkeypatch.setattr(type(files), "mv", fails)
+    run_id = store.put("key", REQUEST, a_result()).id
+    store.close()
+    assert files.ls(path) == []
+    assert store.get(run_id), "memory goes on"
+
+
+def test_what_a_server_began_and_never_ended_is_removed_after_an_hour(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    url = f"memory://{tmp_path.name}/old"
+    files, path = url_to_fs(url)
+    files.pipe_file(f"{path}/new-1", b"{")
+    store = RunStore(url)
+    store.put("key", REQUEST, a_result("1"))
+    written(store)
+    assert "new-1" in names_in(url)
+    monkeypatch.setattr("specviz.service.run_files.time", lambda: time() + 3_601)
+    store.put("key", REQUEST, a_result("2"))
+    written(store)
+    assert "new-1" not in names_in(url)
+
+
+@pytest.mark.parametrize("where", ["nothing://here/runs", "memory//x://y"])
+def test_a_kind_of_store_that_is_not_known_is_one_sentence(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_RUNS", where)
+    with pytest.raises(InputError, match=r"Runs cannot be stored at .*: .*") as caught:
+        store_wanted()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "file" / "runs"))
+    with pytest.raises(InputError, match=r"SPECVIZ_RUNS: runs cannot be stored in .*runs \(Not a directory\)\."):
+        store_wanted()
+
+
+def test_a_store_that_was_tried_out_has_no_file_of_it(shared: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_RUNS", str(shared))
+    store_wanted()
+    assert names_in(shared) == []
+
+
+def test_a_server_with_a_bad_setting_ends_with_one_sentence() -> None:
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "SPECVIZ_RUNS": "nothing://here", "PYTHONPATH": str(root)}
+    ended = subprocess.run([sys.executable, "-c", "import serve"], cwd=root, env=environment, capture_output=True)
+    assert ended.returncode == 1
+    lines = [line for line in ended.stderr.decode().splitlines() if "ScriptRunContext" not in line]
+    assert lines == ["Runs cannot be stored at 'nothing://here': Protocol not known: nothing"]

@@ -16,7 +16,7 @@ from specviz.data.first_run import first_trace
 from specviz.service import EngineService
 from specviz.service.fleet import engines_wanted
 from specviz.service.protocol import Calibrate
-from specviz.service.run_store import RunStore, default_folder
+from specviz.service.run_store import store_wanted
 
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small hosts have hardly one
 
@@ -46,7 +46,7 @@ def end_engine() -> None:
 
 @cache
 def _service() -> EngineService:
-    return EngineService(store=RunStore(default_folder()), engines=engines_wanted())
+    return EngineService(store=store_wanted(), engines=engines_wanted())
 
 
 def start_engine() -> None:
