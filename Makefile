@@ -3,6 +3,7 @@
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every check and every test, in parallel: about half an hour on two cores
+# make test-cluster  the tests that start a Ray cluster of two nodes, from an environment of their own: some minutes
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501
@@ -10,11 +11,13 @@ HOST ?= localhost
 
 VENV := .venv
 PY := $(VENV)/bin/python
+RAY_VENV := .venv-ray
+RAY_PY := $(RAY_VENV)/bin/python
 
 # One worker a core; more than four need too much memory. A file stays with one worker, and the slowest folders come first.
 PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 10
 
-.PHONY: run dev style js check test clean
+.PHONY: run dev style js check test test-cluster clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -39,6 +42,10 @@ check: style js
 test: style js
 	CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM && $(PYTEST)
 
+# One test after the other: each starts a cluster, which needs the cores for itself.
+test-cluster: $(RAY_VENV)/installed
+	$(RAY_PY) -m pytest tests/cluster --numprocesses 0 --durations 10
+
 $(PY):
 	@command -v $(PYTHON) >/dev/null || { echo "specviz needs Python 3.11 or newer, and there is no $(PYTHON) here." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("specviz needs Python 3.11 or newer, and $(PYTHON) is %d.%d: try make with PYTHON=python3.12." % v[:2])'
@@ -54,10 +61,18 @@ $(VENV)/installed-dev: requirements-dev.txt requirements.txt | $(PY)
 	$(PY) -m pip install -r requirements-dev.txt
 	@touch $@ $(VENV)/installed
 
+# Ray is optional, so the tests that need it have an environment of their own. It sees the packages of the first one
+# (torch is large) through a .pth file, and adds Ray.
+$(RAY_VENV)/installed: requirements-ray.txt $(VENV)/installed-dev
+	$(PY) -m venv --clear $(RAY_VENV)
+	$(PY) -c 'import site; print(site.getsitepackages()[0])' > "$$($(RAY_PY) -c 'import site; print(site.getsitepackages()[0])')/first.pth"
+	$(RAY_PY) -m pip install -r requirements-ray.txt
+	@touch $@
+
 node_modules/installed: package.json package-lock.json
 	@command -v npm >/dev/null || { echo "The JavaScript checks need Node.js 20 or newer with npm, and there is no npm here." >&2; exit 1; }
 	npm ci --no-audit --no-fund
 	@touch $@
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache static
+	rm -rf $(VENV) $(RAY_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache static

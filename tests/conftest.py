@@ -32,7 +32,8 @@ settings.load_profile("tests")
 ROOT = Path(__file__).parent.parent
 APP = ROOT / "app.py"
 PATIENCE = 120_000  # ms; far more than a page needs to show something, so that a busy machine fails no test
-SLOWEST_FIRST = ["browser", "bundled", "pages", "tiny", "js", "unit"]  # so that no worker waits long for another
+# So that no worker waits long for another.
+SLOWEST_FIRST = ["cluster", "browser", "bundled", "pages", "tiny", "js", "unit"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -45,11 +45,12 @@ def test_what_the_program_imports_is_pinned() -> None:
 
 
 def test_what_the_tests_import_is_pinned() -> None:
-    assert imported(TOOLS) <= {*pins("requirements.txt"), *pins("requirements-dev.txt")}
+    assert imported(TOOLS) <= {*pins("requirements.txt"), *pins("requirements-dev.txt"), *pins("requirements-ray.txt")}
 
 
 def test_what_is_optional_is_pinned_apart() -> None:
     assert set(pins("requirements-plots.txt")) == {"matplotlib"}
+    assert set(pins("requirements-ray.txt")) == {"grpcio", "ray"}
 
 
 def test_the_package_requires_what_requirements_txt_pins() -> None:

@@ -1,0 +1,52 @@
+"""Where a Ray cluster is: the words that `--ray` and SPECVIZ_ENGINES take. Ray itself is not imported here."""
+
+import re
+from dataclasses import dataclass
+
+from specviz.core.errors import InputError
+
+LOCAL, AUTO = "local", "auto"
+CLIENT = "ray://"
+NO_RAY = "Ray is not installed: pip install -r requirements-ray.txt (or pip install ray) adds it."
+
+_HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
+_HOST_AND_PORT = re.compile(rf"{_HOST}:([0-9]{{1,5}})")
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class RayAddress:
+    """A checked address of a Ray cluster.
+
+    Attributes:
+        text: what `ray.init(address=...)` takes: "local", "auto", "HOST:PORT" or "ray://HOST:PORT".
+    """
+
+    text: str
+
+    @property
+    def starts_one(self) -> bool:
+        """Whether a cluster is started on this machine, and ends with this process."""
+        return self.text == LOCAL
+
+    @property
+    def is_client(self) -> bool:
+        """Whether Ray's client server is asked, so that this machine need not be a node of the cluster."""
+        return self.text.startswith(CLIENT)
+
+
+def parse_ray_address(text: str) -> RayAddress:
+    """Check an address.
+
+    Raises:
+        InputError: it is none of the four forms, or its port is not from 1 to 65535.
+    """
+    if text in (LOCAL, AUTO):
+        return RayAddress(text)
+    found = _HOST_AND_PORT.fullmatch(text.removeprefix(CLIENT))
+    if found and 1 <= int(found[1]) <= _LAST_PORT:
+        return RayAddress(text)
+    raise InputError(
+        f"{text[:200]!r} is no address of a Ray cluster: use local (starts one here), auto (the one that runs on this "
+        "machine), HOST:PORT, or ray://HOST:PORT."
+    )
