@@ -55,7 +55,7 @@ def free_bytes(device: str) -> int:
     if device != "cuda":
         return available_bytes()
     try:
-        kept = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
-        return int(torch.cuda.mem_get_info()[0]) + kept
+        held = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        return int(torch.cuda.mem_get_info()[0]) + held
     except RuntimeError:  # some drivers and virtual GPUs do not answer: the CPU is used
         return 0

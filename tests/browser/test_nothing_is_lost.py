@@ -124,6 +124,7 @@ def test_a_reload_keeps_the_answers(page: Page, app_server: AppServer) -> None:
     expect(page.locator(".st-key-reveal-quiz-2")).to_be_visible()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("of 2 right so far.")).to_have_count(0)
+    wait_until_still(page)  # the tab forgets the answers at the end of the script
     page.reload()
     wait_until_still(page)
     expect(page.get_by_text("so far.")).to_have_count(0)

@@ -17,7 +17,6 @@ MAY_STORE = {
     "shared/persistent_widgets.py",
     "shared/run_controls.py",
     "shared/theme.py",
-    "watch/opening.py",
 }
 STORES = re.compile(r"session_state(\.setdefault|\.update|\.[a-z_]+ = |\[[^\]]+\] = )|in st\.session_state:")
 

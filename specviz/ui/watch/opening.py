@@ -8,6 +8,7 @@ from specviz.data.importers import Given, open_run, system_of
 from specviz.models.allowed import may_be_typed
 from specviz.models.tokenizer_files import with_tokenizer
 from specviz.ui.session import session
+from specviz.ui.shared.persistent_widgets import set_widgets
 from specviz.ui.shared.uploads import uploaded
 from specviz.ui.watch.controls import fill_in_trace
 from specviz.ui.watch.state import Watching
@@ -59,7 +60,7 @@ def _record_fields() -> None:
 
 def _open_another() -> None:
     """What was filled in was of the file before."""
-    st.session_state.update(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
+    set_widgets(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
     _open()
 
 

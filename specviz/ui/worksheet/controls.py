@@ -99,7 +99,7 @@ def _filled(start: Start) -> dict[str, float]:
             "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
         }
     acceptance = {
-        "worksheet_alpha": _within(model.alpha, 0.0, 1.0),
+        "worksheet_alpha": _within(model.alpha, 0.0, 1.0, digits=5),  # the speedup beside it has none rounded
         "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
         "worksheet_drafted": start.drafted,
         "worksheet_accepted": start.accepted,
@@ -203,8 +203,8 @@ def _verification_from(start: Start) -> None:
         set_widgets({"worksheet_verification": _within(measured, 1.0, MOST_VERIFICATION)})
 
 
-def _within(value: float, low: float, high: float) -> float:
-    return round(min(max(value, low), high), 3)
+def _within(value: float, low: float, high: float, digits: int = 3) -> float:
+    return round(min(max(value, low), high), digits)
 
 
 def _restore(found: Sequence[Start], runs: int) -> list[Start]:
