@@ -13,7 +13,6 @@ from statistics import geometric_mean, median
 from typing import Any
 
 import pytest
-import torch
 
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import dump_trace, parse_trace, read_trace
@@ -26,38 +25,12 @@ from tests.support.commands import (
     PROMPT,
     SHORT,
     Cli,
-    command_line,
     hostile_trace,
     without_progress,
 )
 from tests.support.fake_traces import fake_trace
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def restore_threads() -> Iterator[None]:
-    """The command line sets the number of torch's threads."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(capsys)
-
-
-@pytest.fixture
-def ok(run: Cli) -> Callable[..., str]:
-    """The standard output of a command that succeeds and says nothing but its progress on standard error."""
-
-    def call(*arguments: object) -> str:
-        status, out, err = run(*arguments)
-        assert (status, without_progress(err)) == (0, "")
-        return out
-
-    return call
 
 
 # What each command says
@@ -434,6 +407,15 @@ def test_as_a_process_bad_input_is_status_2(tmp_path: Path) -> None:
     assert err == b"specviz: The prompt is empty: write a few words for the models to continue.\n"
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Processes started now obey Ctrl-C, even where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_as_a_process_ctrl_c_is_status_130_and_the_rows_so_far_are_saved(tmp_path: Path) -> None:
     prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
     prompts.write_text("\n".join(f"Once upon a time {number}" for number in range(150)))

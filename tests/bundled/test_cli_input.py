@@ -3,11 +3,9 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 from specviz.cli import show
 from specviz.cli.main import main
@@ -18,24 +16,10 @@ from tests.support.commands import (
     PROMPT,
     SHORT,
     Cli,
-    command_line,
     hostile_trace,
     without_progress,
 )
 from tests.support.tiny_models import save, tiny_model
-
-
-@pytest.fixture(autouse=True)
-def restore_threads() -> Iterator[None]:
-    """The command line sets the number of torch's threads."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(capsys)
 
 
 def refused(run: Cli, *arguments: object) -> str:

@@ -1,14 +1,13 @@
 """Every way to draft and to verify, in every command that measures, saves or shows a run."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 
 from specviz.core.trace import read_trace
-from tests.support.commands import PROMPT, Cli, command_line, without_progress
+from tests.support.commands import PROMPT
 
 SHORT = ["--target", "wren-base", "--max-new-tokens", "8"]
 SAMPLED = ["--temperature", "1"]
@@ -20,31 +19,6 @@ WAYS = {
     "most probable drafts": ["--draft", "wren-nano", "--draft-sampling", "argmax", *SAMPLED],
     "block verification": ["--draft", "wren-nano", "--verification", "block", *SAMPLED],
 }
-
-
-@pytest.fixture(autouse=True)
-def restore_threads() -> Iterator[None]:
-    """The command line sets the number of torch's threads."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(capsys)
-
-
-@pytest.fixture
-def ok(run: Cli) -> Callable[..., str]:
-    """The standard output of a command that succeeds."""
-
-    def call(*arguments: object) -> str:
-        status, out, err = run(*arguments)
-        assert (status, without_progress(err)) == (0, "")
-        return out
-
-    return call
 
 
 @pytest.mark.parametrize("way", WAYS)
