@@ -113,6 +113,7 @@ def test_another_tab_has_a_game_of_its_own(page: Page, app_server: AppServer) ->
 def answer(page: Page, question: int, option: int) -> None:
     page.locator(f".st-key-quiz-{question}-{option} button").click()
     expect(page.locator(f".st-key-reveal-quiz-{question}")).to_be_visible()
+    wait_until_still(page)  # the tab holds the answers at the end of the script
 
 
 def test_a_reload_keeps_the_answers(page: Page, app_server: AppServer) -> None:
