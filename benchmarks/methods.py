@@ -1,6 +1,6 @@
 """All drafting methods on the same prompts: what a draft costs, how much of it is accepted, and what is gained.
 
-    python -m benchmarks.methods CORPUS [--out benchmarks/results/methods.json] [--methods NAME ...] [--prompts 8]
+    python -m benchmarks.methods CORPUS [--out benchmarks/results/methods.json] [--methods NAME ...] [--prompts 6]
         [--repeats 3] [--temperatures 0 1]
 
 CORPUS is the folder that the bundled models were trained on. Its last documents were held out. Their beginnings are
@@ -14,7 +14,7 @@ the same turn. A draft step is one guess; with Medusa all guesses of a round sha
 all guesses of a depth. Above temperature 0 each turn has a seed of its own.
 
 The page When it helps, the README (python -m scripts.write_methods_table) and the cards of the heads
-(python -m scripts.write_head_cards) read the file. A run with the default options takes about half an hour.
+(python -m scripts.write_head_cards) read the file. A run with the default options takes about an hour.
 """
 
 import argparse
@@ -64,6 +64,7 @@ METHODS = (
 SAMPLED: dict[str, dict[str, Any]] = {ARGMAX: {"draft_sampling": "argmax"}, BLOCK: {"verification": "block"}}
 ALSO_SAMPLED = tuple(f"{drafter}{how}" for drafter in ("wren-nano", "wren-eagle") for how in SAMPLED)
 DIGITS = 3
+WARM_UP_TOKENS = 8
 
 
 def ways_of(method: str) -> list[Way]:
@@ -115,8 +116,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--methods", nargs="+", help='drafters; or "DRAFTER tree", "argmax" or "block"')
-    parser.add_argument("--prompts", type=int, default=8, help="of each kind, at least 2")
-    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--prompts", type=int, default=6, help="of each kind, at least 2")
+    parser.add_argument("--tokens", type=int, default=48)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--temperatures", type=float, nargs="+", default=[0.0, 1.0])
     parser.add_argument("--target-dtype", default="float32")
@@ -152,10 +153,11 @@ def measure(
     temperature: float,
     options: argparse.Namespace,
 ) -> dict[str, list[Runs]]:
-    """Every setting of every method on one prompt, in turns after a warm-up turn."""
+    """Every setting of every method on one prompt, in turns after a short one to warm up."""
     runs = {name: [Runs() for _ in ways_of(name)] for name in drafters}
     for turn in range(options.repeats + 1):
-        base: dict[str, Any] = {"max_new_tokens": options.tokens, "temperature": temperature, "seed": turn}
+        tokens = options.tokens if turn else WARM_UP_TOKENS
+        base: dict[str, Any] = {"max_new_tokens": tokens, "temperature": temperature, "seed": turn}
         base["stop_at_eos"] = False
         plain = autoregressive_decode(target, prompt, DecodeSettings(**base)).autoregressive
         assert plain is not None
