@@ -57,7 +57,7 @@ $(VENV)/installed: requirements.txt | $(PY)
 	$(PY) -m pip install -r requirements.txt
 	@touch $@
 
-$(VENV)/installed-dev: requirements-dev.txt requirements.txt | $(PY)
+$(VENV)/installed-dev: requirements-dev.txt requirements-plots.txt requirements.txt | $(PY)
 	$(PY) -m pip install -r requirements-dev.txt
 	@touch $@ $(VENV)/installed
 

@@ -35,7 +35,6 @@ def rows(*names: str, temperature: float = 0.0) -> list[Any]:
 
 
 def test_each_figure_is_drawn_as_png_and_as_svg(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the figures need matplotlib")
     folder = tmp_path / "new" / "figures"
     plots.check_plots(folder)
     drawn = list(plots.write_plots(folder, frame_of(rows("story", "$x^2$ <b>"))))
@@ -47,7 +46,6 @@ def test_each_figure_is_drawn_as_png_and_as_svg(tmp_path: Path) -> None:
 
 
 def test_every_pair_of_models_has_figures_of_its_own(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the figures need matplotlib")
     drawn = list(plots.write_plots(tmp_path, frame_of([*rows("story"), *rows("story", temperature=1.0)])))
     assert len(drawn) == 2 * 2 * len(plots.FIGURES)
     assert {path.stem.rpartition("-")[2] for path in drawn} == {"1", "2"}
