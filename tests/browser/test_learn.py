@@ -196,6 +196,18 @@ def test_text_and_stage_fit_a_projector(context: BrowserContext, app_server: App
     assert options["y"] + options["height"] <= 720
 
 
+def test_a_tree_its_picture_and_the_timeline_are_in_sight_together(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_learn(context, app_server, "?lesson=tree")
+    expect(page.locator(".stage .lanes svg").first).to_be_attached()
+    strip, lanes = page.locator(".stage .strip").bounding_box(), page.locator(".stage .lanes").bounding_box()
+    assert strip is not None
+    assert lanes is not None
+    assert strip["y"] >= 0
+    assert lanes["y"] + lanes["height"] <= 720
+
+
 def test_a_word_explains_itself_on_focus(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=5")
     word = page.get_by_role("button", name="discarded", exact=True).first
