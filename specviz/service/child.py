@@ -8,10 +8,45 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
+from typing import Protocol
 
 _log = logging.getLogger(__name__)
 
 ENGINE = (sys.executable, "-m", "specviz.service.engine")
+# Of every engine, wherever it is: no progress bars, no reports to anyone, and one thread.
+QUIET = {
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",  # visitors choose what is downloaded: not with the operator's token
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+class RunningEngine(Protocol):
+    """An engine that has been started: a process here, or an actor on another machine."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id on this machine; 0 where it is on another one."""
+
+    def listen(self) -> None:
+        """Start reading what it says."""
+
+    def send(self, line: bytes) -> None:
+        """Write a line to it; does nothing if it has ended."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def close(self, patience: float = 2.0) -> None:
+        """Ask it to end, and wait until it has ended."""
+
+
+OnLine = Callable[[RunningEngine, bytes], None]
+OnEnd = Callable[[RunningEngine, int], None]
+StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where it cannot be started
 
 
 class Child:
@@ -23,9 +58,7 @@ class Child:
         on_end: called from that thread once the process has ended and is reaped, with its exit status.
     """
 
-    def __init__(
-        self, command: Sequence[str], on_line: Callable[["Child", bytes], None], on_end: Callable[["Child", int], None]
-    ) -> None:
+    def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
         # its stderr is the server's own: tracebacks land in the server's log
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
         self._on_line = on_line
@@ -85,13 +118,4 @@ def _environment() -> dict[str, str]:
     """The engine's environment: quiet, and one thread."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",  # visitors choose what is downloaded: not with the operator's token
-        "TRANSFORMERS_VERBOSITY": "error",
-        "TOKENIZERS_PARALLELISM": "false",
-        "OMP_NUM_THREADS": "1",
-    }
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **QUIET}

@@ -5,13 +5,13 @@ engine: the job it had fails with one sentence, and the next engine goes on with
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
 
-from specviz.service.child import Child
+from specviz.service.child import RunningEngine, StartEngine
 from specviz.service.fair_queue import FairQueue
 from specviz.service.job import Job, advance
 from specviz.service.limits import Limits
@@ -51,24 +51,24 @@ class SharedWork:
 
 
 class EngineDriver:
-    """Feeds one engine process from the fair queue.
+    """Feeds one engine from the fair queue.
 
     Args:
-        command: the engine's program and its arguments.
+        start_engine: starts an engine.
         limits: how long to wait for what.
         changed: guards everything here; notified at each change.
         work: what all drivers share.
     """
 
-    def __init__(self, command: Sequence[str], limits: Limits, changed: Condition, work: SharedWork) -> None:
-        self._command = command
+    def __init__(self, start_engine: StartEngine, limits: Limits, changed: Condition, work: SharedWork) -> None:
+        self._start_child = start_engine
         self._limits = limits
         self._changed = changed
         self._work = work
         self._queue, self._restarts = work.queue, work.restarts
         self._thread: Thread | None = None
         self._closing = False
-        self._child: Child | None = None
+        self._child: RunningEngine | None = None
         self._ready = False
         self._running: list[Job] = []  # those the engine has
         self._start_by: float | None = None  # a new engine must be ready by then
@@ -103,8 +103,8 @@ class EngineDriver:
 
     @property
     def pid(self) -> int | None:
-        """The engine's process id; None while there is no engine."""
-        return self._child.pid if self._child else None
+        """The engine's process id; None while there is no engine on this machine."""
+        return (self._child.pid or None) if self._child else None
 
     # ---- the driver's thread
 
@@ -212,7 +212,7 @@ class EngineDriver:
 
     def _start_engine(self) -> None:
         try:
-            child = Child(self._command, self._on_line, self._on_end)
+            child = self._start_child(self._on_line, self._on_end)
         except OSError as error:
             _log.error("The engine cannot be started: %s", error)
             with self._changed:
@@ -231,7 +231,7 @@ class EngineDriver:
 
     # ---- the reader's thread
 
-    def _on_line(self, child: Child, line: bytes) -> None:
+    def _on_line(self, child: RunningEngine, line: bytes) -> None:
         try:
             event = parse_event(line)
             if event is None:
@@ -275,7 +275,7 @@ class EngineDriver:
         job.wait_again()
         self._queue.put(job)
 
-    def _on_end(self, child: Child, status: int) -> None:
+    def _on_end(self, child: RunningEngine, status: int) -> None:
         with self._changed:
             if child is not self._child:
                 return

@@ -31,13 +31,12 @@ from specviz.service.protocol import (
 )
 
 
-class Inbox:
-    """Commands from the server."""
+class Mailbox:
+    """Commands from the server, which another thread puts in."""
 
-    def __init__(self, lines: BinaryIO) -> None:
+    def __init__(self) -> None:
         self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
         self._stopped: set[int] = set()
-        Thread(target=self._read, args=(lines,), daemon=True).start()
 
     def next(self, wait: bool) -> JobCommand | None:
         """The next job; None where there is none and it is not waited for."""
@@ -49,17 +48,8 @@ class Inbox:
         """Whether this job is no longer wanted."""
         return job in self._stopped
 
-    def _read(self, lines: BinaryIO) -> None:
-        """The process ends with this thread, also after an error: the server then starts another one."""
-        try:
-            for line in lines:
-                self._take(line)
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-
-    def _take(self, line: bytes) -> None:
+    def take(self, line: bytes) -> None:
+        """Put in what a line says; one that is no command is in the log."""
         try:
             command = parse_command(line)
         except ValueError:
@@ -72,12 +62,30 @@ class Inbox:
             self._jobs.put(command)
 
 
+class Inbox(Mailbox):
+    """A mailbox for lines of a stream, which a thread of its own reads."""
+
+    def __init__(self, lines: BinaryIO) -> None:
+        super().__init__()
+        Thread(target=self._read, args=(lines,), daemon=True).start()
+
+    def _read(self, lines: BinaryIO) -> None:
+        """The process ends with this thread, also after an error: the server then starts another one."""
+        try:
+            for line in lines:
+                self.take(line)
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+
+
 def main() -> None:
     """Serve until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group, but the server ends the engine
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
-    do_job = _open_workshop(send)
+    do_job = open_workshop(send)
     bench = Bench(do_job, inbox, send, give_memory_back, seconds_a_job())
     while True:
         bench.work()
@@ -104,7 +112,7 @@ def _take_stdout() -> Send:
     return send
 
 
-def _open_workshop(send: Send) -> DoJob:
+def open_workshop(send: Send) -> DoJob:
     """Import the decoders, load the default pair and decode once, so that the first visitor need not wait."""
     gc.disable()  # collecting while importing takes a sixth of the start
     import torch

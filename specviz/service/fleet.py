@@ -3,11 +3,13 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from threading import Condition
 from time import monotonic
 from typing import Literal
 
 from specviz.core.errors import InputError
+from specviz.service.child import Child, StartEngine
 from specviz.service.driver import KEEPS_DYING, EngineDriver, SharedWork
 from specviz.service.fair_queue import FairQueue
 from specviz.service.job import Job
@@ -27,7 +29,10 @@ def engines_wanted() -> int:
     """
     text = os.environ.get(ENGINES_VARIABLE, "1")
     if not text.isdecimal() or not 1 <= int(text) <= MOST_ENGINES:
-        raise InputError(f"{ENGINES_VARIABLE} must be a whole number from 1 to {MOST_ENGINES}, not {text[:20]!r}.")
+        raise InputError(
+            f"{ENGINES_VARIABLE} must be a whole number from 1 to {MOST_ENGINES}, or ray: and the address of a Ray "
+            f"cluster, not {text[:20]!r}."
+        )
     return int(text)
 
 
@@ -35,7 +40,7 @@ class Fleet:
     """Gives jobs to engines. All but `close` is called with the lock held.
 
     Args:
-        command: an engine's program and its arguments.
+        command: an engine's program and its arguments, or what starts one.
         limits: how long to wait for what.
         changed: the lock; notified at each change.
         sessions: whose jobs these are; those that left are forgotten here.
@@ -45,7 +50,7 @@ class Fleet:
 
     def __init__(
         self,
-        command: Sequence[str],
+        command: Sequence[str] | StartEngine,
         limits: Limits,
         changed: Condition,
         sessions: Sessions,
@@ -64,7 +69,8 @@ class Fleet:
             self._note_busy,
             self._has_idle_engine,
         )
-        self.drivers = [EngineDriver(command, limits, changed, work) for _ in range(engines)]
+        start_engine = command if callable(command) else partial(Child, command)
+        self.drivers = [EngineDriver(start_engine, limits, changed, work) for _ in range(engines)]
 
     def start(self) -> bool:
         """Start the drivers' threads, once; whether this call did."""
@@ -104,6 +110,15 @@ class Fleet:
     def place(self, job: Job) -> int | None:
         """A waiting job's place in the queue."""
         return self._queue.place(job)
+
+    def places(self) -> dict[int, int]:
+        """The places of all waiting jobs, by their numbers; 1 is next."""
+        return {job.id: place for place, job in enumerate(self._queue.jobs(), start=1)}
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of the engines that run on this machine."""
+        return [driver.pid for driver in self.drivers if driver.pid]
 
     def _forget_gone(self, now: float) -> None:
         for ticket in self._sessions.forget_gone(now):

@@ -13,7 +13,7 @@ from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
 from specviz.service.addresses import is_public, normal_address
 from specviz.service.admission import admit
-from specviz.service.child import ENGINE
+from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
 from specviz.service.job import Job, JobView, Slot
 from specviz.service.limits import Limits
@@ -21,6 +21,7 @@ from specviz.service.protocol import Calibrate, JobCommand, Run
 from specviz.service.results import CostsResult, Result, RunResult
 from specviz.service.run_store import RunStore, StoredRun
 from specviz.service.sessions import Sessions, Ticket
+from specviz.service.shared_fleet import SharedFleet
 from specviz.service.sharing import sharing_key
 
 STARTING = "The engine is starting and loading its models."
@@ -36,18 +37,20 @@ class EngineService:
     slot. Sessions that ask for the same run or the same costs share one job while it lasts, and what it found after.
 
     Args:
-        command: an engine's program and its arguments.
+        command: an engine's program and its arguments; with `shared`, those of the relay to the engine pool.
         limits: how long to wait for what.
         store: of finished runs; None stores them in memory only.
         engines: how many engine processes.
+        shared: whether the queue and the engines are those of a pool that other servers use too.
     """
 
     def __init__(
         self,
-        command: Sequence[str] = ENGINE,
+        command: Sequence[str] | StartEngine = ENGINE,
         limits: Limits | None = None,
         store: RunStore | None = None,
         engines: int = 1,
+        shared: bool = False,
     ) -> None:
         limits = limits or Limits()
         self._most_at_once = limits.sessions_at_once
@@ -56,7 +59,8 @@ class EngineService:
         self._store = store or RunStore(None)
         self._costs: dict[str, CostsResult] = {}  # what was measured last, by sharing key
         self._sessions = Sessions(limits.reconnect)
-        self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
+        parts = command, limits, self._changed, self._sessions, self._remember
+        self._fleet: Fleet | SharedFleet = SharedFleet(*parts) if shared else Fleet(*parts, engines)
 
     def start(self) -> None:
         """Start the engines, once; returns at once."""
@@ -143,7 +147,7 @@ class EngineService:
     def engine_pids(self) -> list[int]:
         """The process ids of the engines that run."""
         with self._changed:
-            return [driver.pid for driver in self._fleet.drivers if driver.pid]
+            return self._fleet.pids
 
     def close(self) -> None:
         """End the engines and the service's threads."""

@@ -14,9 +14,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from specviz.core.request import RunRequest
 from specviz.data.first_run import first_trace
 from specviz.service import EngineService
-from specviz.service.fleet import engines_wanted
 from specviz.service.protocol import Calibrate
-from specviz.service.run_store import store_wanted
+from specviz.service.wanted import service_wanted
 
 HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and small hosts have hardly one
 
@@ -46,7 +45,7 @@ def end_engine() -> None:
 
 @cache
 def _service() -> EngineService:
-    return EngineService(store=store_wanted(), engines=engines_wanted())
+    return service_wanted()
 
 
 def start_engine() -> None:
