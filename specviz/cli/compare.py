@@ -93,7 +93,7 @@ def compare_one(options: argparse.Namespace) -> None:
     Raises:
         InputError: a value cannot be used.
     """
-    for option in ("csv", "plots", "draft_lengths"):
+    for option in ("csv", "plots", "ray", "draft_lengths"):
         if getattr(options, option) is not None:
             raise InputError(f"--{option.replace('_', '-')} is for several prompts: use --prompts-file.")
     settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)

@@ -2,8 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,9 +12,11 @@ from specviz.cli.options import PROMPT_LOOKUP
 from specviz.cli.output import StatusLine, note, print_table, say, status_line, write_json
 from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
+from specviz.core.ray_address import check_ray, parse_ray_address
 from specviz.core.request import PROMPT_LOOKUP as LOOKUP
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.measure.sweep.prompt_files import read_prompt_file
+from specviz.measure.sweep.spread import NoNodeLeft, spread
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
 # Shown only if rows differ in it.
-VARIED = ("draft", "temperature", "draft_schedule", "draft_sampling", "verification", "tree", "constrained")
+VARIED = ("draft", "temperature", "draft_schedule", "draft_sampling", "verification", "tree", "constrained", "node")
 DRAFT_LENGTHS = "1,2,4,8"
 
 Value = TypeVar("Value")
@@ -37,6 +39,8 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", type=Path, metavar="PATH", help=f"{rows} (default: nothing is saved)")
     figures = "write figures into this folder, as PNG and as SVG; needs matplotlib"
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help=f"{figures} (default: none)")
+    address = "local (starts a cluster here), auto, HOST:PORT or ray://HOST:PORT; needs ray"
+    parser.add_argument("--ray", metavar="ADDRESS", help=f"measure on all nodes of a Ray cluster: {address}")
 
 
 def measure_all(options: argparse.Namespace, plan: "SweepPlan") -> None:
@@ -56,6 +60,8 @@ def measure_all(options: argparse.Namespace, plan: "SweepPlan") -> None:
         _measure(options, plan, file)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(file, before, options.csv)) from None
+    except NoNodeLeft as error:
+        raise InputError(f"{error}; {_how_to_go_on(file, before, options.csv)}") from None
     from specviz.measure.sweep.conclusion import conclusions  # takes pandas, which only the end needs
 
     frame = frame_of(file.rows)
@@ -72,16 +78,46 @@ def measure_all(options: argparse.Namespace, plan: "SweepPlan") -> None:
 
 def _measure(options: argparse.Namespace, plan: "SweepPlan", file: "SweepFile") -> None:
     with status_line(lines=True) as status:
-        load = _loader(options, max(plan.temperatures), status)
-        cells = plan.cells()
-        from specviz.measure.sweep import measure  # imports torch
-
-        for row in measure.sweep(cells, load, file.done, status.show):
+        rows = (
+            _rows_of_cluster(options, plan, file, status) if options.ray else _rows_of_here(options, plan, file, status)
+        )
+        for row in rows:
             file.add(row)
 
 
+def _rows_of_here(
+    options: argparse.Namespace, plan: "SweepPlan", file: "SweepFile", status: StatusLine
+) -> "Iterator[SweepRow]":
+    """The rows that the file does not have yet, measured on this machine."""
+    load = PairLoader(options, max(plan.temperatures), status)
+    cells = plan.cells()
+    from specviz.measure.sweep import measure  # imports torch
+
+    yield from measure.sweep(cells, load, file.done, status.show)
+
+
+def _rows_of_cluster(
+    options: argparse.Namespace, plan: "SweepPlan", file: "SweepFile", status: StatusLine
+) -> "Iterator[SweepRow]":
+    """The same, measured on the nodes of a Ray cluster. Nodes that were lost on the way are named at the end."""
+    address = parse_ray_address(options.ray)
+    check_ray()
+    load = PairLoader(options, max(plan.temperatures), StatusLine(None))
+    cells = plan.cells()
+    from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
+
+    status.show(f"joining the Ray cluster at {address.text}")
+    lost: list[str] = []
+    try:
+        with ray_nodes(address, load, options.threads) as nodes:
+            yield from spread(cells, nodes, file.rows, status.show, lost.append)
+    finally:
+        for sentence in lost:
+            note(sentence)
+
+
 def _how_to_go_on(file: "SweepFile", before: int, path: Path | None) -> str:
-    """What to do after Ctrl-C."""
+    """What to do after Ctrl-C, or when no node of a cluster is left."""
     measured = f"measured now: {_counted(len(file.rows) - before)}"
     if path is None:
         return f"{measured}, not saved. With --csv PATH every row is saved, and the same command goes on."
@@ -92,20 +128,21 @@ def _counted(rows: int) -> str:
     return "1 row" if rows == 1 else f"{rows} rows"
 
 
-def _loader(
-    options: argparse.Namespace, temperature: float, status: StatusLine
-) -> "Callable[[SweepPair], tuple[LoadedModel, Loaded]]":
-    """Loads one pair after the other; all pairs share the target."""
-    target: LoadedModel | None = None
+@dataclass
+class PairLoader:
+    """Loads one pair after the other; all pairs share the target. With a silent status it can be sent to a node."""
 
-    def load(pair: "SweepPair") -> "tuple[LoadedModel, Loaded]":
-        nonlocal target
+    options: argparse.Namespace
+    temperature: float  # the highest of the sweep
+    status: StatusLine
+    target: "LoadedModel | None" = None
+
+    def __call__(self, pair: "SweepPair") -> "tuple[LoadedModel, Loaded]":
+        """Target and draft."""
         draft = PROMPT_LOOKUP if pair.draft == LOOKUP else pair.draft
-        one = {"draft": draft, "temperature": temperature}
-        target, loaded = load_models(argparse.Namespace(**{**vars(options), **one}), status, target)
-        return target, loaded
-
-    return load
+        one = {"draft": draft, "temperature": self.temperature}
+        self.target, loaded = load_models(argparse.Namespace(**{**vars(self.options), **one}), self.status, self.target)
+        return self.target, loaded
 
 
 def prompts_of(path: Path) -> "tuple[SweepPrompt, ...]":

@@ -27,6 +27,7 @@ def add_to(commands: "Commands") -> None:
         "measure workloads, drafts and settings against each other",
         "sweep --target wren-base --draft wren-nano --draft prompt-lookup --workload story copy --csv sweep.csv",
         "sweep --target wren-base --draft wren-nano --prompts-file prompts.txt --draft-lengths 2,4,6 --plots figures",
+        "sweep --target wren-base --draft wren-nano --csv sweep.csv --ray 10.0.0.5:6379",
     )
     add_pair(parser, drafts="append")
     _add_sweep_options(parser)

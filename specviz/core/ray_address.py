@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from specviz.core.errors import InputError
 
 LOCAL, AUTO = "local", "auto"
 CLIENT = "ray://"
-NO_RAY = "Ray is not installed: pip install -r requirements-ray.txt (or pip install ray) adds it."
+NO_RAY = "Ray is not installed here: pip install -r requirements-ray.txt, or pip install ray, adds it."
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
 _HOST_AND_PORT = re.compile(rf"{_HOST}:([0-9]{{1,5}})")
@@ -50,3 +51,13 @@ def parse_ray_address(text: str) -> RayAddress:
         f"{text[:200]!r} is no address of a Ray cluster: use local (starts one here), auto (the one that runs on this "
         "machine), HOST:PORT, or ray://HOST:PORT."
     )
+
+
+def check_ray() -> None:
+    """See that Ray is installed, without importing it.
+
+    Raises:
+        InputError: it is not; the sentence says how to install it.
+    """
+    if find_spec("ray") is None:
+        raise InputError(NO_RAY)

@@ -47,6 +47,15 @@ def test_repeats_of_a_prompt_are_not_more_prompts() -> None:
     assert "95 % interval over 3 prompts" in text
 
 
+def test_each_kind_of_machine_has_its_own_conclusion_and_is_named_where_there_are_several() -> None:
+    one = speeds(4, 1.5, 1.52, 1.49)
+    other = [row_at("own", 4, speed, number=number, machine="slow") for number, speed in enumerate((0.5, 0.52, 0.49))]
+    text = said(*one, *other)
+    assert "on a test's machine: at draft length 4 speculative decoding runs at 1.50 times" in text
+    assert "on slow: at draft length 4 speculative decoding runs at 0.50 times" in text
+    assert "machine" not in said(*one)
+
+
 def test_outputs_that_differ_are_counted() -> None:
     rows = speeds(4, 1.5, 1.5)
     assert "all 2 outputs are the target's own" in said(*rows)

@@ -74,7 +74,7 @@ def test_an_older_version_is_named_as_such() -> None:
 
 def test_a_file_from_before_repetition_was_measured_is_read_and_goes_on_with_it(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
-    path.write_text(without_last_columns(dump_rows([a_row()]), 4), encoding="utf-8", newline="")
+    path.write_text(without_last_columns(dump_rows([a_row()]), 5), encoding="utf-8", newline="")
     assert read_frame(path.read_bytes(), "x.csv")["repetition"].isna().all()
     SweepFile(path).add(replace(a_row(), seed=5, repetition=0.25))
     assert [row.repetition for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, 0.25]
@@ -82,12 +82,20 @@ def test_a_file_from_before_repetition_was_measured_is_read_and_goes_on_with_it(
 
 def test_a_file_from_before_there_were_trees_is_read_and_goes_on_with_them(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
-    path.write_text(without_last_columns(dump_rows([a_row()]), 3), encoding="utf-8", newline="")
+    path.write_text(without_last_columns(dump_rows([a_row()]), 4), encoding="utf-8", newline="")
     (row,) = parse_rows(path.read_text(encoding="utf-8"), "x.csv")
     assert (row.draft_sampling, row.verification, row.tree) == ("sample", "token", None)
     assert row.key == a_row().key
     SweepFile(path).add(replace(a_row(), draft_length=3, tree="4,2,1"))
     assert [row.tree for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, "4,2,1"]
+
+
+def test_a_file_from_before_there_were_clusters_is_read_and_goes_on_with_them(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    path.write_text(without_last_columns(dump_rows([a_row()]), 1), encoding="utf-8", newline="")
+    assert read_frame(path.read_bytes(), "x.csv")["node"].isna().all()
+    SweepFile(path).add(replace(a_row(), draft_length=3, node="=first"))
+    assert [row.node for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, "=first"]
 
 
 def without_last_columns(content: str, count: int) -> str:

@@ -18,16 +18,26 @@ OUTCOMES = {
 
 
 def conclusions(rows: pd.DataFrame) -> list[str]:
-    """The conclusion of each pair of models at each temperature, in sentences; none without rows."""
-    return [sentence for study in studies_of(rows) for sentence in _conclusion(study)]
+    """The conclusion of each pair of models at each temperature, in sentences; none without rows.
+
+    Each kind of machine has conclusions of its own. Where there are several, the sentences name theirs.
+    """
+    studies = studies_of(rows)
+    several = len({study.series.machine for study in studies}) > 1
+    return [
+        f"{study.series.label}{f' on {study.series.machine}' if several else ''}: {sentence}"
+        for study in studies
+        for sentence in _conclusion(study)
+    ]
 
 
 def _conclusion(study: Study) -> list[str]:
+    """The sentences of one series, without its name."""
     possible = [clock_sentence(study.spoilt), *_speeds(study)]
     if study.possible["constrained"].any():
         possible.append(grammar_sentence(study.grammar))
     possible.append(_identity(study.rows))
-    return [f"{study.series.label}: {sentence}" for sentence in possible if sentence]
+    return [sentence for sentence in possible if sentence]
 
 
 def _speeds(study: Study) -> list[str]:

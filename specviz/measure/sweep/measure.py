@@ -111,13 +111,16 @@ def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
     return make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
 
 
-def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
-    """The key of the row that measuring this cell gives."""
+def made_by(models: Models) -> tuple[str | int | None, ...]:
+    """What rows of these models are made by: target, its dtype, draft, its dtype, threads, machine."""
     target, draft = models
     by = (draft.name, draft.info.dtype) if draft else (PromptLookupDrafter().info.name, None)
-    here = torch.get_num_threads(), describe_machine().machine
-    cell_values = (cell.prompt.name, cell.prompt.text_hash, cell.constrained)
-    return row_key((target.name, target.info.dtype, *by, *here), cell_values, cell.settings)
+    return target.name, target.info.dtype, *by, torch.get_num_threads(), describe_machine().machine
+
+
+def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
+    """The key of the row that measuring this cell gives."""
+    return row_key(made_by(models), cell.named, cell.settings)
 
 
 def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:

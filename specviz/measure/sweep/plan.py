@@ -58,6 +58,11 @@ class Cell:
         return self.pair, self.prompt, self.constrained, settings.temperature, settings.seed
 
     @property
+    def named(self) -> tuple[object, ...]:
+        """What names the prompt in a row's key: its name, its text's hash, whether the output follows its grammar."""
+        return self.prompt.name, self.prompt.text_hash, self.constrained
+
+    @property
     def label(self) -> str:
         """What is being measured, for a line of progress."""
         settings = self.settings

@@ -61,6 +61,9 @@ class SweepRow:
     draft_sampling: DraftSampling = "sample"
     verification: VerificationMode = "token"
     tree: Annotated[str, Field(max_length=64)] | None = None
+    node: _Text | None = (
+        None  # of the cluster that measured it, see `spread`; None: measured where the sweep was asked for
+    )
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -81,8 +84,9 @@ KEY = (
     *(field.name for field in fields(DecodeSettings)),
 )
 COLUMNS = tuple(field.name for field in fields(SweepRow))
-# Of files that can be read: of now, from before there were trees, and from before repetition was measured.
-VERSIONS = (COLUMNS, COLUMNS[:-3], COLUMNS[:-4])
+MACHINE = KEY.index("machine")  # the place of the machine in a key
+# Of files that can be read: of now, from before there were clusters, trees, and a measure of repetition.
+VERSIONS = (COLUMNS, COLUMNS[:-1], COLUMNS[:-4], COLUMNS[:-5])
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a s
 
 UPLOAD_MEGABYTES = 4
 MAX_ROW = 20_000  # characters of a row, or of the header; the longest that is valid has about 8,000
-TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash")
+TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash", "node")
 SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens")
 COUNTS = ("rounds", "drafted", "accepted", "rejected", "discarded")
 TYPES = {

@@ -1,0 +1,177 @@
+"""The nodes of a Ray cluster, as `spread` asks them. The only file of a sweep that imports Ray, and only when asked."""
+
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from typing import Any
+
+from specviz import __version__
+from specviz.core.errors import InputError
+from specviz.core.ray_address import CLIENT, RayAddress, check_ray
+from specviz.measure.sweep.nodes import Answer, Gone
+from specviz.measure.sweep.plan import Cell, SweepPair
+from specviz.measure.sweep.worker import Load, Worker
+
+NAMESPACE = "specviz-sweep"  # of the names of workers
+PATIENCE = 30  # seconds: for a cluster to answer, and for a node that another sweep uses
+OBJECT_STORE = 100_000_000  # bytes; rows are small
+OURS = "SPECVIZ_"  # what the variables of this program begin with
+
+
+@contextmanager
+def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNodes"]:
+    """The nodes of a cluster, each with a worker, until the block ends.
+
+    Args:
+        address: of the cluster.
+        load: loads a pair of models; it is sent to the nodes.
+        threads: how many threads torch uses; a node needs as many processors.
+
+    Raises:
+        InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
+    """
+    check_ray()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster started here reports nothing to anyone
+    ray = import_module("ray")
+    # Ray prints on standard output what its nodes log when one dies; --json - needs it for the result.
+    with open(os.devnull, "w") as nothing, redirect_stdout(nothing):
+        _connect(ray, address)
+        try:
+            yield RayNodes(ray, _workers(ray, load, threads))
+        finally:
+            ray.shutdown()
+
+
+def _connect(ray: Any, address: RayAddress) -> None:
+    """Join the cluster, or start one.
+
+    Raises:
+        InputError: it does not answer, or is of another version.
+    """
+    _knock(address)
+    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address.starts_one else {}
+    try:
+        ray.init(address=address.text, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
+    except Exception as error:  # Ray raises many kinds: ConnectionError, RuntimeError, ValueError, its own
+        why = _first_line(error).rstrip(".")
+        raise InputError(f"The Ray cluster at {address.text} cannot be used: {why}.") from error
+
+
+def _knock(address: RayAddress) -> None:
+    """Where an address names a port, see that something listens there: Ray itself tries for minutes.
+
+    Raises:
+        InputError: nothing does.
+    """
+    host, colon, port = address.text.removeprefix(CLIENT).rpartition(":")
+    if not colon:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+    except OSError as error:
+        raise InputError(f"No Ray cluster answers at {address.text}: {error.strerror or error}.") from error
+
+
+def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
+    """A worker on each node that has enough processors, by the node's name.
+
+    Raises:
+        InputError: there is no such node, or other sweeps use them all.
+    """
+    nodes = named_nodes([each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU", 0) >= threads])
+    if not nodes:
+        raise InputError(f"No node of the cluster has {threads} {'processor' if threads == 1 else 'processors'}.")
+    until = time.monotonic() + PATIENCE
+    while True:
+        started = {name: _worker(ray, name, node, load, threads) for name, node in nodes.items()}
+        if found := {name: worker for name, worker in started.items() if worker is not None}:
+            return found
+        if time.monotonic() > until:
+            raise InputError("Another sweep uses every node of the cluster: try again when it is done.")
+        time.sleep(1)
+
+
+def named_nodes(nodes: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Ray's descriptions of nodes, by a name for each: its own, and a part of its id where two have the same."""
+    names = Counter(node["NodeName"] for node in nodes)
+    own = [node["NodeName"] if names[node["NodeName"]] == 1 else _long_name(node) for node in nodes]
+    return dict(sorted(zip(own, nodes, strict=True)))
+
+
+def _long_name(node: dict[str, Any]) -> str:
+    return f"{node['NodeName']} ({node['NodeID'][:8]})"
+
+
+def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int) -> Any:
+    """Start a worker on a node; None if another sweep has one there.
+
+    Its name can be given once, so two sweeps never measure on one node at the same time. It reserves the processors
+    and one GPU, so other work that Ray places stays off them.
+    """
+    pinned = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+    options = {
+        "name": node["NodeID"],
+        "num_cpus": threads,
+        "num_gpus": min(1, node["Resources"].get("GPU", 0)),
+        "scheduling_strategy": pinned(node["NodeID"], soft=False),
+        "runtime_env": {"env_vars": {key: value for key, value in os.environ.items() if key.startswith(OURS)}},
+    }
+    try:
+        return ray.remote(Worker).options(**options).remote(name, load, os.getcwd(), __version__)
+    except ValueError:  # the name is taken
+        return None
+
+
+class RayNodes:
+    """The nodes, and what each was asked."""
+
+    def __init__(self, ray: Any, workers: dict[str, Any]) -> None:
+        self._ray, self._workers = ray, workers
+        self._asked: dict[Any, str] = {}  # Ray's reference to an answer: the node
+
+    @property
+    def names(self) -> list[str]:
+        """The nodes' names."""
+        return list(self._workers)
+
+    def load(self, node: str, pair: SweepPair) -> None:
+        """Ask a node to load a pair."""
+        self._ask(node, self._workers[node].load, pair)
+
+    def measure(self, node: str, cells: Sequence[Cell]) -> None:
+        """Ask a node for the rows of cells."""
+        self._ask(node, self._workers[node].measure, cells)
+
+    def _ask(self, node: str, method: Any, what: object) -> None:
+        self._asked[method.remote(what)] = node
+
+    def answer(self) -> tuple[str, Answer]:
+        """Wait for the next answer."""
+        (ready,), _ = self._ray.wait(list(self._asked), num_returns=1)
+        return self._asked.pop(ready), self._answer_of(lambda: self._ray.get(ready))
+
+    def _answer_of(self, get: Callable[[], Answer]) -> Answer:
+        """What a node said; `Gone` if its process or its machine ended before it said anything."""
+        errors = self._ray.exceptions
+        try:
+            return get()
+        except errors.RayTaskError as error:  # our own code failed there, so it will fail on other nodes too
+            raise error.cause from None
+        except errors.RayError as error:
+            return Gone(_why(error))
+
+
+def _why(error: Exception) -> str:
+    """Why a node does not answer, in a few words."""
+    text = str(error)
+    if "No module named 'specviz'" in text:
+        return "specviz is not installed there"
+    return "its process or its machine ended"
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

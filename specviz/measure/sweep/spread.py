@@ -1,0 +1,194 @@
+"""Hands the cells of a sweep to the nodes of a cluster, and yields the rows as they arrive. No torch.
+
+- A node measures one thing at a time, so that no other cell of the sweep disturbs its clock.
+- A speedup is made of two runs that one node made back to back (`measure.measure`), never of two machines.
+- A prompt's cells go to one node, as long as it lives: its draft lengths are compared with each other.
+- A node that is gone gives back what it has not measured, and other nodes measure that.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from specviz.core.errors import InputError
+from specviz.measure.sweep.nodes import Answer, Gone, Loaded, Measured, Nodes, Refused
+from specviz.measure.sweep.plan import Cell, SweepPair, groups
+from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
+
+Say = Callable[[str], None]
+
+
+class NoNodeLeft(InputError):
+    """All nodes are gone. The text says so and has no full stop: what is saved, and how to go on, is added to it."""
+
+
+def spread(
+    cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow] = (), progress: Say = print, lost: Say = print
+) -> Iterator[SweepRow]:
+    """Measure cells on all nodes and yield their rows, in the order in which they arrive.
+
+    Args:
+        cells: what is measured, in the order of the plan.
+        nodes: where.
+        known: rows that are there already. Each stands for one cell, which is not measured again: a row of a cluster
+            on whatever machine, another row only on a node that is the same kind of machine.
+        progress: is called with a line for each group of cells that a node begins.
+        lost: is called with a sentence for each node that is gone.
+
+    Raises:
+        InputError: a node cannot load or measure what was asked.
+        NoNodeLeft: all nodes are gone.
+    """
+    return _Spread(cells, nodes, known, progress, lost).rows()
+
+
+class _Prompt:
+    """What is left of one prompt's cells with one pair, as groups that share a plain run."""
+
+    def __init__(self, cells: Iterable[Cell]) -> None:
+        self._groups = deque(groups(cells))
+        self._compared = False  # whether the first group is without the cells that are known
+        self.pair: SweepPair = self._groups[0][0].pair
+
+    def __len__(self) -> int:
+        return sum(map(len, self._groups))
+
+    def next_group(self, is_known: Callable[[Cell], bool]) -> list[Cell]:
+        """The first group that has cells to measure, without the known ones; empty if nothing is left."""
+        while self._groups:
+            if not self._compared:
+                self._groups[0] = [cell for cell in self._groups[0] if not is_known(cell)]
+                self._compared = True
+            if self._groups[0]:
+                return self._groups[0]
+            self.drop_group()
+        return []
+
+    def drop_group(self) -> None:
+        """The first group is measured."""
+        self._groups.popleft()
+        self._compared = False
+
+
+def _prompts(cells: Iterable[Cell]) -> Iterator[_Prompt]:
+    """Neighbouring cells that differ only in the way of drafting, and in the grammar."""
+    for _, its in groupby(cells, key=_same_prompt):
+        yield _Prompt(its)
+
+
+def _same_prompt(cell: Cell) -> tuple[object, ...]:
+    return cell.pair, cell.prompt, cell.settings.temperature, cell.settings.seed
+
+
+class _Known:
+    """Counts the rows that are there already. Repeats of one measurement have the same key."""
+
+    def __init__(self, rows: Iterable[SweepRow]) -> None:
+        its = list(rows)
+        self._of_clusters = Counter(_anywhere(row.key) for row in its if row.node)
+        self._others = Counter(row.key for row in its if not row.node)
+
+    def take(self, key: tuple[str, ...]) -> bool:
+        """Whether there is a row for a cell with this key; it is then taken away, because it stands for one cell."""
+        for counter, its in ((self._of_clusters, _anywhere(key)), (self._others, key)):
+            if counter[its] > 0:
+                counter[its] -= 1
+                return True
+        return False
+
+
+def _anywhere(key: tuple[str, ...]) -> tuple[str, ...]:
+    """The key without the machine: a cluster stays the same place when one of its nodes is replaced."""
+    return (*key[:MACHINE], *key[MACHINE + 1 :])
+
+
+class _Spread:
+    """The state of one sweep: what waits, what each node has in hand, and which models it has."""
+
+    def __init__(
+        self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
+    ) -> None:
+        self._nodes, self._known, self._progress, self._lost = nodes, _Known(known), progress, lost
+        self._total, self._number = len(cells), 0
+        self._waiting = deque(_prompts(cells))
+        self._alive = list(nodes.names)
+        self._hand: dict[str, _Prompt] = {}  # of each node
+        self._asked: set[str] = set()  # nodes that have not answered yet
+        self._loaded: dict[str, tuple[SweepPair, Loaded]] = {}
+
+    def rows(self) -> Iterator[SweepRow]:
+        """Ask every free node, wait for one answer, and again, until nothing is left."""
+        self._ask_all()
+        while self._asked:
+            node, answer = self._nodes.answer()
+            self._asked.remove(node)
+            if isinstance(answer, Measured):
+                yield from answer.rows
+            self._note(node, answer)
+            self._ask_all()
+
+    def _note(self, node: str, answer: Answer) -> None:
+        """What an answer changes.
+
+        Raises:
+            InputError: the node cannot do what was asked.
+            NoNodeLeft: it was the last one, and is gone.
+        """
+        match answer:
+            case Loaded():
+                self._loaded[node] = self._hand[node].pair, answer
+            case Measured():
+                self._hand[node].drop_group()
+            case Refused(sentence):
+                raise InputError(f"On node {node}: {sentence}")
+            case Gone(reason):
+                self._forget(node, reason)
+
+    def _forget(self, node: str, reason: str) -> None:
+        """Give back what a node had in hand.
+
+        Raises:
+            NoNodeLeft: it was the last node.
+        """
+        self._alive.remove(node)
+        prompt = self._hand.pop(node)
+        self._waiting.appendleft(prompt)
+        if not self._alive:
+            raise NoNodeLeft(f"no node of the cluster is left: {node} was the last one ({reason})")
+        self._lost(f"node {node} is gone ({reason}); other nodes measure the {len(prompt)} cells that it had in hand")
+
+    def _ask_all(self) -> None:
+        for node in self._alive:
+            if node not in self._asked:
+                self._ask(node)
+
+    def _ask(self, node: str) -> None:
+        """Ask a free node for the next thing; for nothing if nothing is left."""
+        while prompt := self._hand.get(node) or self._take(node):
+            self._hand[node] = prompt
+            if not self._has(node, prompt.pair):
+                self._progress(f"{node}: loading {' and '.join(prompt.pair.models)}")
+                self._nodes.load(node, prompt.pair)
+                self._asked.add(node)
+                return
+            if cells := prompt.next_group(lambda cell: self._is_known(node, cell)):
+                self._progress(f"{node}: {cells[0].label}: {self._number} of {self._total}")
+                self._nodes.measure(node, cells)
+                self._asked.add(node)
+                return
+            del self._hand[node]
+
+    def _take(self, node: str) -> _Prompt | None:
+        """The first prompt that waits for models that the node has; else the first that waits; None: none does."""
+        if not self._waiting:
+            return None
+        prompt = next((each for each in self._waiting if self._has(node, each.pair)), self._waiting[0])
+        self._waiting.remove(prompt)
+        return prompt
+
+    def _has(self, node: str, pair: SweepPair) -> bool:
+        return node in self._loaded and self._loaded[node][0] == pair
+
+    def _is_known(self, node: str, cell: Cell) -> bool:
+        self._number += 1
+        return self._known.take(row_key(self._loaded[node][1].made_by, cell.named, cell.settings))

@@ -1,0 +1,236 @@
+"""A sweep on a cluster, but for Ray itself: the worker with tiny models, the command, and what Ray's errors mean."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from specviz import DecodeSettings, InputError, __version__
+from specviz.core import ray_address
+from specviz.core.ray_address import parse_ray_address
+from specviz.measure.sweep import ray_nodes
+from specviz.measure.sweep.measure import Models
+from specviz.measure.sweep.nodes import Answer, Gone, Loaded, Measured, Refused
+from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
+from specviz.measure.sweep.ray_nodes import RayNodes, named_nodes
+from specviz.measure.sweep.spread import spread
+from specviz.measure.sweep.table import parse_rows
+from specviz.measure.sweep.worker import Worker
+from specviz.models.machine import describe_machine
+from tests.support.commands import Cli, command_line, without_progress
+from tests.support.fake_nodes import FakeNodes
+from tests.support.tiny_models import tiny_model
+
+TARGET, DRAFT = tiny_model(seed=1, name="target"), tiny_model(seed=1, layers=1, name="draft")
+PAIR = SweepPair("target", "draft")
+PROMPTS = (SweepPrompt("a", "a-1", "w1"), SweepPrompt("a", "a-2", "w2"))
+PLAN = SweepPlan(PROMPTS, (PAIR,), (1, 3), settings=DecodeSettings(max_new_tokens=8))
+COMMAND = ["--target", "wren-base", "--draft", "wren-nano", "--draft-lengths", "1,2"]
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path.cwd())  # a worker changes its folder; this changes it back
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(capsys)
+
+
+def load(pair: SweepPair) -> Models:
+    if pair.target != "target":
+        raise InputError(f"There is no model {pair.target!r}.")
+    return TARGET, DRAFT
+
+
+def a_worker(tmp_path: Path, version: str = __version__) -> Worker:
+    return Worker("first", load, str(tmp_path), version)
+
+
+def test_a_worker_names_its_node_and_machine_in_every_row(tmp_path: Path) -> None:
+    worker, (group, _) = a_worker(tmp_path), groups(PLAN.cells())
+    here = torch.get_num_threads(), describe_machine().machine
+    assert worker.load(PAIR) == Loaded(("target", "float32", "draft", "float32", *here))
+    answer = worker.measure(group)
+    assert isinstance(answer, Measured)
+    assert [(row.draft_length, row.node, row.machine) for row in answer.rows] == [
+        (1, "first", here[1]), (3, "first", here[1]),
+    ]  # fmt: skip
+
+
+def test_a_worker_reads_folders_of_models_where_the_sweep_was_asked_for(tmp_path: Path) -> None:
+    a_worker(tmp_path)
+    assert Path.cwd() == tmp_path
+    a_worker(tmp_path / "a folder of another machine")
+    assert Path.cwd() == tmp_path
+
+
+def test_a_worker_refuses_in_one_sentence(tmp_path: Path) -> None:
+    worker = a_worker(tmp_path)
+    assert worker.load(SweepPair("x", "draft")) == Refused("There is no model 'x'.")
+    assert isinstance(worker.load(PAIR), Loaded)
+    long = SweepPlan((SweepPrompt("a", "long", "w1 " * 5000),), (PAIR,), (1,)).cells()
+    answer = worker.measure(long)
+    assert isinstance(answer, Refused)
+    assert "context" in answer.sentence
+    old = a_worker(tmp_path, "0.0.1").load(PAIR)
+    assert isinstance(old, Refused)
+    assert "0.0.1" in old.sentence
+
+
+class Workers:
+    """Real workers of this process, as nodes."""
+
+    def __init__(self, folder: Path, *names: str) -> None:
+        self.names, self._answers = names, list[tuple[str, Answer]]()
+        self._workers = {name: Worker(name, load, str(folder), __version__) for name in names}
+
+    def load(self, node: str, pair: SweepPair) -> None:
+        self._answers.append((node, self._workers[node].load(pair)))
+
+    def measure(self, node: str, cells: Any) -> None:
+        self._answers.append((node, self._workers[node].measure(cells)))
+
+    def answer(self) -> tuple[str, Answer]:
+        return self._answers.pop(0)
+
+
+def test_a_sweep_that_ran_on_a_cluster_has_nothing_left_to_do_there(tmp_path: Path) -> None:
+    nodes = Workers(tmp_path, "first", "second")
+    rows = list(spread(PLAN.cells(), nodes, (), lambda line: None, lambda line: None))
+    assert {(row.preset, row.draft_length) for row in rows} == {("a-1", 1), ("a-1", 3), ("a-2", 1), ("a-2", 3)}
+    assert {row.node for row in rows} == {"first", "second"}
+    assert list(spread(PLAN.cells(), nodes, rows, lambda line: None, lambda line: None)) == []
+
+
+def test_without_ray_one_sentence_says_how_to_install_it(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_address, "find_spec", lambda name: None)
+    status, out, err = run("sweep", *COMMAND, "--ray", "local")
+    said = "specviz: Ray is not installed here: pip install -r requirements-ray.txt, or pip install ray, adds it.\n"
+    assert (status, out, err) == (2, "", said)
+
+
+def test_an_address_that_is_none_is_one_sentence(run: Cli, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("Once\n")
+    for command in (["sweep", *COMMAND], ["compare", *COMMAND, "--prompts-file", prompts]):
+        status, out, err = run(*command, "--ray", "nowhere")
+        assert (status, out) == (2, "")
+        assert err.startswith("specviz: 'nowhere' is no address of a Ray cluster: use local")
+
+
+def test_one_prompt_is_not_measured_on_a_cluster(run: Cli) -> None:
+    status, _, err = run("compare", *COMMAND[:4], "--prompt", "Once", "--ray", "local")
+    assert (status, err) == (2, "specviz: --ray is for several prompts: use --prompts-file.\n")
+
+
+def test_nobody_at_an_address_is_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"^No Ray cluster answers at 127\.0\.0\.1:1: .+\.$"):
+        ray_nodes._knock(parse_ray_address("127.0.0.1:1"))
+
+
+def test_when_all_nodes_are_gone_the_rows_are_saved_and_the_same_command_goes_on(
+    run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
+    prompts.write_text("Once\nOne day\nThe cat\n")
+    command = ["compare", *COMMAND, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]
+    monkeypatch.setattr("specviz.cli.many.check_ray", lambda: None)
+
+    def with_nodes(nodes: FakeNodes) -> None:
+        @contextmanager
+        def instead_of_ray(*_: object) -> Iterator[FakeNodes]:
+            yield nodes
+
+        monkeypatch.setattr(ray_nodes, "ray_nodes", instead_of_ray)
+
+    with_nodes(FakeNodes("first", "second", say=lambda node, number: Gone("it is off") if number == 3 else None))
+    status, out, err = run(*command)
+    saved = f"measured now: 4 rows. {rows} has 4 rows; the same command measures the rest."
+    assert (status, out) == (2, "")
+    assert without_progress(err).splitlines() == [
+        "note: node first is gone (it is off); other nodes measure the 2 cells that it had in hand",
+        f"specviz: no node of the cluster is left: second was the last one (it is off); {saved}",
+    ]
+    with_nodes(FakeNodes("third"))
+    status, out, err = run(*command)
+    assert (status, without_progress(err)) == (0, "")
+    assert [row.node for row in parse_rows(rows.read_text(encoding="utf-8"), "rows")] == [
+        "first", "first", "second", "second", "third", "third",
+    ]  # fmt: skip
+
+
+def node(name: str, number: str) -> dict[str, Any]:
+    return {"NodeName": name, "NodeID": number * 8}
+
+
+def test_nodes_of_one_name_are_told_apart() -> None:
+    assert list(named_nodes([node("b", "12345678"), node("a", "2"), node("b", "3")])) == [
+        "a",
+        "b (12345678)",
+        "b (33333333)",
+    ]
+
+
+class RayError(Exception):
+    """As Ray's own."""
+
+
+class RayTaskError(RayError):
+    cause = ValueError("a bug")
+
+
+class FakeRay:
+    """Ray's functions that the nodes use. Each reference to an answer is the answer, or the error in its place."""
+
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+
+    def init(self, **_: object) -> None:
+        raise ConnectionError("Could not find any running Ray instance.\nPlease specify the one to connect to.")
+
+    def wait(self, asked: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        return asked[-num_returns:], asked[:-num_returns]  # the last one is ready first
+
+    def get(self, reference: Any) -> Any:
+        if isinstance(reference, Exception):
+            raise reference
+        return reference
+
+
+def test_a_cluster_that_cannot_be_joined_is_one_sentence() -> None:
+    why = "Could not find any running Ray instance."
+    with pytest.raises(InputError, match=f"^The Ray cluster at auto cannot be used: {re.escape(why)}$"):
+        ray_nodes._connect(FakeRay(), parse_ray_address("auto"))
+
+
+def answering(answer: object) -> SimpleNamespace:
+    return SimpleNamespace(load=SimpleNamespace(remote=lambda pair: answer))
+
+
+def answers(**each: object) -> Iterator[tuple[str, Answer]]:
+    nodes = RayNodes(FakeRay(), {name: answering(answer) for name, answer in each.items()})
+    for name in each:
+        nodes.load(name, PAIR)
+    for _ in each:
+        yield nodes.answer()
+
+
+def test_whoever_is_ready_answers_and_an_error_of_ray_is_a_node_that_is_gone() -> None:
+    refused = Refused("no")
+    missing = RayError("The actor died.\nModuleNotFoundError: No module named 'specviz'")
+    assert list(answers(first=refused, second=RayError("The node died."), third=missing)) == [
+        ("third", Gone("specviz is not installed there")),
+        ("second", Gone("its process or its machine ended")),
+        ("first", refused),
+    ]
+
+
+def test_an_error_of_our_own_on_a_node_is_not_taken_for_a_dead_node() -> None:
+    with pytest.raises(ValueError, match="a bug"):
+        list(answers(first=RayTaskError()))
