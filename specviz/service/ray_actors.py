@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from itertools import count
 from threading import Condition, Event, Thread
 from typing import Any
 
@@ -23,8 +24,9 @@ from specviz.service.protocol import Event as EngineEvent
 from specviz.service.protocol import dump_event
 
 PATIENCE = 2.0  # seconds that a question for news waits for some
-ENGINE_GROUPS = {"inbox": 1, "outbox": 1}  # one thread each: what is sent arrives in order, and no question blocks it
-POOL_GROUPS = {"inbox": 1, "outbox": 64}  # each app server waits for its news
+# Threads of an actor: a question waits in one of them for something new. So many app servers can share a pool.
+ENGINE_THREADS = 4
+POOL_THREADS = 100
 
 
 class EngineActor:
@@ -37,13 +39,19 @@ class EngineActor:
     def __init__(self, environment: Mapping[str, str]) -> None:
         os.environ.update(environment)
         self._mail = Mailbox()
+        self._early: dict[int, bytes] = {}  # commands that came before an earlier one, by their numbers
+        self._next = 0
         self._lines: deque[bytes] = deque()
         self._changed = Condition()
         Thread(target=self._work, name="bench", daemon=True).start()
 
-    def take(self, line: bytes) -> None:
-        """A command."""
-        self._mail.take(line)
+    def take(self, number: int, line: bytes) -> None:
+        """A command. An actor with several threads may get them in any order, so each has a number, from 0."""
+        with self._changed:
+            self._early[number] = line
+            while self._next in self._early:
+                self._mail.take(self._early.pop(self._next))
+                self._next += 1
 
     def events(self, patience: float) -> list[bytes]:
         """What the engine has said since the last call; waits up to `patience` seconds for something."""
@@ -82,8 +90,9 @@ class RayEngine:
 
     def __init__(self, environment: Mapping[str, str], gpus: float, on_line: OnLine, on_end: OnEnd) -> None:
         self._ray: Any = import_module("ray")
-        actor = self._ray.remote(concurrency_groups=ENGINE_GROUPS)(EngineActor)
-        self._actor = actor.options(num_cpus=1, num_gpus=gpus, max_restarts=0).remote(dict(environment))
+        actor = self._ray.remote(max_concurrency=ENGINE_THREADS, num_cpus=1, num_gpus=gpus)(EngineActor)
+        self._actor = actor.remote(dict(environment))
+        self._numbers = count()
         self._on_line, self._on_end = on_line, on_end
         self._reader = Thread(target=self._read, name="engine-reader", daemon=True)
 
@@ -99,7 +108,7 @@ class RayEngine:
     def send(self, line: bytes) -> None:
         """Send a line. If the actor is gone, this does nothing: `on_end` reports it."""
         with suppress(self._ray.exceptions.RayError):
-            self._actor.take.options(concurrency_group="inbox").remote(line)
+            self._actor.take.remote(next(self._numbers), line)
 
     def kill(self) -> None:
         """End the actor's process at once."""
@@ -114,9 +123,8 @@ class RayEngine:
     def _read(self) -> None:
         """An actor that does not answer is ended: it may work on a node that cannot be reached, for nobody."""
         try:
-            ask = self._actor.events.options(concurrency_group="outbox")
             while True:
-                for line in self._ray.get(ask.remote(PATIENCE)):
+                for line in self._ray.get(self._actor.events.remote(PATIENCE)):
                     self._on_line(self, line)
         except self._ray.exceptions.RayError:
             pass
@@ -139,10 +147,10 @@ class PoolActor:
         os.environ.update(environment)
         ray: Any = import_module("ray")
         resources = ray.cluster_resources()
-        count = engines or engines_that_fit(resources, gpus)
+        most = engines or engines_that_fit(resources, gpus)
         self._myself = ray.get_runtime_context().current_actor
         self._kill = ray.kill
-        self._pool = Pool(partial(RayEngine, environment, gpus), count, on_idle=self._end)
+        self._pool = Pool(partial(RayEngine, environment, gpus), most, on_idle=self._end)
         self._pool.start()
 
     def obey(self, server: str, line: bytes) -> None:

@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from specviz.core.ray_address import parse_ray_address
 from specviz.service.child import QUIET
-from specviz.service.ray_actors import POOL_GROUPS, PoolActor
+from specviz.service.ray_actors import POOL_THREADS, PoolActor
 from specviz.service.ray_wanted import engines_on_ray, gpus_an_engine
 
 NAMESPACE = "specviz"
@@ -57,7 +57,7 @@ class RayPool:
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
-        self._make: Any = ray.remote(concurrency_groups=POOL_GROUPS)(PoolActor).options(
+        self._make: Any = ray.remote(max_concurrency=POOL_THREADS)(PoolActor).options(
             name=f"pool-{version_hash()}",
             namespace=NAMESPACE,
             get_if_exists=True,
@@ -74,7 +74,7 @@ class RayPool:
         while time.monotonic() < deadline:
             try:
                 self._pool = self._make.remote(environment_for_engines(), engines_on_ray(), gpus_an_engine())
-                self._ray.get(self._call("leave").remote("nobody"), timeout=START)
+                self._ray.get(self._pool.leave.remote("nobody"), timeout=START)
                 return
             except self._ray.exceptions.RayError:
                 time.sleep(RETRY)
@@ -82,19 +82,15 @@ class RayPool:
 
     def obey(self, server: str, line: bytes) -> None:
         """See `PoolLink`; raises Ray's errors where the pool is gone."""
-        self._ray.get(self._call("obey").remote(server, line), timeout=SILENCE)
+        self._ray.get(self._pool.obey.remote(server, line), timeout=SILENCE)
 
     def news(self, server: str, patience: float) -> bytes:
         """See `PoolLink`; raises Ray's errors where the pool is gone."""
-        return bytes(self._ray.get(self._call("news").remote(server, patience), timeout=SILENCE))
+        return bytes(self._ray.get(self._pool.news.remote(server, patience), timeout=SILENCE))
 
     def leave(self, server: str) -> None:
         """See `PoolLink`; raises Ray's errors where the pool is gone."""
-        self._ray.get(self._call("leave").remote(server), timeout=PATIENCE)
-
-    def _call(self, name: str) -> Any:
-        group = "outbox" if name == "news" else "inbox"
-        return getattr(self._pool, name).options(concurrency_group=group)
+        self._ray.get(self._pool.leave.remote(server), timeout=PATIENCE)
 
 
 def relay(pool: PoolLink, orders: Iterable[bytes], news: BinaryIO) -> None:
