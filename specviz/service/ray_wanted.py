@@ -11,6 +11,11 @@ from specviz.service.fleet import ENGINES_VARIABLE, MOST_ENGINES
 COUNT_VARIABLE = "SPECVIZ_RAY_ENGINES"
 GPUS_VARIABLE = "SPECVIZ_RAY_GPUS"
 SCHEME = "ray:"
+# Found with Ray 2.60: the second server that asks for the pool through Ray's client server gets an error.
+NO_CLIENT = (
+    f"{ENGINES_VARIABLE} takes no address with {CLIENT}: make this machine a node of the cluster "
+    "(ray start --address=HOST:6379 --num-cpus=0), and use ray:auto."
+)
 
 
 def relay_wanted() -> list[str] | None:
@@ -22,7 +27,9 @@ def relay_wanted() -> list[str] | None:
     text = os.environ.get(ENGINES_VARIABLE, "")
     if not text.startswith(SCHEME):
         return None
-    address = parse_ray_address(text if text.startswith(CLIENT) else text.removeprefix(SCHEME))
+    if CLIENT in text:
+        raise InputError(NO_CLIENT)
+    address = parse_ray_address(text.removeprefix(SCHEME))
     engines_on_ray()
     gpus_an_engine()
     if find_spec("ray") is None:

@@ -26,8 +26,6 @@ def test_a_number_is_no_cluster(text: str, monkeypatch: pytest.MonkeyPatch) -> N
         ("ray:head:6379", "head:6379"),
         ("ray:auto", "auto"),
         ("ray:local", "local"),
-        ("ray:ray://head:10001", "ray://head:10001"),
-        ("ray://head:10001", "ray://head:10001"),
     ],
 )
 def test_the_relay_gets_the_address(text: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +40,14 @@ def test_the_relay_gets_the_address(text: str, address: str, monkeypatch: pytest
 def test_a_wrong_address_is_one_sentence(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_ENGINES", text)
     with pytest.raises(InputError, match="is no address of a Ray cluster"):
+        relay_wanted()
+
+
+@pytest.mark.usefixtures("with_ray")
+@pytest.mark.parametrize("text", ["ray://head:10001", "ray:ray://head:10001"])
+def test_the_client_server_is_refused_with_what_to_do_instead(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_ENGINES", text)
+    with pytest.raises(InputError, match=r"takes no address with ray://: make this machine a node .* use ray:auto"):
         relay_wanted()
 
 
