@@ -122,7 +122,7 @@ def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int)
     }
     try:
         return ray.remote(Worker).options(**options).remote(name, load, os.getcwd(), __version__)
-    except ValueError:  # the name is taken
+    except ray.exceptions.ActorAlreadyExistsError:
         return None
 
 
