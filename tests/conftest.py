@@ -40,8 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test's folder is its marker, and its place in the order."""
     for item in items:
         item.add_marker(_folder(item))
-        if _folder(item) == "browser":
-            item.add_marker(pytest.mark.flaky(reruns=1))  # Chromium beside a busy machine; a rerun is listed as such
+        if _folder(item) in ("browser", "cluster"):
+            item.add_marker(pytest.mark.flaky(reruns=1))  # busy machines; a rerun is listed as such
     items.sort(key=lambda item: SLOWEST_FIRST.index(_folder(item)))
 
 
