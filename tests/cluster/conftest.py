@@ -3,10 +3,12 @@
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+import psutil
 import pytest
 
 collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]
@@ -34,7 +36,15 @@ class TwoNodes:
         return str(self.cluster.address)
 
     def kill_second(self) -> None:
-        """End the second node's processes at once, as when its machine loses power."""
+        """End all of the second node's processes at once, as when its machine loses power.
+
+        Ray ends the node's own process; its workers would notice that only some time later, and work until then.
+        """
+        (raylet,) = self.second.all_processes["raylet"]
+        workers = psutil.Process(raylet.process.pid).children(recursive=True)
+        for worker in workers:
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
         self.cluster.remove_node(self.second, allow_graceful=False)
 
 
