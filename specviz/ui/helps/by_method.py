@@ -170,8 +170,8 @@ def _heads(part: AtTemperature, kind: str) -> None:
 HEADS_CAPTION = (
     "Both heads read the target’s last hidden state. The EAGLE head makes its guesses one after the other, and each "
     "one knows the guesses before it. Medusa’s heads make all guesses at once, and none knows another: that is cheap, "
-    "and acceptance falls faster with the position. Lines: 95 % intervals by Wilson; judgements of one text are "
-    "counted as independent."
+    "but a guess may not fit the one before it. Lines: 95 % intervals by Wilson; judgements of one text are counted as "
+    "independent."
 )
 
 
