@@ -15,6 +15,7 @@ collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anyone
 os.environ["RAY_DEDUP_LOGS"] = "0"
+os.environ["RAY_AUTH_MODE"] = "disabled"  # else a token in the user's folder, or none, decides who may connect
 
 # A node's helpers are Python programs, which start slowly on a busy machine: by default Ray gives them 15 seconds.
 PATIENT = {"agent_register_timeout_ms": 300_000, "raylet_start_wait_time_s": 300, "enable_metrics_collection": False}
