@@ -127,6 +127,8 @@ def test_v_in_a_batch_is_said_beside_v_of_one_text() -> None:
 def test_each_draft_length_has_a_line_until_the_end_and_one_while_all_write() -> None:
     found = by_name(batch_figure(STUDY))
     assert set(found) == {f"γ = {length}{more}" for length in (2, 4) for more in ("", ", while every text writes")}
+    assert "showlegend" not in found["γ = 4"]
+    assert not found["γ = 4, while every text writes"]["showlegend"]  # the caption says what thin lines are
     assert found["γ = 4"]["x"] == [1, 2, 4]
     assert found["γ = 4"]["y"] == [1.5, 1.2, 0.9]
     assert found["γ = 4"]["error_y"]["array"] == pytest.approx([0.02] * 3)

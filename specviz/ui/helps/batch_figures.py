@@ -19,7 +19,8 @@ def batch_figure(study: BatchStudy) -> Figure:
         solid = {"line": {"color": color, "dash": dash, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
         thin = {"line": {"color": color, "dash": dash, "width": 1}, "marker": {"symbol": f"{symbol}-open", "size": 7}}
         lines.append(_line(study.batches, until_end, f"γ = {length}", color, **solid))
-        lines.append(_line(study.batches, full, f"γ = {length}, while every text writes", color, **thin))
+        while_all_write = _line(study.batches, full, f"γ = {length}, while every text writes", color, **thin)
+        lines.append({**while_all_write, "showlegend": False})  # the caption says what thin lines are
     x = axis("texts in a batch", type="category")
     y = axis("speedup", ticksuffix="×", rangemode="tozero")
     return figure(lines, HEIGHT, x=x, y=y, showlegend=True, margin=MARGIN, **level(1, "1×", beside=True))

@@ -44,12 +44,12 @@ def show_batches() -> None:
 
 CAPTION = (
     "Each pass of the target reads the next tokens of every text in the batch; each text accepts what it accepts. All "
-    "wait for the longest draft in the pass, and a batch ends with its slowest text: the solid lines. The thin lines "
-    "count only while every text writes, as on a server that gives a free place to the next text at once. The lines on "
-    "the points are 95 % intervals over the repeats, each with other groups of the same prompts; other prompts would "
-    "differ. A draft pays, or loses, where the interval leaves out 1× and the speedup is more than 5 % from 1×. c, "
-    "v(γ+1) and o are in passes of the target alone over a batch of that size. Modelled: tokens per target call / "
-    "(γc + v(γ+1) + o), to compare with the speedup while every text writes."
+    "wait for the longest draft in the pass, and a batch ends with its slowest text: the thick lines. The thin lines "
+    "with open marks count only while every text writes, as on a server that gives a free place to the next text at "
+    "once. The bars on the points are 95 % intervals over the repeats, each with other groups of the same prompts; "
+    "other prompts would differ. A draft pays, or loses, where the interval leaves out 1× and the speedup is more than "
+    "5 % from 1×. c, v(γ+1) and o are in passes of the target alone over a batch of that size. Modelled: tokens per "
+    "target call / (γc + v(γ+1) + o), to compare with the speedup while every text writes."
 )
 
 
