@@ -14,7 +14,7 @@ the same turn. A draft step is one guess; with Medusa all guesses of a round sha
 all guesses of a depth. Above temperature 0 each turn has a seed of its own.
 
 The page When it helps, the README (python -m scripts.write_methods_table) and the cards of the heads
-(python -m scripts.write_head_cards) read the file. A run with the default options takes about an hour.
+(python -m scripts.write_head_cards) read the file. A run with the default options takes a little over an hour.
 """
 
 import argparse

@@ -18,7 +18,7 @@ const TITLES = {
   own: (token) => `${token} is the target’s own token`,
 };
 
-/** @type {Record<StagePayload["rule"], [string, string]>} above temperature 0; and what becomes of the rest */
+/** @type {Record<StagePayload["rule"], [string, string]>} above temperature 0; and what happens to the rest */
 const RULES = {
   token: [
     "Accept a drafted token with probability min(1, p/q): p is the target’s probability of it, q the draft’s.",

@@ -1,6 +1,6 @@
 """`--plots FOLDER`: the figures of a sweep's rows as files. matplotlib draws them; it is not a requirement of the app.
 
-Colours are Okabe and Ito's, and every workload has a marker of its own: nothing is told by colour alone.
+Colours are Okabe and Ito's, and every workload has a marker of its own: no difference is shown by colour alone.
 """
 
 import warnings

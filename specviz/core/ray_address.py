@@ -40,7 +40,7 @@ def parse_ray_address(text: str) -> RayAddress:
     """Check an address.
 
     Raises:
-        InputError: it is none of the four forms, or its port is not from 1 to 65535.
+        InputError: it does not have one of the four forms, or its port is not from 1 to 65535.
     """
     if text in (LOCAL, AUTO):
         return RayAddress(text)

@@ -1,10 +1,12 @@
-"""The command line in this process, for the tests that run its commands."""
+"""What tests of the bundled models share: the target, one thread, and the command line in this process."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 import torch
 
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.loading import load_model
 from tests.support.commands import Cli, command_line, without_progress
 
 
@@ -14,6 +16,19 @@ def restore_threads() -> Iterator[None]:
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def target() -> LoadedModel:
+    return load_model("wren-base")
 
 
 @pytest.fixture

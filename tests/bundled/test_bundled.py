@@ -1,7 +1,6 @@
 """The bundled models against transformers' own greedy decoding, id for id; nothing here depends on their weights."""
 
 import json
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -22,17 +21,7 @@ PROMPTS = [*FIRST, *(workload.prompts[1].text for workload in WORKLOADS[:4])]
 STORY = FIRST[0]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def target() -> LoadedModel:
-    return load_model("wren-base")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @cache

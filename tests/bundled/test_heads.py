@@ -1,6 +1,5 @@
 """The bundled heads on the bundled target: greedy text is the target's own, and other targets are refused."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -29,17 +28,7 @@ PROMPTS = {workload.name: workload.prompts[0].text for workload in WORKLOADS if 
 WAYS = [(1, None), (3, None), (7, None), (2, "2,2"), (3, "4,2,1"), (4, "dynamic:9")]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def target() -> LoadedModel:
-    return load_model("wren-base")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_both_are_listed_with_their_target() -> None:

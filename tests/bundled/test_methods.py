@@ -1,11 +1,9 @@
 """Every way to draft that needs no training, on the bundled target: greedy text is that of `generate`, id for id."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 
-from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
+from specviz import DecodeSettings, autoregressive_decode, speculative_decode
 from specviz.core.metrics import first_difference
 from specviz.data.workloads import WORKLOADS
 from specviz.decoding import make_drafter
@@ -25,17 +23,7 @@ WAYS = {
 TOKENS = 24
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def target() -> LoadedModel:
-    return load_model("wren-base")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_greedy_output_is_that_of_generate_for_every_method_kind_length_and_tree(target: LoadedModel) -> None:

@@ -70,7 +70,7 @@ def read_prompts(content: bytes) -> PromptFile:
 def prompts_in(text: str) -> int | None:
     """How many prompts a text seems to list, one on each line; None where it reads like one text.
 
-    A list is JSON lines with prompts, or `LIST` or more lines of which none is blank or indented.
+    A list is JSON lines with prompts, or `LIST` or more lines, all without indent and not blank.
     """
     lines = text.split("\n")
     used = [line for line in lines if line.strip()]
