@@ -2,8 +2,9 @@
 #             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
-# make test   every check and every test, in parallel: about half an hour on two cores
-# make test-cluster  the tests that start a Ray cluster of two nodes, from an environment of their own: some minutes
+# make test   every kind of check and test, in parallel: about a quarter of an hour on two cores
+# make test-all  that with every grid in full, every page on every screen, and the cluster; CI runs this
+# make test-cluster  the tests that start Ray: a sweep on two nodes, engines on Serve; an environment of their own: some minutes
 # make clean  forget the environment and the caches
 PYTHON ?= python3
 PORT ?= 8501
@@ -14,10 +15,14 @@ PY := $(VENV)/bin/python
 RAY_VENV := .venv-ray
 RAY_PY := $(RAY_VENV)/bin/python
 
-# One worker a core; more than four need too much memory. A file stays with one worker, and the slowest folders come first.
-PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 10
+# One worker a core; more than four need too much memory. A worker that has nothing left takes tests of another one.
+PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal --durations 10
+# The types are checked while the tests run, and both must be right.
+BESIDE_TYPES = { $(PY) -m mypy >$(VENV)/types.log 2>&1 & types=$$!; $(1); tests=$$?; wait $$types; typed=$$?; \
+	cat $(VENV)/types.log; exit $$((tests | typed)); }
+FIND_CHROMIUM = CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM
 
-.PHONY: run dev style js check test test-cluster clean
+.PHONY: run dev style js check test test-all test-cluster clean
 
 run: $(VENV)/installed
 	@mkdir -p static
@@ -30,17 +35,20 @@ dev: $(VENV)/installed
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m mypy
 
 js: node_modules/installed
 	npm run --silent check
 	npm test --silent
 
 check: style js
-	$(PYTEST) tests/unit tests/js
+	$(call BESIDE_TYPES,$(PYTEST) tests/unit tests/js)
 
 test: style js
-	CHROMIUM="$$($(PY) scripts/find_chromium.py --install)" && export CHROMIUM && $(PYTEST)
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full")
+
+test-all: style js
+	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST))
+	$(MAKE) test-cluster
 
 # One test after the other: each starts a cluster, which needs the cores for itself.
 test-cluster: $(RAY_VENV)/installed

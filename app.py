@@ -2,20 +2,27 @@
 
 import streamlit as st
 
-from specviz.core.assets import APP_FOLDER
+from specviz.core.files import APP_FOLDER
+from specviz.core.short_log import keep_log_short
 from specviz.ui.lesson.notes import show_notes
 from specviz.ui.lesson.walk import walk_lesson
+from specviz.ui.shared.address import hide_menu
 from specviz.ui.shared.engine import start_engine_soon, visitor
-from specviz.ui.shared.hiding import hide_menu
-from specviz.ui.shared.menu import one_entry_a_page, phone_menu
+from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import PAGES, PROJECT
-from specviz.ui.shared.theme import apply_look
+from specviz.ui.shared.theme import apply_look, one_entry_a_page, phone_menu
 
-first, *others = PAGES
+keep_log_short()
 page = st.navigation(
     [
-        st.Page(APP_FOLDER / first.file, title=first.title, default=True),
-        *(st.Page(APP_FOLDER / other.file, title=other.title, url_path=other.name) for other in others),
+        st.Page(
+            APP_FOLDER / each.file,
+            title=each.title,
+            url_path=each.name,
+            default=each is PAGES[0],
+            visibility="visible" if each.in_menu else "hidden",
+        )
+        for each in PAGES
     ],
     position="top",
 )
@@ -24,8 +31,9 @@ apply_look()
 phone_menu()
 one_entry_a_page()
 if not show_notes():
-    walk_lesson(page.url_path or first.name)
+    walk_lesson(page.url_path or PAGES[0].name)
     hide_menu()
     page.run()
 visitor()  # known to the engine from the first page on, and missed when the connection ends
 start_engine_soon()
+look_after_leftovers()

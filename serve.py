@@ -1,4 +1,4 @@
-"""The app, with a title and a description in each page's HTML for previews of links: streamlit run serve.py."""
+"""The app, with bounds for uploads, and with titles in its HTML for previews of links: streamlit run serve.py."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -9,8 +9,12 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from specviz.core.errors import InputError
+from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
-from specviz.ui.shared.previews import Previews
+from specviz.ui.shared.leftovers import look_after_leftovers
+from specviz.ui.shared.pages import Previews
+from specviz.ui.shared.parts import say_that_it_failed
+from specviz.ui.shared.uploads import Uploads
 
 
 @asynccontextmanager
@@ -20,12 +24,19 @@ async def engine_beside(_: st.App) -> AsyncIterator[None]:
     This server ends by the signal itself, which runs no exit handlers.
     """
     start_engine()
+    look_after_leftovers()
     yield
     engine().close()
 
 
+keep_log_short()
 try:
     engine()  # reads the operator's settings
 except InputError as error:
     sys.exit(str(error))
-app = st.App(Path(__file__).with_name("app.py"), middleware=[Middleware(Previews)], lifespan=engine_beside)
+app = st.App(
+    Path(__file__).with_name("app.py"),
+    middleware=[Middleware(Uploads), Middleware(Previews)],
+    lifespan=engine_beside,
+    on_script_error=say_that_it_failed,
+)

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.serving import ROOT, served
 from benchmarks.timing import report
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 
 LIVE_TOKENS = ".stage[data-run^=live] .round .chip"
 SETTLED = 8.0  # seconds after the server answers: its engine is ready, and no one has visited it

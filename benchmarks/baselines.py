@@ -27,15 +27,15 @@ from specviz import ModelDrafter, autoregressive_decode, load_model, speculative
 from specviz.core.rounds import known_seconds
 from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import Dtype
-from specviz.models.machine import describe_machine
-from specviz.training.data import read_corpus
-from specviz.training.report import held_out_losses, save_model
-from specviz.training.shapes import load_llama, with_layers
+from training.data import read_corpus
+from training.report import held_out_losses, save_model
+from training.shapes import load_llama, with_layers
 
 TARGET = MODELS_FOLDER / "wren-base"
 DRAFTS = ("wren-nano", "wren-mini", "wren-small")
-FIRST = (0, 1, 2, 4, 6, 8, 10, 11)  # the layers before four were added; see specviz/training/README.md
+FIRST = (0, 1, 2, 4, 6, 8, 10, 11)  # the layers before four were added; see training/README.md
 FORMATS: tuple[Dtype, ...] = ("float32", "bfloat16")  # of the target; drafts run in float32
 KINDS = ("story", "structured")
 SAID = ("prompts", "gammas", "repeats", "tokens")

@@ -26,11 +26,11 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.batching.measuring import BatchPlan, measure_batches
 from benchmarks.timing import report
 from specviz import load_model
 from specviz.data.batches import CLOCK_NAMES
 from specviz.data.workloads import find_workload
-from specviz.measure.batches import BatchPlan, measure_batches
 
 KINDS = ("story", "code", "structured", "prose")
 

@@ -19,7 +19,7 @@ from benchmarks.crowds import rounded, spread
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from benchmarks.visitors import GIVE_UP_SECONDS, Visitor, visiting
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 
 GUESSES = ("Lily. She was", "Tom. He had a", "Anna and she", "a dog", "the big tree")
 QUESTIONS = 3

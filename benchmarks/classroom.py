@@ -29,7 +29,7 @@ from benchmarks.crowds import Part, crowd, observed, opens, rounded, spread, wai
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 
 LESSON_TURNS = 6
 WAITING_VISITORS = 10  # on each page

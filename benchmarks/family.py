@@ -28,11 +28,11 @@ from specviz.data.workloads import find_workload
 from specviz.measure.calibration import calibrate
 from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import Dtype
-from specviz.models.machine import describe_machine
-from specviz.training.data import held_out_count, read_corpus, read_documents
-from specviz.training.report import held_out_losses
-from specviz.training.shapes import load_llama
+from training.data import held_out_count, read_corpus, read_documents
+from training.report import held_out_losses
+from training.shapes import load_llama
 
 DOMAINS = {"story": "tinystories", "code": "python", "structured": "structured", "prose": "prose"}
 MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")

@@ -21,7 +21,7 @@ from benchmarks.crowds import crowd, opens, rounded
 from benchmarks.serving import Server, served
 from benchmarks.timing import report
 from benchmarks.visitors import RunTimes, Visitor
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 from specviz.ui.shared.engine import HEAD_START_SECONDS
 
 PATIENCE = 120_000  # ms

@@ -13,7 +13,7 @@ speedup is the geometric mean over prompts, with its 95 % interval. Costs are in
 the same turn. A draft step is one guess; with Medusa all guesses of a round share one pass, and in a tree a step makes
 all guesses of a depth. Above temperature 0 each turn has a seed of its own.
 
-The page When it helps, the README (python -m scripts.write_methods_table) and the cards of the heads
+The page When it helps, docs/measurements.md (python -m scripts.write_methods_table) and the cards of the heads
 (python -m scripts.write_head_cards) read the file. A run with the default options takes a little over an hour.
 """
 
@@ -51,7 +51,7 @@ from specviz.data.measured_methods import (
 from specviz.decoding import Drafter, make_drafter
 from specviz.models import LoadedModel
 from specviz.models.catalogue import MODELS_FOLDER
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 
 TARGET = "wren-base"
 LENGTHS = (2, 3, 4, 6)

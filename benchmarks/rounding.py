@@ -24,10 +24,10 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import WORKLOADS
 from specviz.decoding import autoregressive_decode
 from specviz.models.cached_model import CachedModel
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
-from specviz.models.machine import describe_machine
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.pairing import shared_vocabulary
 
 MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 FORMATS: tuple[Literal["float32", "bfloat16"], ...] = ("float32", "bfloat16")

@@ -29,7 +29,7 @@ from benchmarks.crowds import Part, rounded, waits
 from benchmarks.serving import ROOT, HealthCheck, Server, served
 from benchmarks.timing import report
 from benchmarks.visitors import RunTimes, Visitor, run_link, visiting
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 
 SEEDS = 60  # of the runs that visitors open, so that some ask for the same one
 PAGES = ("", "race", "helps", "worksheet", "learn", "proof", "play")

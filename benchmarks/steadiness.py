@@ -27,6 +27,7 @@ import torch
 
 from benchmarks.timing import report
 from specviz import DecodeSettings, autoregressive_decode, load_model, speculative_decode
+from specviz.core.errors import DisturbedError
 from specviz.core.metrics import Costs, speedup, speedup_at
 from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
@@ -35,7 +36,7 @@ from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_dra
 from specviz.measure.calibration import calibrate
 from specviz.measure.paired_runs import PairedRuns, warm_up
 from specviz.models import LoadedModel
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,12 @@ class Bench:
         assert steps
         return replace(speculative.trace(), autoregressive=replace(steps, alternating=True))
 
-    def costs(self) -> Costs:
-        """Of the pair, on this machine, now."""
-        found = calibrate(self.target, self.draft)
-        return Costs(found.step_seconds, found.cost_ratio, found.verification, found.overhead)
+    def costs(self) -> Costs | None:
+        """Of the pair, on this machine, now; None where the machine is too busy for them."""
+        try:
+            return calibrate(self.target, self.draft).costs
+        except DisturbedError:
+            return None
 
 
 def steadiness(bench: Bench, times: int) -> dict[str, Any]:
@@ -132,7 +135,7 @@ def steadiness(bench: Bench, times: int) -> dict[str, Any]:
         "load_average": os.getloadavg()[0],
         "before": said(before, None),
         "after": said(after, costs),
-        "speedup_at_calibrated_costs": round(speedup_at(after[0].rounds, costs) or 0.0, 3),
+        "speedup_at_calibrated_costs": round(speedup_at(after[0].rounds, costs) or 0.0, 3) if costs else None,
     }
 
 

@@ -24,8 +24,8 @@ from specviz.core.trace import Round, Trace
 from specviz.data.workloads import find_workload
 from specviz.decoding import Drafter, make_drafter
 from specviz.measure.calibration import TREE_NODES, calibrate
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.machine import describe_machine
 
 KINDS = ("story", "code", "structured", "prose")
 SHAPES = ("1", "2", "4", "7", "2,2", "3,2,1", "4,2,1", "2,2,1,1", "dynamic:8", "dynamic:16", "dynamic:32")

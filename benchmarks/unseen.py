@@ -20,10 +20,10 @@ from tokenizers import Tokenizer
 
 from benchmarks.timing import report
 from specviz.models.catalogue import MODELS_FOLDER
-from specviz.models.machine import describe_machine
-from specviz.training.data import SEPARATOR, Domain
-from specviz.training.report import JUDGED_TOKENS, held_out_losses
-from specviz.training.shapes import load_llama
+from specviz.models.devices import describe_machine
+from training.data import SEPARATOR, Domain
+from training.report import JUDGED_TOKENS, held_out_losses
+from training.shapes import load_llama
 
 KINDS = {"Python": "*.py", "JSON": "*.json", "Markdown": "*.md"}
 CHARACTERS = range(2_000, 40_000)  # size of a file that is used: shorter ones say little, longer ones are tables

@@ -107,6 +107,13 @@ class Visitor:
         message.rerun_script.widget_states.widgets.add(id=widget).double_array_value.data.append(value)
         await self.socket.send(message.SerializeToString())
 
+    async def write(self, key: str, text: str) -> None:
+        """Put a text into the field that has this key."""
+        widget, fragment = self.widgets[key]
+        message = self._request(fragment)
+        message.rerun_script.widget_states.widgets.add(id=widget, string_value=text)
+        await self.socket.send(message.SerializeToString())
+
     async def upload(self, key: str, name: str, content: bytes) -> int:
         """Give a file to the uploader that has this key, as the browser does; the server's answer, 204: it has it."""
         widget, fragment = self.widgets[key]
@@ -232,7 +239,7 @@ class Visitor:
                 self.problem = element.alert.body
         elif kind == "html":
             self.html = element.html.body
-        elif kind in ("button", "slider", "file_uploader", "text_input"):
+        elif kind in ("button", "slider", "file_uploader", "text_input", "text_area", "multiselect"):
             widget = getattr(element, kind).id
             self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
         elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):

@@ -17,7 +17,7 @@ if str(ROOT) not in sys.path:  # Streamlit adds only the folder of this file
 for name, value in DEFAULTS.items():
     os.environ.setdefault(name, value)  # the app's secrets go first: Streamlit has put them there
 
-from specviz.ui.shared.plotly_static import publish_plotly  # noqa: E402  (it needs the path)
+from specviz.ui.shared.theme import publish_plotly  # noqa: E402  (it needs the path)
 
 publish_plotly(HERE / "static")  # Streamlit serves the folder beside this file
 

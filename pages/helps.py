@@ -3,14 +3,16 @@
 import streamlit as st
 
 from specviz.ui.helps.controls import controls
-from specviz.ui.helps.page import lead, show_sweeps
-from specviz.ui.helps.panels import TABS
+from specviz.ui.helps.helps_page import lead, show_sweeps
+from specviz.ui.helps.panels import tabs
+from specviz.ui.session import session
 from specviz.ui.shared.theme import inside_app
 
 inside_app()
+visit = session()
 lead()
 outcome, choices = st.columns([8, 3.4], gap="large")
 with choices:
     controls()
 with outcome:
-    show_sweeps(TABS)
+    show_sweeps(visit.sweeps, tabs(visit.by_draft))

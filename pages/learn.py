@@ -1,10 +1,9 @@
 """Learn: a story in steps beside the stage, the family of methods, a quiz, the vocabulary, and frequent questions."""
 
 from specviz.ui.learn.family import show_family
-from specviz.ui.learn.faq import show_faq
-from specviz.ui.learn.held import hold_answers
-from specviz.ui.learn.page import begin, show_story
-from specviz.ui.learn.quiz import show_quiz
+from specviz.ui.learn.learn_page import begin
+from specviz.ui.learn.questions import hold_answers, show_faq, show_quiz
+from specviz.ui.learn.story import show_story
 from specviz.ui.learn.vocabulary import show_vocabulary
 from specviz.ui.lesson.teachers import show_teachers
 from specviz.ui.shared.theme import inside_app

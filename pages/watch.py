@@ -1,10 +1,22 @@
 """Watch: a small model drafts, a big model checks the draft in one pass, and every token shows its result."""
 
-from specviz.ui.shared.view import apply_view
-from specviz.ui.watch.controls import controls, lead, view_choice
-from specviz.ui.watch.page import show_run, watch
+import streamlit as st
 
-apply_view()
+from specviz.ui.session import session
+from specviz.ui.shared.address import apply_view
+from specviz.ui.watch.controls import controls, lead, view_choice
+from specviz.ui.watch.watch_page import show_list, show_run, watch
+
+# Places of their own for what not every view has: the stage keeps its place among them, and with it its playhead.
+with st.container():
+    apply_view()
 lead()
-show_run(watch(controls()))
-view_choice()
+visit = session()
+with st.container():
+    asked = controls(visit.watch)
+watch(visit.watch, asked)
+run = st.container(gap=None)
+view_choice(visit)  # drawn before the run, for which the script waits: the buttons below it stay as they are
+with run:
+    show_run(visit)
+show_list(visit.watch)

@@ -2,15 +2,17 @@
 
 import streamlit as st
 
+from specviz.ui.session import session
 from specviz.ui.shared.theme import inside_app
-from specviz.ui.worksheet.machines import show_machines
-from specviz.ui.worksheet.page import calculator, known_runs, lead, show_exercises, show_gaps
-from specviz.ui.worksheet.production import show_production
+from specviz.ui.worksheet.calculator import calculator
+from specviz.ui.worksheet.sections import show_machines, show_production
+from specviz.ui.worksheet.worksheet_page import known_runs, lead, show_exercises, show_gaps
 
 inside_app()
-known = known_runs()
+visit = session()
+known = known_runs(visit)
 lead()
-calculator(known)
+calculator(visit.worksheet, known)
 runs, machines, production, sheet = st.tabs(
     ["Predicted against measured", "Machines to compare", "From production", "Exercise sheet"]
 )
@@ -19,6 +21,6 @@ with runs:
 with machines:
     show_machines(known.costs, known.finished)
 with production:
-    show_production(known.starts)
+    show_production(visit.worksheet, known.starts)
 with sheet:
     show_exercises(known)

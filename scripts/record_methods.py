@@ -1,7 +1,7 @@
 """Record one run of each drafting method, which Learn and Watch show: python -m scripts.record_methods [FOLDER]
 
 All runs are on one prompt of the app: the first one on which every run shows what it must (see
-`specviz/data/lessons/method_runs.py`). So the greedy ones write the same text. It writes method-*.json to FOLDER
+`scripts/wanted_runs.py`). So the greedy ones write the same text. It writes method-*.json to FOLDER
 (assets/traces). Run it on a machine that does nothing else.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 import torch
 
 from scripts.record_story import median_run, presets, slim
+from scripts.wanted_runs import METHOD_RUNS, MethodRun
 from specviz import DecodeSettings, load_model
 from specviz.core.metrics import speedup
 from specviz.core.trace import Trace, dump_trace
-from specviz.data.lessons.method_runs import METHOD_RUNS, MethodRun
 from specviz.data.workloads import Preset
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, make_drafter, take_turns
 from specviz.models.loaded_model import LoadedModel

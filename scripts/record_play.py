@@ -12,8 +12,8 @@ import torch
 
 from specviz.core.request import RunRequest
 from specviz.game.game import Ask, dump_turn
-from specviz.service.dispatch import job_steps
-from specviz.service.protocol import Play, TurnPlayed
+from specviz.service.handlers import job_steps
+from specviz.service.protocol import Item, Play
 from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "play.json"
@@ -27,7 +27,7 @@ def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     command = Play(1, RunRequest(PROMPT), Ask("guess", guess=GUESS))
     events = list(job_steps(Workshop(), command))
-    turn = next(event.item for event in events if isinstance(event, TurnPlayed))
+    turn = next(event.item for event in events if isinstance(event, Item))
     saved = {"schema": 1, "prompt": PROMPT, "guess": GUESS, "turn": dump_turn(turn)}
     file.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -25,9 +25,9 @@ from specviz.measure.proof.recorded import PATH, RecordedDraws, RecordedProof, d
 from specviz.measure.proof.rows import BATCHES, GreedyRow
 from specviz.measure.proof.rule_names import RULES, RuleText
 from specviz.models.catalogue import MODELS_FOLDER, weights_hash
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
-from specviz.models.machine import describe_machine
 
 DRAWS = 2000  # of a wrong rule: few draws are enough to show it
 MANY_DRAWS = 10_000  # of a correct rule: more draws would show a smaller error

@@ -12,10 +12,9 @@ import torch
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.data.workloads import find_preset
-from specviz.measure.race import RacePrompt, overall_verdict
-from specviz.measure.race_file import dump_race
-from specviz.service.dispatch import job_steps
-from specviz.service.protocol import LapRaced, Progress, Race
+from specviz.measure.race import RacePrompt, dump_race, overall_verdict
+from specviz.service.handlers import job_steps
+from specviz.service.protocol import Item, Progress, Race
 from specviz.service.workshop import Workshop
 
 FILE = Path(__file__).resolve().parents[1] / "assets" / "traces" / "race.json"
@@ -33,7 +32,7 @@ def main() -> None:
     for event in job_steps(Workshop(), Race(1, request, prompts, REPEATS)):
         if isinstance(event, Progress):
             print(f"{event.prompt}: {event.phase} {event.repeat or ''}", file=sys.stderr)
-        elif isinstance(event, LapRaced):
+        elif isinstance(event, Item):
             laps.append(event.item)
     file.write_text(dump_race(laps) + "\n", encoding="utf-8")
     verdict = overall_verdict(laps)

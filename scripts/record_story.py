@@ -17,17 +17,18 @@ from statistics import geometric_mean
 
 import torch
 
+from scripts.wanted_runs import RECORDED_RUNS
 from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
-from specviz.data.lessons.recorded_runs import RECORDED_RUNS, Figures, Measured, Overlap, Passes
+from specviz.data.lessons.recorded_runs import Figures, Measured, Overlap, Passes
 from specviz.data.workloads import STORY, Preset, find_workload
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
 from specviz.models.cached_model import CachedModel
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.machine import describe_machine
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.pairing import shared_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 FAMILY = ROOT / "benchmarks" / "results" / "family.json"

@@ -1,46 +1,50 @@
-"""Take the README's pictures from the running app: python -m scripts.take_pictures [FOLDER]
+"""Take the README's moving picture from the running app: python -m scripts.take_pictures [FOLDER]
 
-Starts its own server, waits until the recorded run has played a few rounds, and writes watch-light.png and
-watch-dark.png to FOLDER (assets/pictures).
+Starts its own server, opens the recorded run on Watch, steps through its first rounds with the stage's own button, and
+takes a picture of each step. The pictures become one animated WebP, watch.webp, in FOLDER (assets/pictures).
 """
 
 import sys
+from io import BytesIO
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.app import chromium
 from benchmarks.serving import ROOT, served
 
-ROUNDS = 6  # of the run: tokens of every status are then on screen
+STEPS = 24  # of the run: tokens of every status are then on screen
+SIZE = (960, 540)  # of the picture, of a window of 1280 × 720
+STEP_MS, LAST_MS = 450, 2500  # how long a step is shown, and the last one
 
 
 def main() -> None:
-    """Light and dark, at the size of a projector."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
-            picture(browser, server.url, scheme, folder / f"watch-{scheme}.png")
+        page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
+        page.goto(f"{server.url}/")
+        first, *others = steps(page)
         browser.close()
+    times = [STEP_MS] * len(others) + [LAST_MS]
+    whole = folder / "watch.webp"
+    first.save(whole, save_all=True, append_images=others, duration=times, loop=0, quality=70, method=6)
 
 
-def picture(browser: Browser, url: str, scheme: str, path: Path) -> None:
-    """Pause the first screen's run after a few rounds and take its picture."""
-    page = browser.new_page(
-        viewport={"width": 1280, "height": 720}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    page.goto(f"{url}/?view=full")
+def steps(page: Page) -> list[Image.Image]:
+    """A picture of each step, from the first one on."""
     page.wait_for_selector(".stage figure svg")
     page.get_by_role("button", name="Pause", exact=True).click()
     page.get_by_role("button", name="First step").click()
-    for _ in range(ROUNDS):
-        page.get_by_role("button", name="Forward one round").click()
-    page.get_by_role("button", name="Back one step").click()
-    page.wait_for_timeout(800)
-    page.screenshot(path=path)
-    page.close()
+    pictures = []
+    for _ in range(STEPS):
+        page.wait_for_timeout(500)
+        picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+        pictures.append(picture.resize(SIZE, Image.Resampling.LANCZOS))
+        page.get_by_role("button", name="Forward one step").click()
+    return pictures
 
 
 if __name__ == "__main__":

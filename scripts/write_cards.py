@@ -15,7 +15,7 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.family_goals import against_the_quickest
-from specviz.training.samples import samples
+from training.samples import samples
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

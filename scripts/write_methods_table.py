@@ -1,6 +1,6 @@
-"""Write the table of drafting methods into the README: python -m scripts.write_methods_table
+"""Write the table of drafting methods into docs/measurements.md: python -m scripts.write_methods_table
 
-It is made from benchmarks/results/methods.json and replaces what is between the two comments in the README.
+It is made from benchmarks/results/methods.json and replaces what is between the two comments there.
 """
 
 import re
@@ -18,7 +18,7 @@ from specviz.data.measured_methods import (
     read_methods,
 )
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "measurements.md"
 BEGIN, END = "<!-- python -m scripts.write_methods_table -->", "<!-- end of the methods -->"
 TITLES = ["", "tokens per target call", "c", "check", "speedup", "stories", "code", "structured", "prose"]
 TRIAL = "Not measured yet: the stored file is a short trial.\n"
@@ -26,8 +26,7 @@ SAMPLED = ("wren-nano", "wren-eagle")  # beside their other ways above temperatu
 
 
 def main() -> None:
-    """Rewrite the README."""
-    README.write_text(with_table(README.read_text(encoding="utf-8"), read_methods(FILE)), encoding="utf-8")
+    DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8"), read_methods(FILE)), encoding="utf-8")
 
 
 def with_table(text: str, measured: MeasuredMethods) -> str:
@@ -38,7 +37,7 @@ def with_table(text: str, measured: MeasuredMethods) -> str:
     """
     place = re.compile(rf"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})", re.DOTALL)
     if not place.search(text):
-        raise ValueError("The README has no place for the table of methods.")
+        raise ValueError("The document has no place for the table of methods.")
     return place.sub(lambda _: methods_section(measured), text)
 
 

@@ -28,11 +28,10 @@ from specviz.player.payload import (  # noqa: E402
     StageMount,
     StagePayload,
 )
-from specviz.ui.learn.payload import VocabularyPayload  # noqa: E402
-from specviz.ui.play.payload import PlayPayload  # noqa: E402
-from specviz.ui.race.payload import LaneStatus, RacePayload, Step  # noqa: E402
-from specviz.ui.shared.chart import ChartPayload  # noqa: E402
-from specviz.ui.shared.figures import Figure  # noqa: E402
+from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
+from specviz.ui.play.board import PlayPayload  # noqa: E402
+from specviz.ui.race.lanes import LaneStatus, RacePayload, Step  # noqa: E402
+from specviz.ui.shared.figures import ChartPayload, Figure  # noqa: E402
 
 FILE = ROOT / "assets/shared/payloads.d.ts"
 HEAD = "// Made by scripts/write_payload_types.py from the Python types. Do not edit it.\n"
@@ -86,13 +85,14 @@ def payload_types() -> str:
 
 
 def _interface(kind: Any) -> str:
-    """A TypedDict as an interface, with its docstring."""
-    lines = [f" * {line}".rstrip() for line in inspect.cleandoc(kind.__doc__).splitlines()]
+    """A TypedDict as an interface, with its docstring where it has one."""
+    lines = [f" * {line}".rstrip() for line in inspect.cleandoc(kind.__doc__ or "").splitlines()]
+    comment = ["/**", *lines, " */"] if lines else []
     fields = [
         f"  {name}{'?' if name in kind.__optional_keys__ else ''}: {_typescript(hint)};"
         for name, hint in get_type_hints(kind).items()
     ]
-    return "\n".join(["/**", *lines, " */", f"export interface {kind.__name__} {{", *fields, "}", ""])
+    return "\n".join([*comment, f"export interface {kind.__name__} {{", *fields, "}", ""])
 
 
 def _typescript(kind: Any) -> str:

@@ -11,11 +11,13 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace, read_trace
 
 if TYPE_CHECKING:
+    from specviz.core.summary import summary
     from specviz.decoding import (
         ModelDrafter,
         PromptLookupDrafter,
         autoregressive_decode,
         iter_speculative_decode,
+        make_drafter,
         speculative_decode,
     )
     from specviz.decoding.assisted import record_assisted_generation
@@ -27,10 +29,12 @@ _LATER = {
     "PromptLookupDrafter": "specviz.decoding",
     "autoregressive_decode": "specviz.decoding",
     "iter_speculative_decode": "specviz.decoding",
+    "make_drafter": "specviz.decoding",
     "speculative_decode": "specviz.decoding",
     "load_model": "specviz.models",
     "record_assisted_generation": "specviz.decoding.assisted",
     "show": "specviz.player.notebook",
+    "summary": "specviz.core.summary",
 }
 
 __version__ = "0.1.0"  # as in pyproject.toml
@@ -45,10 +49,12 @@ __all__ = [
     "autoregressive_decode",
     "iter_speculative_decode",
     "load_model",
+    "make_drafter",
     "read_trace",
     "record_assisted_generation",
     "show",
     "speculative_decode",
+    "summary",
 ]
 
 
@@ -57,3 +63,8 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Also what is imported later, so that it can be found by completion."""
+    return sorted({*globals(), *__all__})

@@ -3,14 +3,17 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.support.app_server import AppServer, serving
+from tests.support.visitor import DESK, wait_until_drawn
 
 __all__ = ["AppServer"]
 
@@ -40,8 +43,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test's folder is its marker, and its place in the order."""
     for item in items:
         item.add_marker(_folder(item))
-        if _folder(item) in ("browser", "cluster"):
-            item.add_marker(pytest.mark.flaky(reruns=1))  # busy machines; a rerun is listed as such
     items.sort(key=lambda item: SLOWEST_FIRST.index(_folder(item)))
 
 
@@ -50,10 +51,26 @@ def _folder(item: pytest.Item) -> str:
 
 
 @pytest.fixture(scope="session")
-def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
-    """One server for all browser tests of this process."""
+def app_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """One server for all browser tests of this process; its engine replays, so no model is loaded."""
     with serving(APP, tmp_path_factory.mktemp("server") / "server.log") as server:
-        yield server
+        yield _visited(server, browser)
+
+
+@pytest.fixture(scope="session")
+def real_app_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """The same with the real engine and the models that ship with the app, for whole journeys."""
+    with serving(APP, tmp_path_factory.mktemp("server") / "server.log", engine=None) as server:
+        yield _visited(server, browser)
+
+
+def _visited(server: AppServer, browser: Browser) -> AppServer:
+    """A server knows all its pages only after a first visit."""
+    with contexts_of(browser) as new:
+        page = new().new_page()
+        page.goto(server.url)
+        wait_until_drawn(page, ".stage")
+    return server
 
 
 @pytest.fixture
@@ -83,10 +100,37 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         chromium.close()
 
 
+NewContext = Callable[..., BrowserContext]
+
+
+@contextmanager
+def contexts_of(browser: Browser) -> Iterator[NewContext]:
+    """Makes visitors with a browser of their own, at 1280 by 720 in light mode; takes Playwright's options."""
+    made: list[BrowserContext] = []
+
+    def new(**options: Any) -> BrowserContext:
+        made.append(browser.new_context(**{"viewport": DESK, "color_scheme": "light", **options}))
+        made[-1].set_default_timeout(PATIENCE)
+        return made[-1]
+
+    yield new
+    for context in made:
+        context.close()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A new visitor at 1280 by 720, in light mode."""
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme="light")
-    context.set_default_timeout(PATIENCE)
-    yield context.new_page()
-    context.close()
+def new_context(browser: Browser) -> Iterator[NewContext]:
+    with contexts_of(browser) as new:
+        yield new
+
+
+@pytest.fixture
+def context(new_context: NewContext) -> BrowserContext:
+    """A new visitor."""
+    return new_context()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A new visitor's page."""
+    return context.new_page()

@@ -97,6 +97,7 @@ class Chart {
       veil: style.getPropertyValue("--veil").trim(),
       background: style.backgroundColor,
       font: style.fontFamily,
+      room: matchMedia("(pointer: coarse)").matches ? 48 : 28, // of the button that saves, see chart.css
     };
   }
 

@@ -1,6 +1,6 @@
 // What every chart looks like, before its own layout is added. Pure: no element, no Plotly.
 
-/** @typedef {{ ink: string, mute: string, line: string, veil: string, background: string, font: string }} Look */
+/** @typedef {{ ink: string, mute: string, line: string, veil: string, background: string, font: string, room: number }} Look */
 /** @typedef {Record<string, unknown>} Part a part of a Plotly layout */
 
 /**
@@ -37,7 +37,7 @@ function isPart(value) {
 }
 
 /** @param {Look} look */
-function shared({ ink, mute, line, veil, background, font }) {
+function shared({ ink, mute, line, veil, background, font, room }) {
   const axis = {
     automargin: true,
     fixedrange: true, // a finger that scrolls the page must not zoom the chart
@@ -49,7 +49,7 @@ function shared({ ink, mute, line, veil, background, font }) {
   };
   return {
     autosize: false,
-    margin: { l: 8, r: 8, t: 8, b: 8 },
+    margin: { l: 8, r: room, t: 8, b: 8 }, // a legend is as wide as the axis: it ends before the button that saves
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: font, size: 12, color: mute },

@@ -1,6 +1,17 @@
 // Made by scripts/write_payload_types.py from the Python types. Do not edit it.
 
 /**
+ * Measured passes over several tokens of one text and of many; times are over that of one token of each text.
+ */
+export interface BatchPayload {
+  texts: number;
+  tokens: number;
+  alone: number;
+  together: number;
+  empty: number;
+}
+
+/**
  * A beat of the tour: what it says and asks for, where the playhead stands, and what is said once it is done.
  */
 export interface BeatPayload {
@@ -31,13 +42,31 @@ export type Chip = JudgedChip | DiscardedChip | NotTakenChip | TargetChip;
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
 /**
+ * The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
+ *
+ * `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
+ * after each round, and in `lengths` both at each draft length from 1, where it was replayed.
+ */
+export interface ComparedPayload {
+  name: string;
+  differs: string;
+  draft_length: number;
+  acceptance: Array<number | null>;
+  speedup: Array<number | null>;
+  lengths: Array<[number | null, number | null]>;
+  trusted: boolean;
+  pinned: boolean;
+}
+
+/**
  * A lesson: its picture, the part of the stage it is about, and its place in the run.
  */
 export interface DiagramPayload {
   words: "technical" | "plain";
   focus: "timeline" | "diagram" | "transport" | "accepted" | "rejected" | "bonus" | "strip";
-  picture: "way" | "dice" | "weights";
+  picture: "way" | "alone" | "pass" | "dice" | "weights" | "texts";
   passes?: PassesPayload;
+  batch?: BatchPayload;
   step: number;
   place: string;
 }
@@ -152,6 +181,18 @@ export interface LapPayload {
 }
 
 /**
+ * What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`.
+ */
+export interface MethodPayload {
+  by_hand: boolean;
+  at_once: boolean;
+  sees_state: boolean;
+  title: string;
+  gives: string;
+  certain: string;
+}
+
+/**
  * Why the run cannot be replayed at other draft lengths.
  */
 export interface NoReplay {
@@ -204,9 +245,6 @@ export interface PromptPayload {
   tokens: Array<string>;
 }
 
-/**
- * Everything the lanes draw.
- */
 export interface RacePayload {
   run_id: string;
   badge: string;
@@ -243,6 +281,15 @@ export interface Replays {
   lengths: Record<string, ReplayedLength>;
   times: string;
   exact: boolean;
+}
+
+/**
+ * The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything.
+ */
+export interface ResultPayload {
+  says: string;
+  reason: string;
+  trusted: boolean;
 }
 
 /**
@@ -314,7 +361,8 @@ export interface StageGrowth {
  */
 export interface StageMount {
   greedy: boolean;
-  drafter: "model" | "prompt-lookup" | "eagle" | "medusa" | "early-exit" | "person" | "other";
+  drafter: string;
+  method: MethodPayload;
   rule: "token" | "tree" | "block";
   point_mass: boolean;
   tree: string | null;
@@ -322,6 +370,8 @@ export interface StageMount {
   stream: string;
   version: number;
   run_id: string;
+  name: string;
+  differs: string;
   running: boolean;
   more: boolean;
   phases: Array<Phase>;
@@ -336,6 +386,8 @@ export interface StageMount {
   imported: boolean;
   draft_length: number;
   gamma: number;
+  result?: ResultPayload;
+  before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
@@ -348,7 +400,8 @@ export interface StageMount {
  */
 export interface StagePayload {
   greedy: boolean;
-  drafter: "model" | "prompt-lookup" | "eagle" | "medusa" | "early-exit" | "person" | "other";
+  drafter: string;
+  method: MethodPayload;
   rule: "token" | "tree" | "block";
   point_mass: boolean;
   tree: string | null;
@@ -356,6 +409,8 @@ export interface StagePayload {
   stream: string;
   version: number;
   run_id: string;
+  name: string;
+  differs: string;
   running: boolean;
   more: boolean;
   phases: Array<Phase>;
@@ -370,6 +425,8 @@ export interface StagePayload {
   imported: boolean;
   draft_length: number;
   gamma: number;
+  result?: ResultPayload;
+  before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
@@ -387,7 +444,8 @@ export interface StagePayload {
  */
 export interface StageState {
   greedy: boolean;
-  drafter: "model" | "prompt-lookup" | "eagle" | "medusa" | "early-exit" | "person" | "other";
+  drafter: string;
+  method: MethodPayload;
   rule: "token" | "tree" | "block";
   point_mass: boolean;
   tree: string | null;
@@ -395,6 +453,8 @@ export interface StageState {
   stream: string;
   version: number;
   run_id: string;
+  name: string;
+  differs: string;
   running: boolean;
   more: boolean;
   phases: Array<Phase>;
@@ -409,6 +469,8 @@ export interface StageState {
   imported: boolean;
   draft_length: number;
   gamma: number;
+  result?: ResultPayload;
+  before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;

@@ -29,7 +29,7 @@ function code(character, digits) {
 const PART = /(.)\(([1-4])\/([2-4])\)/u;
 
 /**
- * What to say of a token that is a part of a character, ö(1/2): see specviz/core/characters.py. Empty for another token.
+ * What to say of a token that is a part of a character, ö(1/2): see specviz/core/readable.py. Empty for another token.
  * @param {string} text
  */
 export function partOfCharacter(text) {

@@ -7,9 +7,12 @@ import { element, find } from "../shared/dom.js";
 import { counted } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
+import { ALONE_HEIGHT, aloneInWords, drawAlone } from "./alone.js";
 import { DICE_HEIGHT, diceInWords, drawDice } from "./dice.js";
+import { PASS_HEIGHT, drawPass, passInWords } from "./pass.js";
 import { plainStatus, speak } from "./plain_words.js";
 import { isNarrow } from "./style.js";
+import { drawTexts, textsHeight, textsInWords } from "./texts.js";
 import { depthsOf } from "./tree.js";
 import { drawWeights, weightsHeight, weightsInWords } from "./weights.js";
 
@@ -62,10 +65,6 @@ const PICTURE_WORDS = {
     dice: { draft: "draws a word; ◂ it drew this", target: "draws it more or less often", text: "what is offered too rarely", title: "replacement" },
   },
 };
-/** @type {Partial<Record<StagePayload["drafter"], string>>} in the field's terms */
-const DRAFT_TITLES = { eagle: "head on the target", medusa: "heads on the target", "early-exit": "first layers" };
-/** @type {StagePayload["drafter"][]} that read what the target made of the text */
-const SEE_THE_STATE = ["eagle", "medusa"];
 /** @type {Column[]} */
 const COLUMNS = ["draft", "target", "text"];
 /** @type {Record<Phase, Column>} */
@@ -107,9 +106,10 @@ export class Diagram {
     this.stage.classList.toggle("lesson", Boolean(lesson));
     this.box.hidden = !lesson;
     speak(this.stage, data);
-    if (!lesson) return void delete this.stage.dataset.focus;
+    if (!lesson) return void (delete this.stage.dataset.focus, delete this.stage.dataset.picture);
     this.words = PICTURE_WORDS[lesson.words];
     this.stage.dataset.focus = lesson.focus;
+    this.stage.dataset.picture = lesson.picture;
     this.drawn = null;
   }
 
@@ -123,14 +123,14 @@ export class Diagram {
 
   show() {
     if (!this.data?.diagram) return;
-    const { round: index, phase } = this.playhead;
-    const round = this.data.rounds[Math.max(index, 0)];
+    const { phase } = this.playhead;
+    const index = Math.max(this.playhead.round, 0);
     const size = isNarrow(this.stage) ? NARROW : WIDE;
     const wanted = `${index} ${size.width}`;
-    if (this.drawn !== wanted) this.#drawPicture(round, this.data, size);
+    if (this.drawn !== wanted) this.#drawPicture(index, this.data, this.data.diagram, size);
     this.drawn = wanted;
     this.svg.dataset.phase = phase ?? "propose";
-    this.svg.setAttribute("aria-label", this.#inWords(this.data.diagram, round, phase));
+    this.svg.setAttribute("aria-label", this.#inWords(this.data.diagram, this.data.rounds[index], phase));
   }
 
   /**
@@ -138,30 +138,45 @@ export class Diagram {
    * @param {RoundPayload} round
    * @param {Phase | null} phase
    */
-  #inWords(lesson, round, phase) {
-    if (lesson.passes) return weightsInWords(lesson.passes, lesson.words);
+  #inWords({ picture, words, passes, batch }, round, phase) {
+    const at = Math.max(this.playhead.round, 0);
+    if (picture === "weights" && passes) return weightsInWords(passes, words);
+    if (picture === "texts" && batch) return textsInWords(batch, words);
+    if (picture === "alone" && this.data) return aloneInWords(this.data, at, words);
+    if (picture === "pass" && this.data) return passInWords(this.data, at, words, phase);
     const way = inWords(this.words, round, phase, (column) => this.#title(column));
-    const dice = lesson.picture === "dice" && phase === "judge";
     if (this.#seesTheState) return `${way} ${this.words.state.said}`;
-    return dice ? `${way} ${diceInWords(round, lesson.words, this.data?.rule)}` : way;
+    return picture === "dice" && phase === "judge" ? `${way} ${diceInWords(round, words, this.data?.rule)}` : way;
   }
 
   /**
-   * @param {RoundPayload} round
+   * @param {number} index of the round
    * @param {StagePayload} data
+   * @param {DiagramPayload} lesson
    * @param {Size} size
    */
-  #drawPicture(round, data, size) {
-    const lesson = data.diagram;
-    if (lesson?.passes) {
-      this.#empty(size, weightsHeight(size));
-      this.svg.append(...drawWeights(lesson.passes, { top: 4, size, words: lesson.words, rule: data.rule }));
-    } else if (lesson?.picture === "dice") {
-      this.#empty(size, HEAD + DICE_HEIGHT);
-      COLUMNS.forEach((_, index) => this.svg.append(...this.#column(index, size, this.words.dice, this.words.dice.title)));
-      this.svg.append(...drawDice(round, { top: HEAD, size, words: lesson.words, rule: data.rule }));
+  #drawPicture(index, data, { picture, words, passes, batch }, size) {
+    const round = data.rounds[index];
+    const drawing = { top: 4, size, words, rule: data.rule };
+    if (picture === "weights" && passes) this.#fill(size, weightsHeight(size), drawWeights(passes, drawing));
+    else if (picture === "texts" && batch) this.#fill(size, textsHeight(batch, size), drawTexts(batch, drawing));
+    else if (picture === "alone") this.#fill(size, ALONE_HEIGHT, drawAlone(data, index, drawing));
+    else if (picture === "pass") this.#fill(size, PASS_HEIGHT, drawPass(data, index, drawing));
+    else if (picture === "dice") {
+      const columns = COLUMNS.flatMap((_, i) => this.#column(i, size, this.words.dice, this.words.dice.title));
+      this.#fill(size, HEAD + DICE_HEIGHT, [...columns, ...drawDice(round, { ...drawing, top: HEAD })]);
     } else this.#draw(round, data, size);
     this.box.replaceChildren(this.svg);
+  }
+
+  /**
+   * @param {Size} size
+   * @param {number} height
+   * @param {SVGElement[]} parts
+   */
+  #fill(size, height, parts) {
+    this.#empty(size, height);
+    this.svg.append(...parts);
   }
 
   /**
@@ -201,12 +216,12 @@ export class Diagram {
   }
 
   get #seesTheState() {
-    return this.data !== null && SEE_THE_STATE.includes(this.data.drafter);
+    return this.data !== null && this.data.method.sees_state;
   }
 
   /** @param {Column} name */
   #title(name) {
-    const own = name === "draft" && this.data && this.words === PICTURE_WORDS.technical && DRAFT_TITLES[this.data.drafter];
+    const own = name === "draft" && this.data && this.words === PICTURE_WORDS.technical && this.data.method.title;
     return own || this.words[name].title;
   }
 
@@ -240,9 +255,9 @@ function rowsNeeded({ rounds, draft_length: longest, rule }) {
  * @param {StagePayload} data
  * @returns {How}
  */
-function howDrafted(round, { drafter }) {
+function howDrafted(round, { method }) {
   if (round.tree) return "tree";
-  return drafter === "medusa" ? "at once" : "one by one";
+  return method.at_once ? "at once" : "one by one";
 }
 
 /**

@@ -5,10 +5,10 @@ import { prob } from "../shared/numbers.js";
 import { box, label } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 
-/** @import { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, StagePayload, TargetChip } from "../shared/payloads.js" */
+/** @import { CandidateRow, DiagramPayload, JudgedChip, RoundPayload, ShareRow, StagePayload, TargetChip } from "../shared/payloads.js" */
 /** @import { Drawing, Size } from "./diagram.js" */
 
-/** @typedef {Record<"roll" | "below" | "above" | "nothing" | "none" | "stays" | "greedy" | "other" | "whole", string>} Words */
+/** @typedef {Record<"roll" | "below" | "above" | "nothing" | "none" | "stays" | "greedy" | "other" | "whole" | "others", string>} Words */
 
 /** @typedef {{ row: CandidateRow, y: number, most: number, size: Size, said: Words }} RowDrawing most is the longest bar */
 
@@ -24,6 +24,7 @@ const WORDS = {
     greedy: "Nothing is drawn here.",
     other: "This picture is of drafts that are judged token by token.",
     whole: "leftover (p − q)₊, scaled to sum to 1",
+    others: "others",
   },
   plain: {
     roll: "dice roll",
@@ -34,12 +35,14 @@ const WORDS = {
     stays: "it stays",
     greedy: "Nothing is drawn here.",
     other: "This picture is of suggestions that are judged one by one.",
-    whole: "what is offered too rarely",
+    whole: "one of the words that are offered too rarely is drawn",
+    others: "others",
   },
 };
 const ROWS = { height: 36, bar: 9 };
 const FIGURE = 46; // pixels beside a bar
-export const DICE_HEIGHT = 3 * ROWS.height + 50;
+const LINE = 50; // of the dice roll; that of the leftover is as high
+export const DICE_HEIGHT = 3 * ROWS.height + 2 * LINE;
 
 /**
  * The token that the dice roll was about: the rejected one, else the accepted one that was most in danger.
@@ -55,19 +58,6 @@ export function rolled(round) {
 }
 
 /**
- * A token's share of the leftover; null where it was not recorded, or nothing was rejected.
- * @param {RoundPayload} round
- * @param {string} text
- * @returns {{ share: number, own: boolean } | null}
- */
-function leftover(round, text) {
-  /** @type {TargetChip[]} */
-  const corrections = round.chips.flatMap((chip) => (chip.status === "correction" ? [chip] : []));
-  const found = corrections.flatMap(({ residual }) => residual).find(([name]) => name === text);
-  return found ? { share: found[1], own: found[2] } : null;
-}
-
-/**
  * @param {RoundPayload} round
  * @param {Drawing} drawing
  * @returns {SVGElement[]}
@@ -80,10 +70,11 @@ export function drawDice(round, { top, size, words, rule }) {
   const most = Math.max(...chip.candidates.map(([, p, q]) => Math.max(p, q ?? 0)), 0.01);
   const rows = chip.candidates.flatMap((row, i) => {
     const drawing = { row, y: top + i * ROWS.height, most, size, said };
-    const left = chip.status === "rejected" ? drawLeftover(drawing, leftover(round, row[0])) : drawAccepted(drawing);
+    const left = chip.status === "rejected" ? drawLeftover(drawing) : drawAccepted(drawing);
     return [...drawDraft(drawing), ...inPhase("checked", drawTarget(drawing)), ...inPhase("judged", left)];
   });
-  return [...rows, ...drawRoll(chip, top + chip.candidates.length * ROWS.height + 12, size.width, said)];
+  const below = top + chip.candidates.length * ROWS.height + 12;
+  return [...rows, ...drawRoll(chip, below, size.width, said), ...inPhase("judged", drawShares(round, below + LINE, size.width, said))];
 }
 
 /** @param {RowDrawing} drawing */
@@ -101,16 +92,14 @@ function drawTarget({ row: [text, p, q], y, most, size }) {
 }
 
 /**
+ * The part of p above q again, on the scale of both.
  * @param {RowDrawing} drawing
- * @param {{ share: number, own: boolean } | null} found
  */
-function drawLeftover({ row: [text, p, q], y, size, said }, found) {
+function drawLeftover({ row: [text, p, q], y, most, size, said }) {
   const x = 1 + 2 * (size.column + size.gap);
-  if (p <= (q ?? 0)) return [label(size.column < 150 ? said.none : said.nothing, x, y + 12, "small start")];
-  const name = nameOf(text, size);
-  if (!found) return [label(name, x, y + 12, "word")];
-  const title = label(found.own ? `↻ ${name}` : name, x, y + 12, found.own ? "word strong left" : "word");
-  return [title, ...bar(x, y, [[found.share, "left"]], prob(found.share), size)];
+  const left = p - (q ?? 0);
+  if (left <= 0) return [label(size.column < 150 ? said.none : said.nothing, x, y + 12, "small start")];
+  return [label(nameOf(text, size), x, y + 12, "word"), ...bar(x, y, [[left / most, "left"]], prob(left), size)];
 }
 
 /** @param {RowDrawing} drawing */
@@ -171,6 +160,41 @@ function drawRoll(chip, y, width, said) {
 }
 
 /**
+ * The leftover as a line from 0 to 1: each token has the part of it with which it is drawn.
+ * @param {RoundPayload} round
+ * @param {number} y
+ * @param {number} width
+ * @param {Words} said
+ */
+function drawShares(round, y, width, said) {
+  const parts = sharesOf(round, said.others);
+  if (!parts.length) return [];
+  let end = 8;
+  const boxes = parts.flatMap(([text, share, own]) => {
+    const [x, length] = [end, (width - 16) * share];
+    end += length;
+    const name = `${own ? "↻ " : ""}${visible(text)} ${prob(share)}`;
+    const fits = name.length * 7.4 < length;
+    return [box(x, y + 8, length, 20, own ? "odds left" : "odds target"), ...(fits ? [label(name, x + length / 2, y + 22, own ? "word drawn" : "word centre")] : [])];
+  });
+  return [label(said.whole, 8, y + 3, "small start"), ...boxes];
+}
+
+/**
+ * The tokens of the leftover by their share, and what is left for all others. Empty where nothing was rejected.
+ * @param {RoundPayload} round
+ * @param {string} others
+ * @returns {ShareRow[]}
+ */
+export function sharesOf(round, others) {
+  /** @type {TargetChip[]} */
+  const corrections = round.chips.flatMap((chip) => (chip.status === "correction" ? [chip] : []));
+  const found = corrections.flatMap(({ residual }) => residual);
+  const rest = 1 - found.reduce((sum, [, share]) => sum + share, 0);
+  return found.length && rest > 0.0005 ? [...found, [others, rest, false]] : found;
+}
+
+/**
  * @param {"checked" | "judged"} phase from which on it is shown
  * @param {SVGElement[]} parts
  */
@@ -193,9 +217,6 @@ export function diceInWords(round, words, rule = "token") {
   const [draft, target] = words === "plain" ? ["intern", "editor"] : ["draft model, q", "target model, p"];
   const pairs = chip.candidates.map(([text, p, q]) => `${visible(text)}: ${draft} ${prob(q)}, ${target} ${prob(p)}`);
   const roll = `${said.roll} for ${visible(chip.text)} is ${prob(chip.u)}; ${said.below} ${prob(chip.accept_prob)}`;
-  const left = chip.candidates.flatMap(([text]) => {
-    const found = leftover(round, text);
-    return found ? [`${visible(text)} ${prob(found.share)}${found.own ? ", drawn" : ""}`] : [];
-  });
+  const left = sharesOf(round, said.others).map(([text, share, own]) => `${visible(text)} ${prob(share)}${own ? ", drawn" : ""}`);
   return `${pairs.join(". ")}. ${roll}. ${left.length ? `${said.whole}: ${left.join("; ")}.` : `${said.stays}.`}`;
 }

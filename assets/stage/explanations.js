@@ -13,12 +13,6 @@ import { afterTree, endOfPath, guessInTree, notTaken, placeInTree } from "./tree
 const NOT_YET = "The target has not judged it yet.";
 const ALL_ACCEPTED = "Every drafted token was accepted, and the same target pass also gives the next token";
 const NOT_REPORTED = "Another system wrote this run. It does not report probabilities.";
-/** @type {Partial<Record<StagePayload["drafter"], string>>} */
-const WHO = {
-  eagle: "The head, which reads the target’s own state,",
-  medusa: "The head for this place, which does not see the guesses before it,",
-  "early-exit": "The target’s first layers",
-};
 
 /**
  * A token whose round is judged.
@@ -63,13 +57,12 @@ export function explainProposed(data, round, index) {
  * @param {RoundPayload} round
  * @param {Chip} chip
  */
-function whatDraftThought({ drafter, translated, point_mass: pointMass }, round, chip) {
+function whatDraftThought({ method, translated, point_mass: pointMass }, round, chip) {
   const q = "q" in chip ? chip.q : null;
-  if (drafter === "person") return rule("You named it for certain (q = 1).");
+  if (method.certain) return rule(method.certain);
   if (translated) return draftTokens(round);
-  if (drafter === "prompt-lookup") return rule("Prompt lookup copies it from the text so far (q = 1).");
   if (pointMass) return rule("It is not drawn: it is one of the draft’s most probable tokens. So q is 1 on it.");
-  return rule(q === null ? NOT_RECORDED : `${WHO[drafter] ?? "The draft"} gave it q = ${prob(q)}.`);
+  return rule(q === null ? NOT_RECORDED : `${method.gives} q = ${prob(q)}.`);
 }
 
 /**
@@ -133,14 +126,14 @@ function sourceOf(replacement, { greedy, point_mass: pointMass }) {
  * @param {RoundPayload} round
  * @param {DiscardedChip} chip
  */
-function discardedToken({ drafter, rule: how }, round, chip) {
+function discardedToken({ method, rule: how }, round, chip) {
   const rejected = round.chips.find((other) => other.status === "rejected");
   const because = rejected
     ? `because ${quoted(rejected.text)} before it was rejected: it continues a text that no longer exists.`
     : "because an accepted token before it ended the text.";
   const words = rule(how === "block" && rejected ? droppedWithBlock() : `Never judged ${because}`);
   if (chip.q === null) return [words];
-  const draft = drafter === "person" ? "You named it for certain:" : "The draft gave it";
+  const draft = method.by_hand ? method.gives : "The draft gave it";
   const target = how === "block" ? "" : "; the target’s probability of it was not used";
   return [words, rule(`${draft} q = ${prob(chip.q)}${target}.`)];
 }

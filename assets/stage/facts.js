@@ -13,7 +13,7 @@ export const NOTHING_TO_SHOW = "This run recorded no probabilities, so there is 
 /** @type {Record<StagePayload["rule"] | "greedy", { chance: string, drew: string }>} what the two numbers are */
 const MEANINGS = {
   greedy: {
-    chance: "Greedy means that the most likely token is always taken: the chance to accept it is 1 if this is the target’s, else 0.",
+    chance: "Greedy means that the most likely token is always taken: a guess is accepted if it is the one that the big model would take.",
     drew: "",
   },
   token: {
@@ -71,15 +71,15 @@ export function facts({ p, q, accept_prob: chance, u }, { greedy, rule: how, poi
     fact("target p", p, `The target’s probability of this token: ${when}.`, "target"),
     fact("draft q", q, pointMass ? sure : `The draft’s probability of this token: ${when}.`, "draft"),
   );
-  if (judged) list.append(fact("chance", chance, meaning.chance));
-  if (judged && !greedy) list.append(fact("drew u", u, meaning.drew));
+  if (judged && greedy) list.append(fact("big model’s first choice", chance ? "yes" : "no", meaning.chance));
+  else if (judged) list.append(fact("chance", chance, meaning.chance), fact("drew u", u, meaning.drew));
   return list;
 }
 
 /**
  * A figure whose name explains itself on hover, focus and tap.
  * @param {string} name
- * @param {number | null} value
+ * @param {number | string | null} value
  * @param {string} meaning
  * @param {string} [swatch]
  */
@@ -93,6 +93,6 @@ function fact(name, value, meaning, swatch = "") {
   tip.id = `tip-${name.replaceAll(" ", "-")}`;
   word.setAttribute("aria-describedby", tip.id);
   term.append(word, tip);
-  entry.append(term, element("dd", "", prob(value)));
+  entry.append(term, element("dd", "", typeof value === "string" ? value : prob(value)));
   return entry;
 }

@@ -1,27 +1,38 @@
-// The three small charts: acceptance, acceptance by position in the draft, speedup.
+// The small charts: acceptance and speedup so far, both at each draft length, and acceptance by position in the draft.
+// The run before is a pale line in each of the first three.
 
-import { find } from "../shared/dom.js";
+import { element, find } from "../shared/dom.js";
 import { percent, times } from "../shared/numbers.js";
 import { label, svg } from "../shared/svg.js";
-import { Plane, line, roundNumbers } from "./plane.js";
+import { PERCENT, figuresOf, inPercent, lastOf, level, lineSoFar, margin, paleLine, speedupSpan, speedupTicks, titled } from "./curves.js";
+import { lengthsFigure } from "./lengths_figure.js";
+import { Plane, line } from "./plane.js";
 
 /** @import { FiguresAfter, StagePayload } from "../shared/payloads.js" */
-/** @import { Margin, Span, Tick } from "./plane.js" */
+/** @import { Asked, Reach } from "./curves.js" */
+/** @import { Span, Tick } from "./plane.js" */
 /** @import { Style } from "./style.js" */
 
-/** @typedef {"acceptance" | "positions" | "speedup"} FigureName */
+/** @typedef {"acceptance" | "speedup" | "lengths" | "positions"} FigureName */
 
-/** @typedef {{ plot: HTMLElement, rounds: FiguresAfter[], done: number, style: Style, data: StagePayload }} Wanted */
+/**
+ * @typedef {object} Wanted
+ * @property {HTMLElement} plot
+ * @property {FiguresAfter[]} rounds
+ * @property {number} done rounds that are judged
+ * @property {Style} style
+ * @property {StagePayload} data
+ * @property {Asked} asked
+ * @property {Reach} reach
+ */
 
 /** @type {Record<FigureName, (wanted: Wanted) => SVGSVGElement>} */
-const FIGURES = { acceptance: acceptanceFigure, positions: positionsFigure, speedup: speedupFigure };
+const FIGURES = { acceptance: acceptanceFigure, speedup: speedupFigure, lengths: lengthsFigure, positions: positionsFigure };
 const NAMES = /** @type {FigureName[]} */ (Object.keys(FIGURES));
+const SETTLED = 3; // rounds after which a speedup so far decides how high the axis is
 const LABELLED_BARS = 8; // more bars than this are too narrow for labels
 const WIDE_BARS = 5; // up to so many have room for larger labels
 const BAR = 0.75; // of the distance between two bars
-const DOT = 0.37; // of the letters' height
-/** @type {Tick[]} */
-const PERCENT = [[0, "0"], [50, "50"], [100, "100 %"]];
 
 export class Figures {
   /** @param {HTMLElement} stage */
@@ -34,6 +45,8 @@ export class Figures {
       acceptance: find(stage, "[data-figure=acceptance] .counts"),
       positions: find(stage, "[data-figure=positions] .counts"),
     };
+    this.doubt = find(stage, "[data-figure=speedup] .doubt");
+    this.note = find(stage, "[data-figure=lengths] .note");
     /** @type {Record<FigureName, HTMLElement>} */
     this.plots = Object.fromEntries(parts(".plot"));
     /** @type {StagePayload | null} */
@@ -42,12 +55,15 @@ export class Figures {
     this.rounds = [];
     /** @type {string | null} */
     this.shown = null;
+    /** @type {Reach} */
+    this.reach = { rounds: 4, speedup: 1.5 }; // it grows from run to run and never shrinks: lines can then be compared
   }
 
   /** @param {StagePayload} data */
   load(data) {
     this.data = data;
     this.rounds = data.rounds.map((round) => round.after);
+    this.reach = reachOf(data, this.reach);
     this.shown = null;
   }
 
@@ -55,33 +71,77 @@ export class Figures {
    * The figures after some rounds.
    * @param {number} done
    * @param {Style} style
+   * @param {Asked} asked
    */
-  show(done, style) {
-    const { data, rounds } = this;
+  show(done, style, asked) {
+    const { data, rounds, reach } = this;
     if (!data) return;
-    this.#showValues(done, data);
-    const state = `${done} ${style.key}`;
+    this.#showValues(done, data, asked);
+    const state = `${done} ${style.key} ${asked.length} ${asked.run !== null} ${this.plots.speedup.clientWidth} ${this.plots.speedup.clientHeight}`;
     if (this.shown === state || !this.plots.speedup.clientWidth) return;
     this.shown = state;
     for (const name of NAMES) {
       const plot = this.plots[name];
-      plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data }));
+      if (plot.clientWidth) plot.replaceChildren(FIGURES[name]({ plot, rounds, done, style, data, asked, reach }));
     }
   }
 
   /**
    * @param {number} done
    * @param {StagePayload} data
+   * @param {Asked} asked
    */
-  #showValues(done, data) {
+  #showValues(done, data, { run }) {
     const after = this.rounds[done - 1];
     this.values.acceptance.textContent = percent(after?.acceptance);
     this.counts.acceptance.textContent = fraction(after?.accepted, after?.drafted);
     this.values.positions.textContent = percent(after?.judgement);
     this.counts.positions.textContent = fraction(after?.accepted, after?.judged);
+    this.doubt.textContent = data.result?.trusted === false ? "measured on a busy machine: not trusted" : "";
     const pending = after?.speedup === null && data.running; // the target alone is still writing these tokens
-    this.values.speedup.textContent = pending ? "…" : times(after?.speedup);
+    this.values.speedup.textContent = pending ? "…" : times(after?.speedup) + (this.doubt.textContent ? "?" : "");
+    const here = run ? figuresOf(run) : lastOf(data);
+    const doubted = !run && data.result?.trusted === false ? "?" : "";
+    this.values.lengths.textContent = here ? `${percent(here.acceptance)}, ${times(here.speedup)}${doubted}` : "–";
+    this.note.replaceChildren(...noteOn(data.replay));
+    this.note.title = data.replay.why_not ?? `speedup ${data.replay.times}`;
   }
+}
+
+/**
+ * A run's speedups so far without those of the first rounds, which say little and can be far too high.
+ * @param {Array<number | null>} speedups
+ */
+function settled(speedups) {
+  return [...speedups.slice(SETTLED), speedups.at(-1) ?? null];
+}
+
+/**
+ * Which curve is which, and where the speedup is from; or why there are no curves.
+ * @param {StagePayload["replay"]} replay
+ */
+function noteOn(replay) {
+  if (replay.why_not !== null) return [replay.why_not];
+  const known = Object.values(replay.lengths).some((run) => run.speedup !== null);
+  const speedup = [element("span", "right", "- - speedup"), ", estimated"];
+  return [element("span", "left", "— accepted"), ", ", ...(known ? speedup : ["speedup not known yet: busy machine"])];
+}
+
+/**
+ * How far the axes go once this run is drawn too.
+ * @param {StagePayload} data
+ * @param {Reach} reach
+ * @returns {Reach}
+ */
+function reachOf({ rounds, replay, before }, reach) {
+  const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
+  const earlier = before ? [...settled(before.speedup), ...before.lengths.map(([, speedup]) => speedup)] : [];
+  const measured = settled(rounds.map((round) => round.after.speedup));
+  const speedups = [...measured, ...curves, ...earlier].filter((value) => value !== null);
+  return {
+    rounds: Math.max(reach.rounds, rounds.length, before?.speedup.length ?? 0),
+    speedup: Math.max(reach.speedup, ...speedups),
+  };
 }
 
 /**
@@ -94,12 +154,14 @@ function fraction(part, whole) {
 }
 
 /** @param {Wanted} wanted */
-function acceptanceFigure({ plot, rounds, done, style }) {
-  const values = rounds.map((round) => (round.acceptance === null ? null : round.acceptance * 100));
-  const plane = new Plane(plot, margin(style), roundSpan(rounds.length), [0, 105]);
+function acceptanceFigure({ plot, rounds, done, style, data, asked, reach }) {
+  const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), [0, 105]);
   const root = plane.root();
-  root.append(plane.axes(roundTicks(rounds.length), PERCENT, style.letters, true));
-  root.append(...lineSoFar(plane, values.slice(0, done), "accepted", style, (value) => `${value.toFixed(0)} %`));
+  root.append(plane.axes(roundTicks(reach.rounds), PERCENT, style.letters, true));
+  const said = /** @param {number} value */ (value) => `${value.toFixed(0)} %`;
+  if (data.before) root.append(...paleLine(plane, data.before.acceptance.map(inPercent), "accepted", data.before.name, style));
+  root.append(...lineSoFar(plane, rounds.slice(0, done).map((round) => inPercent(round.acceptance)), "accepted", style, said));
+  if (asked.run) root.append(...level(plane, inPercent(figuresOf(asked.run).acceptance), asked.length, "accepted", style, said));
   return root;
 }
 
@@ -124,83 +186,38 @@ function positionsFigure({ plot, rounds, done, style, data }) {
 }
 
 /** @param {Wanted} wanted */
-function speedupFigure({ plot, rounds, done, style, data }) {
-  const values = rounds.map((round) => round.speedup);
-  const top = Math.max(1.5, ...values.filter((value) => value !== null)) * 1.12;
-  const plane = new Plane(plot, margin(style), roundSpan(rounds.length), [0, top]);
+function speedupFigure({ plot, rounds, done, style, data, asked, reach }) {
+  const plane = new Plane(plot, margin(style), roundSpan(reach.rounds), speedupSpan(reach));
   const root = plane.root();
   const right = plane.width - plane.margin.r;
-  /** @type {Tick[]} */
-  const ticks = roundNumbers([0, top], 4).map((value) => [value, `${value}×`]);
-  root.append(plane.axes(roundTicks(rounds.length), ticks, style.letters));
+  root.append(plane.axes(roundTicks(reach.rounds), speedupTicks(reach), style.letters));
   root.append(line(plane.x(plane.xSpan[0]), plane.y(1), right, plane.y(1), "break-even"));
-  root.append(label("break-even 1×", right, plane.y(1) + style.letters * 1.1, "end break-even"));
   if (data.plain === null && !data.running) {
     root.append(label("the target alone was not recorded", plane.x(mean(plane.xSpan)), style.letters * 1.5, "middle"));
   }
-  const known = data.plain === null ? [] : values.slice(0, done);
-  root.append(...lineSoFar(plane, known, "corrected", style, (value) => `${value.toFixed(2)}×`));
+  const doubted = data.result?.trusted === false;
+  if (data.before) root.append(...paleLine(plane, data.before.speedup, "corrected", data.before.name, style));
+  const top = plane.ySpan[1]; // the first rounds' speedups can be far above it: they say little
+  const known = data.plain === null ? [] : rounds.slice(0, done).map(({ speedup }) => (speedup === null ? null : Math.min(speedup, top)));
+  root.append(...lineSoFar(plane, known, doubted ? "corrected doubted" : "corrected", style, times));
+  if (asked.run) root.append(...level(plane, asked.run.speedup, asked.length, "corrected", style, times));
   return root;
 }
 
 /**
- * @param {Style} style
- * @returns {Margin}
- */
-function margin({ letters }) {
-  return { l: letters * 3.3, r: letters * 0.7, t: letters * 0.5, b: letters * 1.8 };
-}
-
-/**
- * @param {number} count of rounds
+ * @param {number} rounds
  * @returns {Span}
  */
-function roundSpan(count) {
-  return [0.4, lastRound(count) + 0.6];
+function roundSpan(rounds) {
+  return [0.4, rounds + 0.6];
 }
 
 /**
- * @param {number} count of rounds
+ * @param {number} rounds
  * @returns {Tick[]}
  */
-function roundTicks(count) {
-  const end = lastRound(count);
-  return [[1, "round 1"], ...[Math.ceil(end / 2), end].map((round) => /** @type {Tick} */ ([round, String(round)]))];
-}
-
-/** @param {number} count */
-function lastRound(count) {
-  return Math.max(count, 4);
-}
-
-/**
- * A line up to now with a dot at its end; each round's value as a tip.
- * @param {Plane} plane
- * @param {Array<number | null>} values
- * @param {string} className
- * @param {Style} style
- * @param {(value: number) => string} words
- */
-function lineSoFar(plane, values, className, style, words) {
-  const known = values.flatMap((value, i) => (value === null ? [] : [{ round: i + 1, value }]));
-  if (!known.length) return [];
-  const points = known.map(({ round, value }) => `${plane.x(round)},${plane.y(value)}`);
-  const last = known[known.length - 1];
-  const dot = svg("circle", { cx: plane.x(last.round), cy: plane.y(last.value), r: style.letters * DOT, class: `dot ${className}` });
-  const tips = known.map(({ round, value }) => tip(plane, round, `round ${round}: ${words(value)}`));
-  return [svg("polyline", { points: points.join(" "), class: `curve ${className}` }), dot, ...tips];
-}
-
-/**
- * A column over one round that nobody sees, with its words.
- * @param {Plane} plane
- * @param {number} round
- * @param {string} words
- */
-function tip(plane, round, words) {
-  const [from, to] = [plane.x(round - 0.5), plane.x(round + 0.5)];
-  const { t, b } = plane.margin;
-  return titled(svg("rect", { x: from, y: t, width: to - from, height: plane.height - t - b, class: "column" }), words);
+function roundTicks(rounds) {
+  return [[1, "round 1"], ...[Math.ceil(rounds / 2), rounds].map((round) => /** @type {Tick} */ ([round, String(round)]))];
 }
 
 /**
@@ -214,17 +231,6 @@ function bar(plane, position, accepted, judged) {
   const [top, bottom] = [plane.y((100 * accepted) / judged), plane.y(0)];
   const made = svg("rect", { x: from, y: top, width: to - from, height: bottom - top, class: "share accepted" });
   return titled(made, `position ${position}: ${accepted} of ${judged} judged`);
-}
-
-/**
- * @param {SVGElement} made
- * @param {string} words
- */
-function titled(made, words) {
-  const title = svg("title", {});
-  title.textContent = words;
-  made.append(title);
-  return made;
 }
 
 /** @param {Span} span */

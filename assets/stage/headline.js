@@ -43,9 +43,9 @@ export class Headline {
     this.stage.dataset.run = data.run_id; // for tests, and for scripts that drive the page
     this.stage.dataset.rounds = String(data.rounds.length);
     this.stage.toggleAttribute("data-done", !data.running);
-    const { shown, badge, note } = this.replay;
-    this.badge.textContent = shown ? badge : data.badge;
-    this.badge.title = note || data.badge;
+    const { shown, note } = this.replay;
+    this.badge.textContent = shown ? "MODELLED" : data.badge;
+    this.badge.title = note || data.measured;
     const notice = shown ? data.notice : note || data.notice;
     this.notice.textContent = data.rounds.length ? (notice ?? "") : "";
     for (const label of this.stage.querySelectorAll(".measured")) label.setAttribute("title", data.measured);

@@ -26,7 +26,7 @@ const PLAIN = {
   "#tip-correction": ["The word that the editor writes in place of the crossed out one."],
   "#tip-bonus": ["The extra word that the editor adds for free when every suggestion was right."],
   "#tip-own": ["The editor’s own word when the intern suggested nothing."],
-  ".under .keys": ["suggesting ", "wasted suggesting ", "one look"],
+  ".keys": ["suggesting ", "wasted suggesting ", "one look"],
 };
 
 /** @type {Labels} */
@@ -36,7 +36,7 @@ const PLAIN_TREE = {
   "#tip-rejected": ["A suggested word that the editor crossed out. Where several words were suggested for one place, several can be."],
   "#tip-discarded": ["A suggested word that the editor did not need."],
   "#tip-correction": ["The word that the editor writes where no suggestion was right."],
-  ".under .keys": ["suggesting ", "wasted suggesting ", "one look", "extra for many"],
+  ".keys": ["suggesting ", "wasted suggesting ", "one look", "extra for many"],
 };
 
 /** @type {Labels} */
@@ -48,7 +48,7 @@ const TREE = {
   "#tip-correction": ["The target’s own token, where every guess for a place failed."],
   "#tip-bonus": ["The target’s extra token at the end of a path. The same pass gives it at no extra cost."],
   "[data-figure=positions] b": ["By depth of the tree"],
-  ".draft-length > span": ["depth γ"],
+  ".draft-length .name": ["depth γ"],
 };
 
 /** @type {Labels} */

@@ -3,11 +3,12 @@
 // for the real run.
 
 import { find } from "../shared/dom.js";
-import { counted, times } from "../shared/numbers.js";
+import { counted } from "../shared/numbers.js";
 import { Strip } from "./strip.js";
 
 /** @import { ReplayedLength, ReplayedRound, StagePayload } from "../shared/payloads.js" */
 /** @import { ShownChip } from "../shared/chips.js" */
+/** @import { Asked } from "./curves.js" */
 
 /**
  * @typedef {object} Callbacks
@@ -18,7 +19,7 @@ import { Strip } from "./strip.js";
 
 const DYNAMIC = "dynamic:"; // how the setting of a tree begins whose depth is the draft length
 const BURST = 300; // ms: a key that follows another one this soon waits as long for a next one
-const MODELLED = "MODELLED: replayed from this run’s tokens, not decoded";
+const MODELLED = "Modelled: replayed from this run’s tokens, not decoded";
 const EXACT = "exact (greedy, fixed length, float32)";
 const NOT_EXACT = "not exact, because only float32 models choose the same tokens at every length";
 
@@ -37,6 +38,8 @@ export class Replay {
     /** @type {HTMLInputElement} */
     this.slider = find(stage, ".draft-length input");
     this.value = find(stage, ".draft-length output");
+    /** @type {HTMLButtonElement[]} */
+    this.buttons = [...stage.querySelectorAll(".draft-length .by")].map((button) => /** @type {HTMLButtonElement} */ (button));
     this.fixed = find(stage, ".draft-length .fixed");
     this.why = find(stage, "#tip-fixed");
     this.strip = new Strip(find(stage, ".replayed"), () => {});
@@ -56,6 +59,19 @@ export class Replay {
     this.slider.addEventListener("blur", () => (this.dragging = this.timer !== undefined));
     this.slider.addEventListener("pointerdown", () => (this.byKey = false));
     this.slider.addEventListener("keydown", (event) => this.#key(event));
+    for (const button of this.buttons) button.addEventListener("click", () => this.#step(Number(button.value)));
+  }
+
+  /**
+   * A press on − or +. Several in a row are one question, as with keys.
+   * @param {number} by
+   */
+  #step(by) {
+    this.byKey = true;
+    this.settled = performance.now(); // the first press waits for a next one, too
+    this.slider.value = String(this.length + by);
+    this.#move();
+    this.#settle();
   }
 
   /**
@@ -94,26 +110,25 @@ export class Replay {
     return Number(this.slider.value);
   }
 
+  /** What the slider asks for. @returns {Asked} */
+  get wanted() {
+    return { length: this.length, run: this.shown, released: this.sent !== null };
+  }
+
   /**
    * Two parts of the line above the strip: what it is, and its result.
    * @param {ReplayedLength} shown
    */
-  wordsOf({ rounds, accepted, rejected, discarded, per_call: perCall, speedup }) {
+  wordsOf({ rounds, accepted, rejected, discarded, per_call: perCall }) {
     const counts = `${accepted} accepted · ${rejected} rejected · ${discarded} discarded · ${perCall.toFixed(2)} tokens per target call`;
-    const time = speedup === null ? "" : ` · ${times(speedup)} modelled`;
-    return [`γ = ${this.length}: ${counted(rounds.length, "round")}`, counts + time];
+    return [`γ = ${this.length}: ${counted(rounds.length, "round")}`, counts];
   }
 
-  get badge() {
-    const replay = this.data?.replay;
-    return replay?.why_not === null ? `${MODELLED}; ${replay.exact ? EXACT : NOT_EXACT}` : MODELLED;
-  }
-
-  /** Where the modelled time is from, or why there is nothing modelled. */
+  /** What is modelled and where its time is from, or why there is nothing modelled. */
   get note() {
     const replay = this.data?.replay;
     if (!replay) return "";
-    if (replay.why_not === null) return this.shown ? `${this.badge}. Times: ${replay.times}.` : "";
+    if (replay.why_not === null) return this.shown ? `${MODELLED}; ${replay.exact ? EXACT : NOT_EXACT}. Speedup: ${replay.times}.` : "";
     return this.length !== this.data?.draft_length || this.dragging ? replay.why_not : "";
   }
 
@@ -145,15 +160,17 @@ export class Replay {
   #ask() {
     this.stop();
     this.dragging = false;
+    const again = this.length === (this.sent ?? this.data?.gamma);
+    if (!again) this.sent = this.length;
     this.changed();
-    if (this.length === (this.sent ?? this.data?.gamma)) return;
-    this.sent = this.length;
-    this.asked(this.length);
+    if (!again) this.asked(this.length);
   }
 
   #show() {
     const [shortest, longest] = [Number(this.slider.min), Number(this.slider.max)];
     this.value.textContent = String(this.length);
+    const [less, more] = this.buttons;
+    [less.disabled, more.disabled] = [this.length <= shortest, this.length >= longest];
     this.slider.style.setProperty("--filled", `${((this.length - shortest) / (longest - shortest)) * 100}%`);
     const shown = this.shown;
     this.stage.classList.toggle("modelled", Boolean(shown));
@@ -166,8 +183,8 @@ export class Replay {
   #draw({ rounds }) {
     if (!this.data || this.data.replay.why_not !== null) return;
     const unfolded = unfold(rounds, this.data.replay.tokens);
-    const { prompt, drafter } = this.data;
-    this.strip.load({ prompt, rounds: unfolded, translated: false, drafter }, true);
+    const { prompt, method } = this.data;
+    this.strip.load({ prompt, rounds: unfolded, translated: false, method }, true);
     this.strip.top = null;
     const beyond = unfolded.findIndex((round) => round.start > this.place());
     this.strip.showAll(beyond < 0 ? unfolded.length - 1 : beyond - 1);

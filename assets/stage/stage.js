@@ -15,6 +15,7 @@ import { statusWords } from "./plain_words.js";
 import { Playhead } from "./playhead.js";
 import { Presenter } from "./presenter.js";
 import { Replay } from "./replay.js";
+import { Result } from "./result.js";
 import { Saving } from "./saving.js";
 import { Share } from "./share.js";
 import { Strip } from "./strip.js";
@@ -56,10 +57,11 @@ export class Stage {
     this.presenter = new Presenter(this.node, this.playhead);
     this.replay = new Replay(this.node, {
       asked: (length) => this.tour.takes(length) || this.askDraftLength(length),
-      changed: () => this.#showHeadline(),
+      changed: () => this.#showReplay(),
       place: () => this.data?.rounds[this.playhead.round - 1]?.after.emitted ?? 0,
     });
     this.headline = new Headline(this.node, this.playhead, this.replay);
+    this.result = new Result(this.node);
     this.figures = new Figures(this.node);
     this.timeline = new Timeline(this.node, this.playhead);
     this.inspector = new Inspector(find(this.node, ".inspector"), () => this.#choose(null));
@@ -106,13 +108,14 @@ export class Stage {
   put(data) {
     const fresh = data.run_id !== this.data?.run_id;
     this.data = data;
-    this.node.classList.toggle("person", data.drafter === "person");
+    this.node.classList.toggle("person", data.method.by_hand);
     this.node.dataset.rule = data.rule;
     this.node.dataset.view = data.view ?? "full";
     this.node.dataset.hide = (data.hide ?? []).join(" ");
     if (fresh) this.pinned = null;
     this.#readStyle();
     this.lastRejected = lastRejected(data.rounds);
+    this.#offerMarks(data);
     this.share.load(data.link, data.view);
     for (const part of [this.figures, this.timeline, this.inspector]) part.load(data);
     this.strip.speak(statusWords(data));
@@ -123,13 +126,16 @@ export class Stage {
     this.playhead.load(data);
     this.diagram.settle();
     this.tour.load(data);
-    this.#showHeadline();
+    this.#showReplay();
   }
 
-  #showHeadline() {
+  /** What depends on the draft length that the slider asks for. */
+  #showReplay() {
     if (!this.data) return;
     this.headline.showSentence(this.data);
     this.headline.showSource(this.data);
+    this.result.show(this.data, this.replay.wanted);
+    this.figures.show(this.playhead.done, this.style, this.replay.wanted);
   }
 
   show() {
@@ -141,10 +147,22 @@ export class Stage {
     this.transport.show();
     this.share.show();
     this.#inspect(this.data);
-    this.figures.show(done, this.style);
+    this.figures.show(done, this.style, this.replay.wanted);
     this.timeline.show(this.style);
     this.diagram.show();
     this.tour.check();
+  }
+
+  /**
+   * The colour key has the marks that occur in this run.
+   * @param {StagePayload} data
+   */
+  #offerMarks({ rounds, running }) {
+    /** @type {Set<string | undefined>} */
+    const occurring = new Set(rounds.flatMap(({ chips }) => chips.map(({ status }) => (status === "not taken" ? "discarded" : status))));
+    /** @type {NodeListOf<HTMLElement>} */
+    const marks = this.node.querySelectorAll(".legend .mark");
+    for (const mark of marks) mark.hidden = !running && mark.dataset.status !== "proposed" && !occurring.has(mark.dataset.status);
   }
 
   /**

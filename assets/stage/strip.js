@@ -13,7 +13,7 @@ import { arrange, chipsOf, drawTreeRound, isNode, textOf } from "./tree_round.js
 
 /** @typedef {{ round: number, index: number }} Place of a token */
 
-/** @typedef {{ prompt: PromptPayload, rounds: ShownRound[], translated: boolean, drafter: StagePayload["drafter"] }} StripData */
+/** @typedef {{ prompt: PromptPayload, rounds: ShownRound[], translated: boolean, method: StagePayload["method"] }} StripData */
 
 const FEW_ROWS = 5; // above a tree of so many rows there is room for two lines of text
 const LINE_BREAKS = /^\n+$/;
@@ -67,7 +67,7 @@ export class Strip {
    */
   load(data, fresh) {
     this.box.classList.toggle("translated", data.translated);
-    this.box.classList.toggle("at-once", data.drafter === "medusa");
+    this.box.classList.toggle("at-once", data.method.at_once);
     if (fresh) {
       this.clear();
       this.tokens.append(promptTokens(data.prompt));
@@ -75,7 +75,7 @@ export class Strip {
     }
     const added = document.createDocumentFragment();
     for (const round of data.rounds.slice(this.rounds.length)) {
-      const drawn = this.#drawn(round, data.drafter === "medusa");
+      const drawn = this.#drawn(round, data.method.at_once);
       this.#breakLines(drawn);
       this.rounds.push(drawn);
       added.append(drawn.node, " ");
@@ -382,7 +382,19 @@ function promptTokens(prompt) {
     if (newline && !LINE_BREAKS.test(text)) node.append(element("br"));
     newline = text.includes("\n");
     const shown = text.startsWith(" ") && text.length > 1 ? ` ${visible(text.slice(1))}` : visible(text);
-    node.append(element("span", SPECIAL.test(text) ? "piece special" : "piece", shown));
+    node.append(SPECIAL.test(text) ? specialMark(text) : element("span", "piece", shown));
   }
   return node;
+}
+
+/**
+ * A token that no person wrote: a small mark, and what it is.
+ * @param {string} text
+ */
+function specialMark(text) {
+  const mark = element("span", "piece special", "▸");
+  mark.title = `${text}: a mark of the model, not a part of the text. It begins a text.`;
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", mark.title);
+  return mark;
 }

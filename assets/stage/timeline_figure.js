@@ -127,9 +127,9 @@ function hatch() {
  * @param {RoundPayload} round
  * @param {StagePayload} data
  */
-function draftSpans(round, { drafter }) {
+function draftSpans(round, { method }) {
   const [start, end] = round.ms;
-  const steps = draftSteps(round, drafter);
+  const steps = draftSteps(round, method.at_once);
   const length = (end - start) / steps.length;
   return steps.map((guesses, i) => ({
     accepted: guesses.some((chip) => chip.status === "accepted"),
@@ -140,12 +140,12 @@ function draftSpans(round, { drafter }) {
 /**
  * What each step drafts: a token; of a tree, all guesses for a place; heads without order, everything at once.
  * @param {RoundPayload} round
- * @param {StagePayload["drafter"]} drafter
+ * @param {boolean} atOnce
  * @returns {Chip[][]}
  */
-function draftSteps({ chips, tree }, drafter) {
+function draftSteps({ chips, tree }, atOnce) {
   const drafted = chips.filter((chip) => !byTarget(chip));
-  if (drafter === "medusa" && drafted.length) return [drafted];
+  if (atOnce && drafted.length) return [drafted];
   if (!tree) return drafted.map((chip) => [chip]);
   /** @type {Chip[][]} */
   const steps = [];

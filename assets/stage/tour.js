@@ -50,7 +50,6 @@ export class Tour {
     this.panel.tabIndex = -1;
     this.panel.hidden = true;
     this.text.setAttribute("role", "status");
-    this.skip.setAttribute("aria-label", "Skip this step");
     this.end.title = "Escape does the same";
     const buttons = element("div", "tour-buttons");
     buttons.append(this.place, this.back, this.skip, this.end);
@@ -86,8 +85,19 @@ export class Tour {
     const { chosen, released } = this;
     const did = whatWasDone(this.beat, { step, last, round, phase, done, chosen, released }, this.data.rounds);
     if (did === null) return;
+    if (this.beat.until === "length") return this.#pause(did);
     this.#enter(this.at + 1, did);
     this.report(this.at);
+  }
+
+  /**
+   * The slider stays where the visitor put it until they go on: they look at what it changed.
+   * @param {string} did
+   */
+  #pause(did) {
+    this.text.replaceChildren(element("p", "tour-did", did), element("p", "tour-asks", "▸ Look at the tokens and the plots, then press Next."));
+    this.skip.textContent = "Next";
+    this.skip.removeAttribute("aria-label");
   }
 
   /**
@@ -167,6 +177,8 @@ export class Tour {
     this.text.replaceChildren(...lines);
     this.back.disabled = this.at === 1;
     this.skip.hidden = !beat;
+    this.skip.textContent = "Skip";
+    this.skip.setAttribute("aria-label", "Skip this step");
     this.end.setAttribute("aria-label", beat ? "Leave the tour" : "Close the tour");
     this.end.textContent = beat ? "Leave" : "Close";
   }

@@ -8,6 +8,8 @@ import { box, label, svg } from "../shared/svg.js";
 
 /** @typedef {Record<"weights" | "once" | "one" | "many" | "apart" | "scale", string> & { in: (format: string) => string }} Words */
 
+/** @typedef {[string, number, string]} Bar what was timed, its time in plain passes, and its kind */
+
 /** @type {Record<string, string>} */
 const PLAIN = { float32: "slow arithmetic", bfloat16: "fast arithmetic" };
 /** @type {Record<DiagramPayload["words"], Words>} */
@@ -32,7 +34,8 @@ const WORDS = {
   },
 };
 const CELL = 17;
-const BAR = { height: 15, row: 36 };
+export const FETCHED = 206; // pixels from the weights to the tokens that they are used for
+export const BAR = { height: 15, row: 36 };
 const SCHEMA = 128; // height of the two drawn passes
 
 /** @param {Drawing["size"]} size */
@@ -53,7 +56,7 @@ export function drawWeights(passes, { top, size, words }) {
   return [
     ...drawPass(1, said.one, 4, top, said),
     ...drawPass(passes.tokens, `${passes.tokens} ${said.many}`, 4, top + SCHEMA / 2, said),
-    ...drawTimes(passes, left, down, size.width - left - 8, said),
+    ...drawBars(timesRows(passes.tokens, passes.measured, said), said.scale, left, down, size.width - left - 8),
   ];
 }
 
@@ -67,45 +70,53 @@ export function drawWeights(passes, { top, size, words }) {
  */
 function drawPass(tokens, name, x, y, said) {
   const middle = y + 20;
-  const cells = Array.from({ length: tokens }, (_, i) => box(x + 206 + i * (CELL + 4), middle - CELL / 2, CELL, CELL, "odds passes"));
+  const cells = Array.from({ length: tokens }, (_, i) => box(x + FETCHED + i * (CELL + 4), middle - CELL / 2, CELL, CELL, "odds passes"));
+  return [...drawFetch(said.weights, said.once, x, middle), ...cells, label(name, x + FETCHED, y + 48, "small start")];
+}
+
+/**
+ * The weights, and the one arrow out of them.
+ * @param {string} weights
+ * @param {string} once
+ * @param {number} x
+ * @param {number} middle
+ */
+export function drawFetch(weights, once, x, middle) {
   return [
-    box(x, y + 4, 104, 32, "book"),
-    label(said.weights, x + 52, middle + 5, "centre"),
+    box(x, middle - 16, 104, 32, "book"),
+    label(weights, x + 52, middle + 5, "centre"),
     svg("path", { d: `M${x + 108} ${middle}H${x + 196}m-7 -5l7 5l-7 5`, class: "fetch" }),
-    label(said.once, x + 152, middle - 8, "small centre"),
-    ...cells,
-    label(name, x + 206, y + 48, "small start"),
+    label(once, x + 152, middle - 8, "small centre"),
   ];
 }
 
 /**
- * The measured times as bars on one scale.
- * @param {PassesPayload} passes
+ * Measured times as bars on one scale.
+ * @param {Bar[]} rows
+ * @param {string} scale
  * @param {number} x
  * @param {number} y
  * @param {number} width
- * @param {Words} said
  */
-function drawTimes({ tokens, measured }, x, y, width, said) {
+export function drawBars(rows, scale, x, y, width) {
   const full = width - 52;
-  const rows = timesRows(tokens, measured, said);
   const longest = Math.max(...rows.map(([, ratio]) => ratio));
   const bars = rows.flatMap(([name, ratio, kind], i) => [
     label(name, x, y + 10 + i * BAR.row, "small start"),
     box(x, y + 14 + i * BAR.row, (full * ratio) / longest, BAR.height, `odds ${kind}`),
     label(times(ratio), x + (full * ratio) / longest + 5, y + 26 + i * BAR.row, "figure"),
   ]);
-  return [...bars, label(said.scale, x, y + 12 + rows.length * BAR.row, "small start")];
+  return [...bars, label(scale, x, y + 12 + rows.length * BAR.row, "small start")];
 }
 
 /**
  * @param {number} tokens
  * @param {PassesPayload["measured"]} measured
  * @param {Words} said
- * @returns {Array<[string, number, string]>}
+ * @returns {Bar[]}
  */
 function timesRows(tokens, measured, said) {
-  const many = measured.map(([format, ratio]) => /** @type {[string, number, string]} */ ([`${tokens} ${said.many}${said.in(format)}`, ratio, "passes"]));
+  const many = measured.map(([format, ratio]) => /** @type {Bar} */ ([`${tokens} ${said.many}${said.in(format)}`, ratio, "passes"]));
   return [[said.one, 1, "passes"], ...many, [`${tokens} ${said.apart}`, tokens, "lost"]];
 }
 

@@ -6,35 +6,33 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from specviz.cli.help_text import add_command
-from specviz.cli.loading import load_pair
-from specviz.cli.many import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
-from specviz.cli.options import PROMPT_LOOKUP, add_json, add_pair, add_prompt, grammar_of, prompt_of, settings_of
+from specviz.cli.options import (
+    Command,
+    add_pair,
+    add_prompt,
+    grammar_of,
+    load_pair,
+    prompt_of,
+    settings_of,
+)
 from specviz.cli.output import number, print_table, say, status_line, write_json
+from specviz.cli.sweep import DRAFT_LENGTHS, add_results, draft_lengths, measure_all, prompts_of
+from specviz.core.drafters import as_typed
 from specviz.core.errors import InputError
-from specviz.core.metrics import Counts, count
-from specviz.core.request import PROMPT_LOOKUP as LOOKUP
+from specviz.core.judge import judge
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
-from specviz.core.trace import NAMED
+from specviz.core.settings import SETTINGS
 from specviz.measure.sweep.plan import SweepPair, SweepPlan
+from specviz.measure.sweep.rows import COUNTED, counted
 
 if TYPE_CHECKING:
-    from specviz.cli.options import Commands
     from specviz.measure.compare import Comparison
 
 REPEATS = 5  # of one prompt
 
 
-def add_to(commands: "Commands") -> None:
-    """Add the command and its options."""
-    parser = add_command(
-        commands,
-        "compare",
-        "measure both decoders, timed alternately, on one prompt or on a file of prompts",
-        'compare --target wren-base --draft wren-nano --prompt "Once upon a time" --repeats 9',
-        "compare --target wren-base --draft wren-nano --prompts-file prompts.jsonl --csv rows.csv --plots figures",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add_pair(parser)
     add_prompt(parser, several=True)
     repeats = f"alternating repeats (default: {REPEATS}; 1 with --prompts-file, where the prompts are the sample)"
@@ -42,8 +40,6 @@ def add_to(commands: "Commands") -> None:
     lengths = f"with --prompts-file: draft lengths (default: --draft-length where it is given, else {DRAFT_LENGTHS})"
     parser.add_argument("--draft-lengths", metavar="G,G,...", help=lengths)
     add_results(parser)
-    add_json(parser)
-    parser.set_defaults(command=compare)
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -75,10 +71,9 @@ def prompts_plan(options: argparse.Namespace) -> SweepPlan:
         lengths = (settings.draft_length,)
     else:
         lengths = draft_lengths(DRAFT_LENGTHS)
-    draft = LOOKUP if options.draft == PROMPT_LOOKUP else options.draft
     return SweepPlan(
         prompts=prompts_of(options.prompts_file),
-        pairs=(SweepPair(options.target, draft),),
+        pairs=(SweepPair(options.target, options.draft),),
         draft_lengths=lengths,
         temperatures=(settings.temperature,),
         schedules=(settings.draft_schedule,),
@@ -122,12 +117,10 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
     low, high = verdict.interval or (None, None)  # one repeat has no interval
     return {
         "target": speculative.target.name,
-        "draft": drafter.name if drafter and drafter.kind in NAMED else PROMPT_LOOKUP,
+        "draft": as_typed(drafter.asked_as) if drafter else None,
         "draft_length": settings.draft_length,
-        "draft_sampling": settings.draft_sampling,
-        "verification": settings.verification,
-        "tree": settings.tree,
         "temperature": settings.temperature,
+        **{name: getattr(settings, name) for name, row in SETTINGS.items() if row.words},  # those that are in `manner`
         "seed": comparison.seeds[0],
         "seeds": comparison.seeds,
         "target_dtype": speculative.target.dtype,
@@ -145,14 +138,14 @@ def comparison_json(comparison: "Comparison") -> dict[str, Any]:
         },
         "speculative": _speculative_json(comparison),
         "all_seeds": {
-            **_counts_json(comparison.counts),
-            "emitted": comparison.counts.emitted,
+            **{name: getattr(comparison.counts, name) for name in (*COUNTED, "emitted")},
             "plain_tokens": comparison.plain_written,
         },
         "speedup": comparison.speedup,
         "speedup_low": low,
         "speedup_high": high,
         "predicted_speedup": comparison.predicted_speedup,
+        "calibrated": comparison.calibration is not None,
         "identical": comparison.identical,
         "quality": comparison.quality,
         "verdict": {"label": verdict.label, "reason": verdict.reason},
@@ -169,28 +162,11 @@ def _speculative_json(comparison: "Comparison") -> dict[str, Any]:
         "prefill_seconds": known_seconds(prefill.target) + known_seconds(prefill.draft),
         "token_ids": speculative.output.token_ids,
         "text": speculative.output.text,
-        **_counts_json(count(speculative.rounds)),
-        "draft_seconds": sum(known_seconds(round.draft_seconds) for round in speculative.rounds),
-        "verify_seconds": sum(known_seconds(round.verify_seconds) for round in speculative.rounds),
-        "overhead_seconds": sum(known_seconds(round.overhead_seconds) for round in speculative.rounds),
-    }
-
-
-def _counts_json(counts: Counts) -> dict[str, Any]:
-    return {
-        "rounds": counts.rounds,
-        "drafted": counts.drafted,
-        "accepted": counts.accepted,
-        "rejected": counts.rejected,
-        "discarded": counts.discarded,
-        "acceptance_rate": counts.acceptance_rate,
-        "per_judgement_rate": counts.per_judgement_rate,
-        "tokens_per_target_call": counts.tokens_per_target_call,
+        **counted(speculative),
     }
 
 
 def print_comparison(result: dict[str, Any]) -> None:
-    """The figures as a table, then the verdict."""
     plain, speculative, counts = result["autoregressive"], result["speculative"], result["all_seeds"]
     print_table(
         ("", "median s", "tokens/s", "spread"),
@@ -204,13 +180,15 @@ def print_comparison(result: dict[str, Any]) -> None:
         f"{counts['accepted']} accepted, {counts['rejected']} rejected, {counts['discarded']} discarded; "
         f"acceptance rate {number(counts['acceptance_rate'])}, per judgement {number(counts['per_judgement_rate'])}"
     )
-    predicted = number(result["predicted_speedup"])
-    say(f"speedup {result['speedup']:.2f}× measured{_interval(result)}, {predicted}× modelled; {_sameness(result)}")
-    say(f"{result['verdict']['label']}: {result['verdict']['reason']}")
+    modelled = "" if result["predicted_speedup"] is None else f", {result['predicted_speedup']:.2f}× modelled"
+    say(f"speedup {result['speedup']:.2f}× measured{_interval(result)}{modelled}; {_sameness(result)}")
+    if not result["calibrated"]:
+        say("The costs were measured on a disturbed machine, so no speedup is modelled: compare again later.")
+    interval = None if result["speedup_low"] is None else (result["speedup_low"], result["speedup_high"])
+    say(f"{judge(result['speedup'], interval).headline}: {result['verdict']['reason']}")
 
 
 def _tokens_per_second(run: dict[str, Any]) -> float:
-    """The median of the repeats."""
     pairs = zip(run["new_tokens_all"], run["seconds_all"], strict=True)
     return float(median(tokens / seconds for tokens, seconds in pairs))
 
@@ -242,3 +220,15 @@ def _sameness(result: dict[str, Any]) -> str:
 
 def _spread(seconds: Sequence[float]) -> str:
     return f"{min(seconds):.3f} to {max(seconds):.3f}"
+
+
+COMMAND = Command(
+    "compare",
+    "measure both decoders, timed alternately, on one prompt or on a file of prompts",
+    compare,
+    _add_options,
+    (
+        '--target wren-base --draft wren-nano --prompt "Once upon a time" --repeats 9',
+        "--target wren-base --draft wren-nano --prompts-file prompts.jsonl --csv rows.csv --plots figures",
+    ),
+)

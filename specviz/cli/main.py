@@ -1,6 +1,7 @@
-"""The command line: `specviz` or `python -m specviz`. Every command has its own file in this folder.
+"""The command line: `specviz` or `python -m specviz`.
 
-Exit status: 0 done, 2 bad usage or bad input (one line on standard error), 130 stopped with Ctrl-C, 1 anything else.
+Exit status: 0 done, 2 bad usage or bad input (one line on standard error), 130 stopped with Ctrl-C, 1 anything else,
+a machine that is too busy to be measured among it.
 """
 
 import argparse
@@ -8,16 +9,32 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 
 from specviz import __version__
-from specviz.cli import app, calibrate, compare, export, import_run, lesson, models, run, show, sweep
-from specviz.cli.options import Parser
+from specviz.cli import compare, lessons, models, sweep, traces
+from specviz.cli.options import Command, Parser
 from specviz.cli.output import safe
-from specviz.core.errors import InputError
+from specviz.core.errors import DisturbedError, InputError
+from specviz.core.files import APP_FOLDER
 
-# in the order of the help text
-COMMANDS = (models, run, compare, sweep, show, import_run, export, lesson, calibrate, app)
+
+def _app_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=8501, help="the port it listens on")
+    parser.add_argument("--host", default="localhost", help="the address it listens on; localhost is this machine only")
+
+
+def start_app(options: argparse.Namespace) -> None:
+    """Replace this process by Streamlit's server, so that signals reach it."""
+    with suppress(OSError):  # a folder that cannot be written: the app then runs without plotly.js
+        (APP_FOLDER / "static").mkdir(exist_ok=True)  # Streamlit warns if it is missing at start
+    command = [sys.executable, "-m", "streamlit", "run", str(APP_FOLDER / "serve.py")]
+    os.execv(sys.executable, [*command, "--server.address", options.host, "--server.port", str(options.port)])
+
+
+APP = Command("app", "start the web app", start_app, _app_options, ("", "--host 0.0.0.0 --port 80"), writes_json=False)
+COMMANDS = (*models.COMMANDS, *traces.COMMANDS, compare.COMMAND, sweep.COMMAND, *lessons.COMMANDS, APP)
 INTERRUPTED = 130  # what shells report for a program that Ctrl-C ended: 128 + SIGINT
 
 
@@ -32,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except InputError as error:
         print(f"specviz: {_one_line(error)}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, DisturbedError) else 2
     except BrokenPipeError:  # the program that reads our output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

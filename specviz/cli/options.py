@@ -1,85 +1,114 @@
-"""Options that several commands share, and what they mean: settings, prompt, grammar."""
+"""Commands and the options that several of them share; what the options mean: settings, prompt, grammar, models.
+
+torch is imported only after the options were checked.
+"""
 
 import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from specviz.cli.output import note
+from specviz.cli.output import StatusLine, note
+from specviz.core.drafters import as_typed, canonical, exit_layers, own_names
 from specviz.core.errors import InputError
-from specviz.core.prompts import prompt_problem
-from specviz.core.settings import DRAFT_SAMPLINGS, DRAFT_SCHEDULES, VERIFICATIONS, DecodeSettings
+from specviz.core.request import prompt_problem
+from specviz.core.setting import Setting
+from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.tree_shape import parse_tree
 from specviz.data.grammars import Grammar, compile_grammar
 from specviz.measure.sweep.prompt_files import prompts_in
+from specviz.models.catalogue import bundled_names, check_heads, method_named
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # argparse has no public name for it
+    from specviz.decoding import Drafter
+    from specviz.decoding.drafters.choose import Loaded
+    from specviz.models import LoadedModel
 
-PROMPT_LOOKUP = "prompt-lookup"
+PROGRAM = "python -m specviz"
 DTYPES = ("auto", "float32", "bfloat16")
-DEFAULT = DecodeSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the program.
+
+    Attributes:
+        name: what is typed.
+        summary: what it does, in a few words.
+        run: does it.
+        add_options: adds its own options to its parser.
+        examples: what can follow the program's name.
+        writes_json: whether it has --json.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[argparse.Namespace], None]
+    add_options: Callable[[argparse.ArgumentParser], None]
+    examples: tuple[str, ...]
+    writes_json: bool = True
+
+    def add_to(self, commands: "argparse._SubParsersAction[Parser]") -> None:
+        lines = "\n".join(f"  {PROGRAM} {self.name} {example}".rstrip() for example in self.examples)
+        parser = commands.add_parser(
+            self.name,
+            help=self.summary,
+            description=f"{self.summary[0].upper()}{self.summary[1:]}.",
+            epilog=f"examples:\n{lines}",
+            formatter_class=Help,
+        )
+        self.add_options(parser)
+        if self.writes_json:
+            what = "write the result as JSON here; - is standard output (default: nothing is written)"
+            parser.add_argument("--json", metavar="PATH", help=what)
+        parser.set_defaults(command=self.run, **({} if self.writes_json else {"json": None}))
 
 
 class Parser(argparse.ArgumentParser):
     """Reports bad usage like any other bad input: in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise what `main` prints."""
         raise InputError(f"{message} (see {self.prog} --help).")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Where the result is written as JSON."""
-    what = "write the result as JSON here; - is standard output (default: nothing is written)"
-    parser.add_argument("--json", metavar="PATH", help=what)
+class Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """The default stands after an option's text, where there is one; examples keep their lines."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.default is None or action.default is False:
+            return action.help
+        return super()._get_help_string(action)
 
 
 def add_pair(parser: argparse.ArgumentParser, drafts: Literal["store", "append"] = "store") -> None:
     """The two models, the settings of a run and how the models are computed."""
     parser.add_argument("--target", required=True, metavar="T", help="bundled name, folder or Hub id")
     several = "; can be given several times" if drafts == "append" else ""
-    lookup = f"the same, a head, early-exit:LAYERS, or {PROMPT_LOOKUP}{several}"
-    parser.add_argument("--draft", required=True, action=drafts, metavar="D", help=lookup)
-    _add_sampling(parser)
-    _add_drafting(parser)
+    named = ", ".join(as_typed(name) for _, name in own_names() if as_typed(name) != name)
+    what = f"the same, a head, early-exit:LAYERS, or {named}{several}"
+    parser.add_argument("--draft", required=True, action=drafts, type=canonical, metavar="D", help=what)
+    for row in SETTINGS.values():
+        if row.flag and row is not SCHEDULE:
+            add_setting(parser, row)
     parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of both models; float32 is exact")
     parser.add_argument("--target-dtype", choices=DTYPES, help="of the target (default: that of --dtype)")
     parser.add_argument("--draft-dtype", choices=DTYPES, help="of the draft model (default: that of --dtype)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads that torch uses")
-    parser.set_defaults(draft_schedule=DEFAULT.draft_schedule)
 
 
-def _add_sampling(parser: argparse.ArgumentParser) -> None:
-    """How much is written, and which token is chosen."""
-    parser.add_argument(
-        "--max-new-tokens", type=int, default=DEFAULT.max_new_tokens, metavar="N", help="most tokens to write"
-    )
-    parser.add_argument("--temperature", type=float, default=DEFAULT.temperature, metavar="X", help="0 is greedy")
-    parser.add_argument("--top-k", type=int, metavar="K", help="only the K most probable tokens (default: all)")
-    smallest = "only the most probable tokens that have this sum (default: all)"
-    parser.add_argument("--top-p", type=float, metavar="P", help=smallest)
-    parser.add_argument("--seed", type=int, default=DEFAULT.seed, metavar="S", help="of the random numbers")
-    parser.add_argument("--ignore-eos", action="store_true", help="always write all new tokens")
+SCHEDULE = SETTINGS["draft_schedule"]  # an option of commands with prompts; a sweep has several schedules
 
 
-def _add_drafting(parser: argparse.ArgumentParser) -> None:
-    """How drafts are made and verified."""
-    length = f"tokens drafted a round (default: {DEFAULT.draft_length}, or the depths of the tree)"
-    parser.add_argument("--draft-length", type=int, metavar="G", help=length)
-    parser.add_argument(
-        "--draft-sampling",
-        choices=DRAFT_SAMPLINGS,
-        default=DEFAULT.draft_sampling,
-        help="how the draft chooses a token",
-    )
-    parser.add_argument(
-        "--verification",
-        choices=VERIFICATIONS,
-        default=DEFAULT.verification,
-        help="token by token, or the draft jointly",
-    )
-    shape = 'children a depth, like "4,2,1", or "dynamic:16" (default: a chain)'
-    parser.add_argument("--tree", metavar="SHAPE", help=shape)
+def add_setting(parser: argparse._ActionsContainer, row: Setting) -> None:
+    """An option for a setting; a switch sets what is not the default."""
+    if row.kind is bool:
+        parser.add_argument(row.flag, action="store_true", help=row.option_help)
+    elif row.choices:
+        parser.add_argument(row.flag, choices=row.choices, default=row.default, help=row.option_help)
+    else:
+        default = None if row.name == "draft_length" else row.default  # a tree of a fixed shape decides it
+        parser.add_argument(row.flag, type=row.kind, default=default, metavar=row.metavar, help=row.option_help)
 
 
 def add_prompt(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -89,7 +118,7 @@ def add_prompt(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
     prompt.add_argument("--prompt-file", type=Path, metavar="F", help="a file that is one prompt, all of it")
     if several:
         add_prompts_file(prompt)
-    parser.add_argument("--draft-schedule", choices=DRAFT_SCHEDULES, help="how the draft length changes")
+    add_setting(parser, SCHEDULE)
     grammar = parser.add_mutually_exclusive_group()
     grammar.add_argument("--json-schema", type=Path, metavar="F", help="the output is JSON that follows this schema")
     grammar.add_argument("--regex", metavar="TEXT", help="the whole output matches this expression")
@@ -107,26 +136,16 @@ def settings_of(options: argparse.Namespace) -> DecodeSettings:
     Raises:
         InputError: a value cannot be used.
     """
-    return DecodeSettings(
-        max_new_tokens=options.max_new_tokens,
-        draft_length=_draft_length(options),
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-        seed=options.seed,
-        stop_at_eos=not options.ignore_eos,
-        draft_schedule=options.draft_schedule,
-        draft_sampling=options.draft_sampling,
-        verification=options.verification,
-        tree=options.tree,
-    )
+    values = {row.name: _value_of(row, options) for row in SETTINGS.values() if row.flag}
+    if values["draft_length"] is None:
+        depth = parse_tree(options.tree).depth if options.tree else None
+        values["draft_length"] = depth or SETTINGS["draft_length"].default
+    return DecodeSettings(**values)
 
 
-def _draft_length(options: argparse.Namespace) -> int:
-    if options.draft_length is not None:
-        return int(options.draft_length)
-    depth = parse_tree(options.tree).depth if options.tree else None
-    return depth or DEFAULT.draft_length
+def _value_of(row: Setting, options: argparse.Namespace) -> Any:
+    value = getattr(options, row.flag.removeprefix("--").replace("-", "_"), row.default)
+    return value != row.default if row.kind is bool else value
 
 
 def prompt_of(options: argparse.Namespace) -> str:
@@ -167,3 +186,65 @@ def _read(file: Path) -> str:
         raise InputError(f"{file} is not UTF-8 text.") from error
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def load_pair(options: argparse.Namespace, status: StatusLine) -> "tuple[LoadedModel, Drafter]":
+    """The target and the drafter.
+
+    Raises:
+        InputError: a model cannot be loaded, or the two cannot work together.
+    """
+    target, draft = load_models(options, status)
+    from specviz.decoding import fit_drafter  # imports torch
+
+    return target, fit_drafter(target, draft, settings_of(options))
+
+
+def load_models(
+    options: argparse.Namespace, status: StatusLine, target: "LoadedModel | None" = None
+) -> "tuple[LoadedModel, Loaded]":
+    """Target and draft. A target that is given is not loaded again.
+
+    Raises:
+        InputError: a model cannot be loaded, or the two cannot work together.
+    """
+    if options.threads < 1:
+        raise InputError(f"--threads must be at least 1, not {options.threads}.")
+    import torch  # takes seconds: bad input and commands without models must not wait for it
+
+    from specviz.decoding.drafters.choose import load_draft
+    from specviz.models import load_model
+
+    torch.set_num_threads(options.threads)
+    _check_pair(options, status)
+    if target is None:
+        status.show(f"loading {options.target}")
+        target = load_model(options.target, options.target_dtype or options.dtype, status.show_download)
+    if method_named(options.draft).loads != "model":
+        return target, load_draft(options.draft, target, options.draft_dtype or options.dtype)
+    status.show(f"loading {options.draft}")
+    return target, load_model(options.draft, options.draft_dtype or options.dtype, status.show_download)
+
+
+def _check_pair(options: argparse.Namespace, status: StatusLine) -> None:
+    """Refuse a pair that cannot work before anything is downloaded or loaded. Bundled pairs always work."""
+    check_heads(options.target, options.draft)
+    exit_layers(options.draft)  # a name without a number is refused before anything is loaded
+    draft = options.draft if method_named(options.draft).loads == "model" else None
+    if {options.target, draft} <= {None, *bundled_names()}:
+        return
+    from specviz.models.pairing import check_pair  # imports torch
+
+    status.show("checking the pair")
+    report = check_pair(
+        options.target,
+        draft,
+        options.target_dtype or options.dtype,
+        options.draft_dtype or options.dtype,
+        greedy=options.temperature == 0,
+        new_tokens=options.max_new_tokens,
+    )
+    if not report.ok:
+        raise InputError(report.problems[0])
+    for line in report.notes:
+        status.note(line)

@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.errors import InputError
+from specviz.core.metrics import count
+from specviz.core.names import forward_in_words
+from specviz.core.readable import readable
+from specviz.core.rounds import DraftedToken, Round
+from specviz.core.trace import Trace
+from specviz.core.verdict import compare_texts, verdict_of_run, why_no_verdict
+from specviz.player.tree_rows import MOST_ROWS, tree_rows
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -16,6 +23,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from specviz.models.hub import Progress
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 COLUMNS = 100_000  # rich neither wraps nor cuts a line; a terminal wraps by itself
 
@@ -60,12 +70,10 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def say(line: "str | Text" = "") -> None:
-    """Print one line on standard output."""
     console().print(safe(line) if isinstance(line, str) else line, soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """Print a remark on standard error."""
     print(f"note: {safe(text)}", file=sys.stderr)
 
 
@@ -126,7 +134,6 @@ class StatusLine:
         self._live, self._lines = live, lines
 
     def show(self, line: str) -> None:
-        """Replace the line."""
         if self._live:
             from rich.text import Text
 
@@ -140,7 +147,6 @@ class StatusLine:
             self._show(_download_bar(step))
 
     def note(self, text: str) -> None:
-        """Print a note that stays."""
         if self._live:
             self._live.console.print(f"note: {safe(text)}", soft_wrap=True)
 
@@ -176,3 +182,115 @@ def _download_bar(step: "Progress") -> "RenderableType":
         Text(amount),
     )
     return bar
+
+
+# Glyph and style: a status is never shown by colour alone.
+STYLES = {
+    "accepted": ("✓", "blue"),
+    "rejected": ("✗", "strike yellow"),
+    "discarded": ("⋯", "dim"),
+    "not taken": ("⋯", "dim"),
+    "correction": ("↻", "bold green"),
+    "bonus": ("+", "bold green"),
+    "own": ("•", "green"),
+}
+MARGIN = 9  # columns before the tokens: the round's number stands there
+
+
+def round_lines(round: Round) -> list["Text"]:
+    """The round's number and its tokens. Below a tree's accepted path stands the tree."""
+    from rich.text import Text
+
+    rows = tree_rows(round) if round.is_tree else []
+    shown = round.accepted_tokens if len(rows) > 1 else round.drafted
+    chips = [_chip_of(token) for token in shown]
+    if round.added != "none":
+        chips.append(chip(round.added, round.emitted.text))
+    first = Text(f"{round.index + 1:5}".ljust(MARGIN)).append_text(Text(" ").join(chips))
+    return [first, *(_tree_lines(round, rows) if len(rows) > 1 else [])]
+
+
+def chip(status: str, text: str) -> "Text":
+    """One token with its status as glyph and colour."""
+    from rich.text import Text
+
+    glyph, style = STYLES[status]
+    return Text(f"{glyph}{visible(text)}", style=style)
+
+
+def _chip_of(token: DraftedToken) -> "Text":
+    return chip(token.status, token.shown)
+
+
+def _tree_lines(round: Round, rows: Sequence[Sequence[int]]) -> list["Text"]:
+    """A line for each row; a guess stands in the column of its place. Of a large tree, the rows with a judged guess."""
+    from rich.text import Text
+
+    drawn = [row for row in rows if len(rows) <= MOST_ROWS or round.drafted[row[0]].status != "not taken"]
+    nodes = sorted(node for row in drawn for node in row)
+    widths = [0] * round.depth
+    for node in nodes:
+        widths[round.depths[node]] = max(widths[round.depths[node]], _chip_of(round.drafted[node]).cell_len)
+    lines = [_row_line(round, row, nodes, widths) for row in drawn]
+    if len(nodes) < len(round.drafted):
+        lines.append(Text(f"{' ' * MARGIN}and {len(round.drafted) - len(nodes)} more, not taken", style="dim"))
+    return lines
+
+
+def _row_line(round: Round, row: Sequence[int], nodes: Sequence[int], widths: Sequence[int]) -> "Text":
+    """The branches that pass this row on its left, then its guesses."""
+    from rich.text import Text
+
+    line = Text(" " * MARGIN)
+    for depth, node in enumerate(round.paths[row[0]][:-1]):
+        passes = _joint(round, node, nodes) in "┬├"
+        line.append(("│" if passes else " ").ljust(widths[depth] + 3), "dim")
+    for node in row:
+        token = _chip_of(round.drafted[node])
+        line.append(f"{_joint(round, node, nodes)} ", "dim").append_text(token)
+        if node != row[-1]:
+            line.append(" " * (widths[round.depths[node]] - token.cell_len + 1))
+    return line
+
+
+def _joint(round: Round, node: int, nodes: Sequence[int]) -> str:
+    """How a guess is joined to the guesses for the same place above and below it."""
+    parent = round.drafted[node].parent
+    siblings = [other for other in nodes if round.drafted[other].parent == parent]
+    if len(siblings) == 1:
+        return "─"
+    return "┬" if node == siblings[0] else "└" if node == siblings[-1] else "├"
+
+
+def print_trace(trace: Trace) -> None:
+    """Rounds as coloured tokens, the text, the comparison of both outputs, the figures, the verdict."""
+    drafter = f" + {trace.drafter.name}" if trace.drafter else ""
+    say(f"{trace.target.name}{drafter}, {_origin(trace)}")
+    for note in trace.imported.notes if trace.imported else []:
+        say(f"note     {note}")
+    say(f"prompt   {visible(trace.prompt.text)}")
+    for round in readable(trace).rounds:
+        for line in round_lines(round):
+            say(line)
+    say(f"\n{trace.prompt.text}{trace.output.text}\n")
+    if not trace.rounds:
+        return
+    counts = count(trace.rounds)
+    unjudged = "not taken" if trace.settings.tree else "discarded"
+    say(
+        f"{counts.emitted} tokens in {counts.rounds} target passes: {counts.drafted} drafted, {counts.accepted} "
+        f"accepted, {counts.rejected} rejected, {counts.discarded} {unjudged}; acceptance rate "
+        f"{number(counts.acceptance_rate)}, per judgement {number(counts.per_judgement_rate)}"
+    )
+    say(compare_texts(trace))
+    verdict = verdict_of_run(trace)
+    if verdict:
+        say(f"{verdict.headline} (one run of one text). {verdict.reason}")
+    else:
+        say(f"No verdict: {why_no_verdict(trace)}.")
+
+
+def _origin(trace: Trace) -> str:
+    if trace.imported:
+        return f"imported from {trace.imported.system}"
+    return "on " + ", ".join(filter(None, (trace.recorded_on.machine, forward_in_words(trace))))

@@ -1,48 +1,201 @@
-"""`specviz sweep`: measure workloads, drafts and settings against each other."""
+"""`sweep`, and what it shares with `compare --prompts-file`: many prompts. Rows are saved as they are measured."""
 
 import argparse
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
-from specviz.cli.help_text import add_command
-from specviz.cli.many import DRAFT_LENGTHS, add_results, draft_lengths, listed, measure_all, prompts_of
-from specviz.cli.options import PROMPT_LOOKUP, add_json, add_pair, add_prompts_file, settings_of
+from specviz.cli.options import Command, add_pair, add_prompts_file, load_models, settings_of
+from specviz.cli.output import StatusLine, note, print_table, say, status_line, write_json
+from specviz.cli.plots import check_plots, write_plots
 from specviz.core.errors import InputError
-from specviz.core.request import PROMPT_LOOKUP as LOOKUP
-from specviz.core.settings import DRAFT_SCHEDULES, DecodeSettings, DraftSchedule
+from specviz.core.ray_address import check_ray, parse_ray_address
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
 from specviz.data.workloads import WORKLOADS, Workload, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, workload_prompts
+from specviz.measure.sweep.prompt_files import read_prompt_file
+from specviz.measure.sweep.rows import as_json
+from specviz.measure.sweep.spread import NoNodeLeft, spread
 
 if TYPE_CHECKING:
-    from specviz.cli.options import Commands
+    from specviz.decoding.drafters.choose import Loaded
+    from specviz.measure.sweep.rows import SweepRow
+    from specviz.measure.sweep.table import SweepFile
+    from specviz.models import LoadedModel
 
+SHOWN = ("preset", "draft_length", "acceptance_rate", "tokens_per_target_call", "speedup", "identical")
+# Shown only if rows differ in it; repeats differ in the seed.
+VARIED = ("draft", *(name for name in SETTINGS if name not in (*SHOWN, "seed")), "constrained", "node")
+DRAFT_LENGTHS = "1,2,4,8"
 SCHEDULES: dict[str, DraftSchedule] = {name: name for name in DRAFT_SCHEDULES}
 
+Value = TypeVar("Value")
 
-def add_to(commands: "Commands") -> None:
-    """Add the command and its options."""
-    parser = add_command(
-        commands,
-        "sweep",
-        "measure workloads, drafts and settings against each other",
-        "sweep --target wren-base --draft wren-nano --draft prompt-lookup --workload story copy --csv sweep.csv",
-        "sweep --target wren-base --draft wren-nano --prompts-file prompts.txt --draft-lengths 2,4,6 --plots figures",
-        "sweep --target wren-base --draft wren-nano --csv sweep.csv --ray 10.0.0.5:6379",
-    )
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    rows = "save each row here as it is measured; rows that the file has are not measured again"
+    parser.add_argument("--csv", type=Path, metavar="PATH", help=f"{rows} (default: nothing is saved)")
+    figures = "write figures into this folder, as PNG and as SVG; needs matplotlib"
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help=f"{figures} (default: none)")
+    address = "local (starts a cluster here), auto, HOST:PORT or ray://HOST:PORT; needs ray"
+    parser.add_argument("--ray", metavar="ADDRESS", help=f"measure on all nodes of a Ray cluster: {address}")
+
+
+def measure_all(options: argparse.Namespace, plan: SweepPlan) -> None:
+    """Measure what the CSV file does not have yet; print rows, a conclusion and where the rows are.
+
+    Raises:
+        InputError: as the sweep; or rows or figures cannot be written.
+        KeyboardInterrupt: stopped with Ctrl-C; its text says what is saved and how to go on.
+    """
+    if options.plots:
+        check_plots(options.plots)
+    from specviz.measure.sweep.table import SweepFile, frame_of  # only what measures waits for its imports
+
+    file = SweepFile(options.csv)
+    before = len(file.rows)
+    try:
+        _measure(options, plan, file)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(file, before, options.csv)) from None
+    except NoNodeLeft as error:
+        raise InputError(f"{error}; {_how_to_go_on(file, before, options.csv)}") from None
+    from specviz.measure.sweep.sentences import conclusions  # takes pandas, which only the end needs
+
+    frame = frame_of(file.rows)
+    said = [*conclusions(frame), *_left_out(options.prompts_file)]
+    if write_json(options.json, json.dumps({"rows": list(map(as_json, file.rows)), "conclusion": said}, indent=2)):
+        if before == len(file.rows):
+            say(f"Nothing left to measure: {options.csv} holds all rows.")
+        print_rows(file.rows)
+        say()
+        for sentence in said:
+            say(sentence)
+    if options.plots:
+        for path in write_plots(options.plots, frame):
+            note(f"wrote {path}")
+
+
+def _measure(options: argparse.Namespace, plan: SweepPlan, file: "SweepFile") -> None:
+    with status_line(lines=True) as status:
+        rows = (
+            _rows_of_cluster(options, plan, file, status) if options.ray else _rows_of_here(options, plan, file, status)
+        )
+        for row in rows:
+            file.add(row)
+
+
+def _rows_of_here(
+    options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
+) -> "Iterator[SweepRow]":
+    """The rows that the file does not have yet, measured on this machine."""
+    load = PairLoader(options, max(plan.temperatures), status)
+    cells = plan.cells()
+    from specviz.measure.sweep import measure  # imports torch
+
+    yield from measure.sweep(cells, load, file.done, status.show)
+
+
+def _rows_of_cluster(
+    options: argparse.Namespace, plan: SweepPlan, file: "SweepFile", status: StatusLine
+) -> "Iterator[SweepRow]":
+    """The same, measured on the nodes of a Ray cluster. Nodes that were lost on the way are named at the end."""
+    address = parse_ray_address(options.ray)
+    check_ray()
+    load = PairLoader(options, max(plan.temperatures), StatusLine(None))
+    cells = plan.cells()
+    from specviz.measure.sweep.ray_nodes import ray_nodes  # imports torch
+
+    status.show(f"joining the Ray cluster at {address.text}")
+    lost: list[str] = []
+    try:
+        with ray_nodes(address, load, options.threads) as nodes:
+            yield from spread(cells, nodes, file.rows, status.show, lost.append)
+    finally:
+        for sentence in lost:
+            note(sentence)
+
+
+def _how_to_go_on(file: "SweepFile", before: int, path: Path | None) -> str:
+    """What to do after Ctrl-C, or when no node of a cluster is left."""
+    measured = f"measured now: {_counted(len(file.rows) - before)}"
+    if path is None:
+        return f"{measured}, not saved. With --csv PATH every row is saved, and the same command goes on."
+    return f"{measured}. {path} has {_counted(len(file.rows))}; the same command measures the rest."
+
+
+def _counted(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows} rows"
+
+
+@dataclass
+class PairLoader:
+    """Loads one pair after the other; all pairs share the target. With a silent status it can be sent to a node."""
+
+    options: argparse.Namespace
+    temperature: float  # the highest of the sweep
+    status: StatusLine
+    target: "LoadedModel | None" = None
+
+    def __call__(self, pair: SweepPair) -> "tuple[LoadedModel, Loaded]":
+        one = {"draft": pair.draft, "temperature": self.temperature}
+        self.target, loaded = load_models(argparse.Namespace(**{**vars(self.options), **one}), self.status, self.target)
+        return self.target, loaded
+
+
+def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
+    """The prompts of a file; a note on standard error for each line that cannot be used.
+
+    Raises:
+        InputError: it cannot be read, or has no prompt.
+    """
+    file = read_prompt_file(path)
+    for problem in file.problems:
+        note(problem)
+    return file.prompts
+
+
+def _left_out(path: Path | None) -> list[str]:
+    """What the conclusion does not cover."""
+    problems = read_prompt_file(path).problems if path else ()
+    return [f"{path}: {problem}" for problem in problems]
+
+
+def draft_lengths(text: str) -> tuple[int, ...]:
+    """The lengths in a list with commas.
+
+    Raises:
+        InputError: one of them is no draft length.
+    """
+    lengths = listed("--draft-lengths", "whole numbers", text, int)
+    if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
+        raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
+    return lengths
+
+
+def listed(option: str, what: str, text: str, parse: Callable[[str], Value]) -> tuple[Value, ...]:
+    """The values in a list with commas, each once.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
+    try:
+        return tuple(dict.fromkeys(parse(part.strip()) for part in text.split(",")))
+    except (ValueError, KeyError):
+        raise InputError(f"{option} takes {what} with commas between, not {text!r}.") from None
+
+
+def print_rows(rows: "Sequence[SweepRow]") -> None:
+    """All rows as a table: those that the file had before, too."""
+    varied = [column for column in VARIED if len({getattr(row, column) for row in rows}) > 1]
+    columns = (SHOWN[0], *varied, *SHOWN[1:])
+    print_table(columns, ([getattr(row, column) for column in columns] for row in rows))
+
+
+def _sweep_options(parser: argparse.ArgumentParser) -> None:
     add_pair(parser, drafts="append")
-    _add_sweep_options(parser)
-    add_results(parser)
-    add_json(parser)
-    parser.set_defaults(command=sweep)
-
-
-def sweep(options: argparse.Namespace) -> None:
-    """Measure what the CSV file does not have yet, and print or write the rows."""
-    measure_all(options, sweep_plan(options, settings_of(options)))
-
-
-def _add_sweep_options(parser: argparse.ArgumentParser) -> None:
-    """Everything that a sweep varies."""
     known = ", ".join(workload.name for workload in WORKLOADS)
     names = f"of {known} (default: all; none with --prompts-file)"
     parser.add_argument("--workload", nargs="+", action="extend", metavar="NAME", help=names)
@@ -53,6 +206,12 @@ def _add_sweep_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedules", default="fixed", metavar="S,S,...", help=f"of {', '.join(DRAFT_SCHEDULES)}")
     both = "measure prompts that have a grammar both with and without it"
     parser.add_argument("--constrained", action="store_true", help=both)
+    add_results(parser)
+
+
+def sweep(options: argparse.Namespace) -> None:
+    """Measure what the CSV file does not have yet, and print or write the rows."""
+    measure_all(options, sweep_plan(options, settings_of(options)))
 
 
 def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPlan:
@@ -61,7 +220,7 @@ def sweep_plan(options: argparse.Namespace, settings: DecodeSettings) -> SweepPl
     Raises:
         InputError: a value cannot be used; the sentence names the option.
     """
-    drafts = [LOOKUP if draft == PROMPT_LOOKUP else draft for draft in dict.fromkeys(options.draft)]
+    drafts = [*dict.fromkeys(options.draft)]
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
         temperatures = listed("--temperatures", "numbers", options.temperatures, float)
@@ -91,3 +250,16 @@ def _workload(name: str) -> Workload:
     if workload is None:
         raise InputError(f"There is no workload {name!r}: use {', '.join(known.name for known in WORKLOADS)}.")
     return workload
+
+
+COMMAND = Command(
+    "sweep",
+    "measure workloads, drafts and settings against each other",
+    sweep,
+    _sweep_options,
+    (
+        "--target wren-base --draft wren-nano --draft prompt-lookup --workload story copy --csv sweep.csv",
+        "--target wren-base --draft wren-nano --prompts-file prompts.txt --draft-lengths 2,4,6 --plots figures",
+        "--target wren-base --draft wren-nano --csv sweep.csv --ray 10.0.0.5:6379",
+    ),
+)

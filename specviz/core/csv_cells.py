@@ -17,5 +17,4 @@ def marked(text: str) -> str:
 
 
 def unmarked(cell: str) -> str:
-    """The text that `marked` made this cell from."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell

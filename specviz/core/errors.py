@@ -1,6 +1,11 @@
 """The only kind of error that a visitor sees: a sentence about the input."""
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from pydantic import ValidationError
 
 FOLDERS = re.compile(
     r"(?<![\w.:/\\~])(?:~|[A-Za-z]:)?[/\\](?:[^\s'\"`,;:()<>/\\]+[/\\])*(?=[^\s'\"`,;:()<>/\\])"
@@ -14,6 +19,54 @@ class InputError(ValueError):
     """
 
 
+class DisturbedError(InputError):
+    """The input is good, but the machine was too busy to be measured; the command line exits with status 1."""
+
+
 def without_folders(sentence: str) -> str:
     """The sentence with the last part of each absolute path only: visitors need not know the server's folders."""
     return FOLDERS.sub("", sentence)
+
+
+MOST_PROBLEMS = 10  # are named; a file with more is probably another kind of file
+LONGEST_PLACE, LONGEST_REASON = 120, 200  # characters
+LONGEST = 800  # characters of a list of problems
+WHOLE = "the file"  # the place of a problem that no field has
+
+
+class Problem(NamedTuple):
+    """A field that cannot be used."""
+
+    where: str  # a path like rounds.0.drafted
+    what: str
+
+
+def problems_of(error: ValidationError, before: str = "") -> list[Problem]:
+    """What pydantic found; `before` is the path of the value it read."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    return [Problem(_path(before, each["loc"]), _reason(each["msg"])) for each in found]
+
+
+def in_a_sentence(kind: str, problems: Iterable[Problem]) -> str:
+    """ "The trace is not valid at a: …." or, of several, "The trace is not valid at 2 places: a: …; b: …." """
+    named = list(islice(dict.fromkeys(problems), MOST_PROBLEMS + 1))
+    if len(named) == 1:
+        return f"The {kind} is not valid at {_said(named[0])}."
+    shown = [_said(problem) for problem in named[:MOST_PROBLEMS]]
+    while len("; ".join(shown)) > LONGEST:
+        shown.pop()
+    places = f"more than {MOST_PROBLEMS}" if len(named) > MOST_PROBLEMS else str(len(named))
+    rest = "; and so on" if len(shown) < len(named) else ""
+    return f"The {kind} is not valid at {places} places: {'; '.join(shown)}{rest}."
+
+
+def _said(problem: Problem) -> str:
+    return f"{problem.where[:LONGEST_PLACE]}: {problem.what[:LONGEST_REASON]}"
+
+
+def _path(before: str, parts: Sequence[int | str]) -> str:
+    return ".".join(filter(None, (before, *map(str, parts)))) or WHOLE
+
+
+def _reason(message: str) -> str:
+    return message.removeprefix("Value error, ").rstrip(".")

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and leave nothing behind on a full disk."""
+"""Where the app's own files are, and how a file is replaced in one step."""
 
 import os
 import tempfile
@@ -37,3 +37,16 @@ def _remove_abandoned(folder: Path) -> None:
         with suppress(OSError):
             if time.time() - file.stat().st_mtime > _ABANDONED:
                 file.unlink()
+
+
+PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED = (PACKAGE / "assets").is_dir()
+
+# Bundled models, recorded runs, and the components' JavaScript and styles.
+ASSETS = (PACKAGE if _INSTALLED else PACKAGE.parent) / "assets"
+# What benchmarks measured, where a page shows it.
+RESULTS = PACKAGE / "results" if _INSTALLED else PACKAGE.parent / "benchmarks" / "results"
+# The loop that decodes several texts at once, as a page shows it; the app does not run it.
+BATCH_CODE = (PACKAGE if _INSTALLED else PACKAGE.parent) / "benchmarks" / "batching" / "rounds.py"
+# The folder that Streamlit runs: app.py, pages/, .streamlit/config.toml, and static/, which the app fills.
+APP_FOLDER = PACKAGE / "webapp" if _INSTALLED else PACKAGE.parent

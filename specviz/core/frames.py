@@ -17,6 +17,7 @@ TOKEN_COLUMNS = {
     "q": "float64",
     "u": "float64",
     "accept_prob": "float64",
+    "parent": "Int64",
 }
 ROUND_COLUMNS = {
     "round": "int64",
@@ -47,6 +48,8 @@ def token_frame(rounds: Iterable[Round]) -> pd.DataFrame:
         p, q: the probability that the target and the draft gave the token, from 0 to 1.
         u: the random number that decided; a token is accepted where u < accept_prob.
         accept_prob: the probability of accepting the token.
+        parent: in a tree, the drafted token that it follows, counted from the round's first as 0; -1 is the text. NA in
+            a chain, and for a token that the target added.
 
     p, q, u and accept_prob are NaN where the run has none: recording was off, the run was greedy (u), the token was
     discarded (u, accept_prob) or added by the target (q, u, accept_prob). A run of the target alone has no rows.
@@ -76,10 +79,11 @@ def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> pd.DataFrame
 def _token_rows(round: Round) -> Iterator[tuple[Any, ...]]:
     for depth, token in zip(round.depths, round.drafted, strict=True):
         probabilities = token.target_prob, token.draft_prob, token.u, token.accept_prob
-        yield round.index, depth + 1, token.status, token.id, token.shown, *probabilities
+        yield round.index, depth + 1, token.status, token.id, token.shown, *probabilities, token.parent
     added = round.emitted
     if added.kind != "none":
-        yield round.index, round.accepted + 1, round.added, added.id, added.text, added.target_prob, None, None, None
+        known = round.added, added.id, added.text, added.target_prob
+        yield round.index, round.accepted + 1, *known, None, None, None, None
 
 
 def _round_row(round: Round) -> tuple[Any, ...]:

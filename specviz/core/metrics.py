@@ -42,7 +42,6 @@ class Counts:
         return self.emitted / self.rounds if self.rounds else None
 
     def plus(self, round: Round) -> "Counts":
-        """These counts with one more round."""
         statuses = [token.status for token in round.drafted]  # once: a page counts the rounds of a long run many times
         accepted = statuses.count("accepted")
         return Counts(
@@ -56,7 +55,6 @@ class Counts:
 
 
 def count(rounds: Sequence[Round]) -> Counts:
-    """The counts of these rounds."""
     counts = Counts()
     for round in rounds:
         counts = counts.plus(round)
@@ -137,7 +135,6 @@ class Running:
 
 
 def running(trace: Trace) -> list[Running]:
-    """The state after each round."""
     states: list[Running] = []
     counts = Counts()
     seconds: float | None = 0.0

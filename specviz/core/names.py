@@ -10,6 +10,12 @@ def short_name(name: str) -> str:
     return name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or name if is_path(name) else name
 
 
+def first_words(text: str, characters: int) -> str:
+    """The beginning of a text in one line, with a sign where it goes on."""
+    line = " ".join(text.split())
+    return f"{line[:characters]}{'…' if len(line) > characters else ''}"
+
+
 def is_path(name: str) -> bool:
     """Whether it names a folder or a file by its form, whether or not there is one."""
     path = name.replace("\\", "/")
@@ -17,6 +23,53 @@ def is_path(name: str) -> bool:
 
 
 def pair_name(trace: Trace) -> str:
-    """Draft → target."""
     draft = trace.drafter.asked_as if trace.drafter else "no draft"
     return f"{short_name(draft)} → {short_name(trace.target.name)}"
+
+
+CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+CARDINALS += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
+
+
+def in_words(number: int) -> str:
+    """A small number as a word; figures for a larger one."""
+    return CARDINALS[number] if number < len(CARDINALS) else str(number)
+
+
+def _in_figures(number: int) -> str:
+    """17th, 21st, 22nd: numbers above 13."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
+ORDINALS += ["ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"]
+ORDINALS += [_in_figures(number) for number in range(17, 65)]  # a round of another system may draft 64 tokens
+
+
+WORDS = {"light": "specviz's own forward pass", "transformers": "transformers' forward pass"}
+PROCESSOR = "the processor"
+
+
+def forward_in_words(trace: Trace) -> str:
+    """The end of a sentence that says what was measured; empty where the trace does not report it."""
+    return ", ".join(filter(None, (_program(trace), _device(trace))))
+
+
+def _program(trace: Trace) -> str:
+    target = WORDS.get(trace.target.forward or "")
+    draft = WORDS.get(trace.drafter.forward or "") if trace.drafter else None
+    if target is None:
+        return ""
+    if draft is None or draft == target:
+        return f"with {target}"
+    return f"the target with {target}, the draft with {draft}"
+
+
+def _device(trace: Trace) -> str:
+    """The GPU, and who used it; empty without one. A draft without weights is computed by the processor: not said."""
+    target, drafter = trace.target.device, trace.drafter
+    draft = drafter.device if drafter and drafter.parameters else target
+    if target == draft:
+        return f"on {target}" if target else ""
+    return f"the target on {target or PROCESSOR}, the draft on {draft or PROCESSOR}"

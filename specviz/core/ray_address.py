@@ -1,4 +1,4 @@
-"""Where a Ray cluster is: the words that `--ray` and SPECVIZ_ENGINES take. Ray itself is not imported here."""
+"""Where a Ray cluster is: the words that `--ray` takes. Ray itself is not imported here."""
 
 import re
 from dataclasses import dataclass

@@ -70,12 +70,10 @@ class ReplayedRound:
     token_id: int | None  # the target's own token; None after an accepted end of text
 
     def count(self, status: Status) -> int:
-        """Number of guesses with this status."""
         return sum(guess.status == status for guess in self.guesses)
 
     @property
     def emitted(self) -> int:
-        """Number of tokens it adds to the output."""
         return self.count("accepted") + (self.token_id is not None)
 
 
@@ -152,7 +150,6 @@ def tails_of(trace: Trace) -> dict[int, list[int]]:
 
 
 def counts_of(rounds: Sequence[ReplayedRound]) -> Counts:
-    """The counts of these rounds."""
     return Counts(
         rounds=len(rounds),
         drafted=sum(len(round.guesses) for round in rounds),
@@ -194,7 +191,6 @@ _DRAFT_GUESSES: TypeAdapter[DraftGuesses] = TypeAdapter(DraftGuesses)
 
 
 def dump_draft_guesses(draft_guesses: DraftGuesses) -> str:
-    """The guesses as JSON text."""
     return _DRAFT_GUESSES.dump_json(draft_guesses).decode()
 
 
@@ -222,5 +218,4 @@ class Prospect:
     ends: list[int]  # the token that ended the output; empty if the length did
 
     def replay(self, draft_length: int) -> list[ReplayedRound]:
-        """The rounds at this draft length."""
         return replay(self.draft_guesses, draft_length, self.max_new_tokens, self.ends)

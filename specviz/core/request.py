@@ -1,14 +1,13 @@
 """What a visitor asks for: models, prompt and settings of one run. Links, pages and the engine all use it."""
 
-import re
+import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
-from specviz.core.errors import InputError
-from specviz.core.settings import DecodeSettings
+from specviz.core.setting import Setting, table_of
+from specviz.core.settings import SETTINGS, DecodeSettings
 
-PROMPT_LOOKUP = "lookup"  # the draft that needs no model
-EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
 DEFAULT_TARGET = "wren-base"
 DEFAULT_DRAFT = "wren-nano"
 
@@ -21,20 +20,77 @@ class RunRequest:
 
     prompt: str
     target: str = DEFAULT_TARGET
-    draft: str = DEFAULT_DRAFT  # a model's or a head's name, an early exit, or PROMPT_LOOKUP
-    precision: Precision = "exact"
+    draft: str = DEFAULT_DRAFT  # a model's or a head's name, or a method's: see `core/drafters.py`
+    precision: Annotated[
+        Precision,
+        Setting(
+            label="Number format",
+            help="float32 is exact. bfloat16 can be faster, but then one pass over many tokens rounds differently from "
+            "a pass over one, and nearly equal tokens may be chosen differently.",
+            labels={"exact": "Exact: float32", "fast": "Fast: whichever is faster on this machine"},
+            link="dtype",
+            control="precision",
+            flag="",
+        ),
+    ] = "exact"
     settings: DecodeSettings = field(default_factory=DecodeSettings)
 
+    @classmethod
+    def of(cls, prompt: str, target: str, draft: str, shown: Mapping[str, Any]) -> Self:
+        """The request that links and controls hold.
 
-def exit_layers(draft: str) -> int | None:
-    """How many of the target's layers an early exit takes; None: the name is another drafter's.
+        Args:
+            prompt: the text.
+            target: a model's name.
+            draft: as the attribute.
+            shown: for each row of `SHOWN` what the link or the control holds, by `Setting.on_page`.
 
-    Raises:
-        InputError: there is no number of layers in it.
-    """
-    if not draft.startswith(EARLY_EXIT):
-        return None
-    number = draft.removeprefix(EARLY_EXIT)
-    if not re.fullmatch(r"[1-9][0-9]{0,2}", number):
-        raise InputError(f"An early exit takes a number of layers, like {EARLY_EXIT}2, not {number[:20]!a}.")
-    return int(number)
+        Raises:
+            InputError: the settings do not go together.
+        """
+        values = {row.name: row.taken(shown[row.on_page]) for row in SHOWN.values()}
+        return cls(prompt, target, draft, values.pop("precision"), DecodeSettings(**values))
+
+    def shown(self) -> dict[str, Any]:
+        """What links and controls hold of this request's settings, by `Setting.on_page`."""
+        return {
+            row.on_page: row.shown(getattr(self if row.name == "precision" else self.settings, row.name))
+            for row in SHOWN.values()
+        }
+
+
+# What links and controls hold, in their order: the settings that have a name in links, and the number format.
+SHOWN = {name: row for name, row in (SETTINGS | table_of(RunRequest)).items() if row.link}
+
+
+def is_locked(row: Setting, shown: Mapping[str, Any]) -> bool:
+    """Whether another setting of what a link or a page's controls hold keeps this one at its default."""
+    lock = SHOWN.get(row.locked_by)
+    return lock is not None and lock.taken(shown[lock.on_page]) != lock.default
+
+
+def unlocked(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """What links and controls hold, with each locked setting at its default."""
+    defaults = {row.on_page: row.shown(row.default) for row in SHOWN.values() if is_locked(row, shown)}
+    return {**shown, **defaults}
+
+
+MAX_PROMPT_CHARACTERS = 20_000  # far more than any bundled context window; it stops a pasted megabyte
+
+
+def prompt_problem(text: str) -> str | None:
+    """One sentence that says why `text` cannot be a prompt; None if it can."""
+    if len(text) > MAX_PROMPT_CHARACTERS:
+        return f"The prompt is too long: {len(text):,} characters, and at most {MAX_PROMPT_CHARACTERS:,} are allowed."
+    if not text.strip():
+        return "The prompt is empty: write a few words for the models to continue."
+    if not any(map(_visible, text)):
+        return "The prompt contains only control characters: write a few words for the models to continue."
+    if any(unicodedata.category(character) == "Cs" for character in text):
+        return "The prompt contains half a character (a lone surrogate) and cannot be read as text."
+    return None
+
+
+def _visible(character: str) -> bool:
+    """Not a control, format, surrogate or unassigned character (C), nor any kind of space (Z)."""
+    return unicodedata.category(character)[0] not in "CZ"

@@ -4,12 +4,15 @@ The dataclasses mirror the trace file field by field; `specviz.core.trace` holds
 """
 
 import operator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import FailFast, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from specviz.core.errors import InputError
+from specviz.core.outside import AtMost
 
 Status = Literal["accepted", "rejected", "discarded", "not taken"]  # the last: a node of a tree, never judged
 EmittedKind = Literal["correction", "bonus", "none"]  # as the trace file has it
@@ -54,7 +57,7 @@ class DraftedToken:
     draft_prob: Probability | None = None  # None also for a draft with another tokenizer: it has no such token
     accept_prob: Probability | None = None  # None for a discarded token: it was never judged
     u: Probability | None = None  # the number drawn; None when greedy
-    candidates: Annotated[list[Candidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
+    candidates: Annotated[list[Candidate], AtMost(MAX_CANDIDATES)] = field(default_factory=list)
     parent: Parent = None
 
     @property
@@ -71,10 +74,8 @@ class EmittedToken:
     id: TokenId | None = None  # None without a token, or where another system does not report it
     text: Piece = ""
     target_prob: Probability | None = None
-    candidates: Annotated[list[Candidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(default_factory=list)
-    residual_top: Annotated[list[ResidualCandidate], FailFast(), Field(max_length=MAX_CANDIDATES)] = field(
-        default_factory=list
-    )
+    candidates: Annotated[list[Candidate], AtMost(MAX_CANDIDATES)] = field(default_factory=list)
+    residual_top: Annotated[list[ResidualCandidate], AtMost(MAX_CANDIDATES)] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +86,13 @@ class Round:
     draft_seconds: Seconds | None  # None where another system wrote the run and does not report it
     verify_seconds: Seconds | None
     overhead_seconds: Seconds | None  # the rest of the round, without recording
-    drafted: Annotated[list[DraftedToken], FailFast(), Field(max_length=64)]
+    drafted: Annotated[list[DraftedToken], AtMost(64)]
     emitted: EmittedToken
     # What a draft with another tokenizer wrote, in its own tokens. The file leaves out an empty list.
-    draft_tokens: Annotated[list[Piece], FailFast(), Field(max_length=64, exclude_if=operator.not_)] = field(
-        default_factory=list
-    )
+    draft_tokens: Annotated[list[Piece], AtMost(64), Field(exclude_if=operator.not_)] = field(default_factory=list)
 
     @property
     def accepted(self) -> int:
-        """Number of drafted tokens that survived."""
         return sum(token.status == "accepted" for token in self.drafted)
 
     @property
@@ -109,7 +107,6 @@ class Round:
 
     @property
     def is_tree(self) -> bool:
-        """Whether the draft is a tree."""
         return bool(self.drafted) and self.drafted[0].parent is not None
 
     @property
@@ -174,10 +171,75 @@ _ROUND: TypeAdapter[Round] = TypeAdapter(Round)
 
 
 def dump_round(round: Round) -> str:
-    """One round as the trace file writes it."""
     return _ROUND.dump_json(round).decode()
 
 
 def parse_round(text: str | bytes) -> Round:
     """The round `dump_round` wrote; types and ranges are checked, its place in a trace is not."""
     return _ROUND.validate_json(text)
+
+
+def round_problems(round: Round) -> Iterator[str]:
+    """Fields that contradict each other, each as the end of a sentence that begins with the round."""
+    kind = round.emitted.kind
+    if kind == "none" and round.emitted.id is not None:
+        yield f"emits kind {kind!r} with id {round.emitted.id}"
+    if kind == "none" and not round.accepted:
+        yield "emits nothing"
+    yield from _tree_problems(round) if round.is_tree else _chain_problems(round)
+
+
+def _chain_problems(round: Round) -> Iterator[str]:
+    if any(token.parent is not None for token in round.drafted):
+        yield "has tokens with a parent and tokens without one"
+    statuses = [token.status for token in round.drafted]
+    in_order = ["accepted"] * round.accepted + ["rejected"] * round.rejected + ["discarded"] * round.discarded
+    if statuses != in_order or round.rejected > 1:
+        yield "has statuses out of order"
+    kind = round.emitted.kind
+    if (kind == "correction") != (round.rejected == 1):
+        yield f"emits kind {kind!r} with {round.rejected} rejected"
+    if round.discarded and not round.rejected and kind != "none":
+        yield "discards tokens without a rejection or an end of text"
+
+
+def _tree_problems(round: Round) -> Iterator[str]:
+    """The accepted nodes are one path; only its nodes' children were judged; siblings are different tokens."""
+    if problem := _wrong_parent(round.drafted):
+        yield problem
+        return
+    path = [-1, *(place for place, token in enumerate(round.drafted) if token.status == "accepted")]
+    for parent, node in pairwise(path):
+        if round.drafted[node].parent != parent:
+            yield f"accepts drafted.{node}, which does not follow the accepted path"
+    judged = path[:-1] if round.emitted.kind == "none" else path
+    for place, token in enumerate(round.drafted):
+        if token.status == "discarded":
+            yield f"discards drafted.{place}: a node of a tree that was not judged has status 'not taken'"
+        if token.status == "rejected" and token.parent not in judged:
+            yield f"rejects drafted.{place}, which does not follow an accepted token"
+    yield from _end_problems(round, path[-1])
+
+
+def _wrong_parent(drafted: list[DraftedToken]) -> str | None:
+    seen = set[tuple[int, int]]()  # of the tokens whose ids are reported
+    for place, token in enumerate(drafted):
+        if token.parent is None:
+            return "has tokens with a parent and tokens without one"
+        if token.parent >= place:
+            return f"has drafted.{place} before its parent {token.parent}"
+        if (token.parent, token.id) in seen:
+            return f"has drafted.{place} twice: a sibling has its id"
+        if token.id is not None:
+            seen.add((token.parent, token.id))
+    return None
+
+
+def _end_problems(round: Round, last: int) -> Iterator[str]:
+    """A correction comes where every child was rejected, a bonus where there is no child."""
+    statuses = {token.status for token in round.drafted if token.parent == last}
+    kind = round.emitted.kind
+    if kind == "correction" and statuses != {"rejected"}:
+        yield "emits kind 'correction', but not every token at its place is rejected"
+    if kind == "bonus" and statuses:
+        yield "emits kind 'bonus' at a place where tokens were drafted"

@@ -9,7 +9,6 @@ Steps = Generator[None, None, T]
 
 
 def result_of(steps: Steps[T]) -> T:
-    """Do all the work without a pause."""
     while True:
         try:
             next(steps)

@@ -1,11 +1,12 @@
 """The terms of a predicted speedup: what limits it, and where it breaks even. Modelled, never measured."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median_high
 from typing import Literal
 
 from specviz.core import metrics
+from specviz.core.drafters import method_of
 from specviz.core.theory import break_even_acceptance, expected_tokens, realistic_speedup, verification_steps
 from specviz.core.trace import Round, Trace
 
@@ -41,6 +42,7 @@ class Terms:
     verification: float  # v at draft_length + 1
     overhead: float  # o
     counted: Counted | None = None  # None: every round drafts draft_length tokens
+    of_rounds: float | None = field(default=None, compare=False)  # of its very rounds, at these costs
 
     @property
     def tokens(self) -> float:
@@ -49,7 +51,6 @@ class Terms:
 
     @property
     def drafted(self) -> float:
-        """Drafted tokens a round."""
         return self.counted.drafted if self.counted else self.draft_length
 
     @property
@@ -76,9 +77,14 @@ class Terms:
         return realistic_speedup(self.alpha, self.draft_length, self.cost_ratio, self.verification, self.overhead)
 
     @property
+    def at_costs(self) -> float:
+        """What the rounds gain at these costs: of themselves where they are known, else `speedup`. Modelled."""
+        return self.speedup if self.of_rounds is None else self.of_rounds
+
+    @property
     def by_formula(self) -> "Terms":
         """The same with E(γ), as if every round drafted `draft_length` tokens."""
-        return replace(self, counted=None)
+        return replace(self, counted=None, of_rounds=None)
 
     @property
     def break_even(self) -> float | None:
@@ -114,13 +120,14 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
     draft_length = median_high(round.depth for round in trace.rounds if round.drafted)
     verification = verification_steps(costs.verification, draft_length + 1)
     counted = counted_of(trace.rounds, costs) if lengths_differ(trace) else None
-    return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead, counted)
+    of_rounds = metrics.speedup_at(trace.rounds, costs)
+    return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead, counted, of_rounds)
 
 
 def lengths_differ(trace: Trace) -> bool:
     """Whether E(γ) does not describe the drafts: prompt lookup, trees, or a schedule that chooses the length."""
-    lookup = trace.drafter is not None and trace.drafter.kind == "prompt-lookup"
-    return lookup or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None
+    fewer = trace.drafter is not None and not method_of(trace.drafter.kind).fills
+    return fewer or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None
 
 
 def counted_of(rounds: Sequence[Round], costs: metrics.Costs) -> Counted:

@@ -15,13 +15,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from pydantic import FailFast, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.core.errors import InputError
-from specviz.core.outline import missing_fields, read_outline
-from specviz.core.problems import MOST_PROBLEMS, WHOLE, Problem, in_a_sentence, problems_of
-from specviz.core.request import PROMPT_LOOKUP
-from specviz.core.round_checks import round_problems
+from specviz.core.drafters import method_of
+from specviz.core.errors import MOST_PROBLEMS, WHOLE, InputError, Problem, in_a_sentence, problems_of
+from specviz.core.outside import AtMost, Shape, missing_fields, outside, values_in
 from specviz.core.rounds import (
     Candidate,
     DraftedToken,
@@ -36,12 +34,20 @@ from specviz.core.rounds import (
     TokenId,
     dump_round,
     parse_round,
+    round_problems,
 )
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.tree_shape import MAX_NODES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Of traces the shortest have 12 bytes and more a value, 14.5 a field (22 with probabilities), 16 a list or an object,
+# 39 an object, and 13 fields in one object.
+SHAPE = Shape("trace", value=7, field=14, bracket=14, braces=32, fields=64)
+# A model of single bytes has short ids and pieces: a long prompt of it is half a megabyte with 4 bytes a value.
+FILE_SHAPE = replace(SHAPE, free=10**6)
+
 
 __all__ = [  # also the parts of a round: readers of a trace need both
     "Autoregressive",
@@ -75,7 +81,6 @@ __all__ = [  # also the parts of a round: readers of a trace need both
 SCHEMA: Literal[2] = 2  # what is written; schema 1 is the same without trees, joint verification and heads
 SCHEMAS = (1, 2)  # what is read
 MAX_TOKENS = 65_536  # in a prompt or an output
-NAMED = ("model", "eagle", "medusa", "early-exit")  # kinds of drafters that have a name of their own
 
 Name = Annotated[str, Field(max_length=300)]
 Text = Annotated[str, Field(max_length=2_000_000)]
@@ -105,7 +110,6 @@ class ModelInfo:
     device: Device = None
 
     def as_drafter(self, kind: str) -> "DrafterInfo":
-        """This model as what drafted."""
         return DrafterInfo(kind, self.name, self.parameters, self.dtype, self.weights_hash, self.forward, self.device)
 
 
@@ -113,7 +117,7 @@ class ModelInfo:
 class DrafterInfo:
     """Who drafted: a model, or a rule without a model (the model fields are then None)."""
 
-    kind: Name  # "model", "prompt-lookup", "eagle", "medusa", "early-exit", "person", or "other"
+    kind: Name  # of a method of `core/drafters.py`, or what another program calls its own
     name: Name
     parameters: Annotated[int, Field(ge=0)] | None = None
     dtype: Name | None = None
@@ -124,7 +128,8 @@ class DrafterInfo:
     @property
     def asked_as(self) -> str:
         """The name that a request asks for it by, see `RunRequest.draft`."""
-        return PROMPT_LOOKUP if self.kind == "prompt-lookup" else self.name
+        method = method_of(self.kind)
+        return self.name if method.takes else method.name or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +137,8 @@ class Prompt:
     """The prompt as text and as the target's tokens."""
 
     text: Text
-    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]  # empty: not reported
-    tokens: Annotated[list[Piece], FailFast(), Field(max_length=MAX_TOKENS)]  # one display text per id
+    token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty: not reported
+    tokens: Annotated[list[Piece], AtMost(MAX_TOKENS)]  # one display text per id
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +153,8 @@ class PrefillSeconds:
 class Autoregressive:
     """The run for comparison: the target alone, one token a step."""
 
-    seconds_per_token: Annotated[list[Seconds], FailFast(), Field(max_length=MAX_TOKENS)]
-    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]
+    seconds_per_token: Annotated[list[Seconds], AtMost(MAX_TOKENS)]
+    token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]
     # Whether it took turns with the rounds: as many tokens after each round. The file leaves out a False.
     alternating: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
@@ -158,7 +163,7 @@ class Autoregressive:
 class Output:
     """The text that the run wrote, without the prompt."""
 
-    token_ids: Annotated[list[TokenId], FailFast(), Field(max_length=MAX_TOKENS)]  # empty where they are not reported
+    token_ids: Annotated[list[TokenId], AtMost(MAX_TOKENS)]  # empty where they are not reported
     text: Text
     # None only during the run: never in a file. "other": another system wrote the run, and stopped it otherwise.
     stopped_by: Literal["length", "eos", "other"] | None
@@ -169,8 +174,8 @@ class Imported:
     """The system that wrote a run, if it was not this program."""
 
     system: Name  # with its version where the record has one
-    notes: Annotated[list[Text], FailFast(), Field(max_length=20)]  # sentences: how the record was read
-    unknown: Annotated[list[Name], FailFast(), Field(max_length=20)]  # settings that it does not report
+    notes: Annotated[list[Text], AtMost(20)]  # sentences: how the record was read
+    unknown: Annotated[list[Name], AtMost(20)]  # settings that it does not report
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +190,7 @@ class Trace:
     settings: DecodeSettings
     prompt: Prompt
     prefill_seconds: PrefillSeconds
-    rounds: Annotated[list[Round], FailFast(), Field(max_length=MAX_TOKENS)]
+    rounds: Annotated[list[Round], AtMost(MAX_TOKENS)]
     autoregressive: Autoregressive | None
     output: Output
     imported: Annotated[Imported | None, Field(exclude_if=lambda imported: imported is None)] = None
@@ -229,25 +234,24 @@ class Limits:
 
     megabytes: int
     rounds: int
-    dense: bool  # whether it may have many values for its size, which then take much memory
+    drafted: int  # tokens of all rounds, where another system's record counts them
+    shape: Shape
 
     @property
     def bytes(self) -> int:
-        """The largest size."""
         return self.megabytes * 10**6
 
 
-FILE = Limits(megabytes=32, rounds=MAX_TOKENS, dense=True)  # on the command line
-UPLOAD = Limits(megabytes=4, rounds=2_000, dense=False)  # on a server that others use too
+FILE = Limits(megabytes=32, rounds=MAX_TOKENS, drafted=240_000, shape=FILE_SHAPE)  # on the command line
+UPLOAD = Limits(megabytes=4, rounds=2_000, drafted=24_000, shape=SHAPE)  # on a server that others use too
 SMALL_FILE = 250_000  # bytes: every problem in it is looked for; in a larger one that would take much memory
 
 
-_TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
-_ROUND: TypeAdapter[Round] = TypeAdapter(Round)
+_TRACE: TypeAdapter[Trace] = outside(Trace)
+_ROUND: TypeAdapter[Round] = outside(Round)
 
 
 def dump_trace(trace: Trace) -> str:
-    """The trace file's JSON text."""
     return _TRACE.dump_json(trace).decode()
 
 
@@ -270,7 +274,7 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     """Check a trace file's content: size, schema version, types, ranges, bookkeeping.
 
     Reading a trace takes about 7 times its size in memory; a hostile upload at most 10 times, see
-    `specviz.core.outline`.
+    `specviz.core.trace`.
 
     Raises:
         InputError: one sentence that says what is wrong and where: every wrong field of a small file.
@@ -279,9 +283,11 @@ def parse_trace(content: str | bytes, limits: Limits = FILE) -> Trace:
     raw = raw.removeprefix(BOM_UTF8)  # some editors write it
     if len(raw) > limits.bytes:
         raise InputError(f"The file is larger than {limits.megabytes} MB.")
-    outline = read_outline(raw, dense=limits.dense)
+    outline = values_in(raw, limits.shape)
     small = len(raw) <= SMALL_FILE
     _check_outline(outline, small=small)
+    if not small:
+        outline = None  # its memory is needed for the trace
     try:
         trace = _TRACE.validate_json(raw, strict=True)
     except ValidationError as error:
@@ -333,7 +339,7 @@ def _problems_in(shape: TypeAdapter[Any], value: object, where: str) -> list[Pro
 @cache
 def _fields_of_traces() -> dict[str, TypeAdapter[Any]]:
     hints = get_type_hints(Trace, include_extras=True)
-    return {name: TypeAdapter(hint) for name, hint in hints.items() if name != "rounds"}  # `_ROUND` reads those
+    return {name: outside(hint) for name, hint in hints.items() if name != "rounds"}  # `_ROUND` reads those
 
 
 def _bookkeeping_problems(trace: Trace) -> Iterator[str]:

@@ -1,26 +1,24 @@
 """The verdict: whether speculation helps here, how certain that is, and what limits it.
 
 The speedup of a verdict is always measured. The formula only explains it: which term limits it, and what breaks even.
+Where it cannot, the reason says so and names neither.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
-from statistics import fmean, median
-from typing import Literal
+from statistics import geometric_mean, median
 
 from specviz.core import metrics
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
+from specviz.core.judge import HELPS, HURTS, UNTOLD, Interval, Judgement, Label, if_timed_again, judge
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
 from specviz.core.trace import Trace
 
-Label = Literal["helps", "neutral", "hurts"]
-
-NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
 CONTRADICTS = 1.3  # measured and modelled speedup on different sides of 1; on a quiet machine they are within 1.25
 WIDE = 1.5  # high / low of an interval: wider ones come from a busy machine, see benchmarks/results/steadiness.json
 FAR = 2.0  # of a target step from the calibrated one
@@ -30,27 +28,32 @@ FAR = 2.0  # of a target step from the calibrated one
 class Verdict:
     """The conclusion from one or more measured pairs of runs."""
 
-    label: Label
-    certain: bool  # False: from one pair timed one after the other, or from times that disagree
+    judgement: Judgement
     reason: str  # one sentence
-    binding: Term | None  # None when nothing was drafted
-    break_even: float | None  # per judgement; None if no rate pays, nothing was drafted, or drafts differ in length
-    speedup: float  # measured
-    interval: tuple[float, float] | None = None  # 95 % of the speedup; None for a pair without one
+    binding: Term | None  # None when nothing was drafted, or the costs do not explain the speedup
+    break_even: float | None  # per judgement; None also if no rate pays, drafts differ in length, or it would mislead
+    interval: Interval | None = None  # 95 % of the speedup, as it was judged; None for a pair without one
     trusted: bool = True  # False: the machine was busy, so neither the speedup nor the label says anything
+    terms: Terms | None = None  # the costs that explain the label; None where they do not, or there are none
+
+    @property
+    def speedup(self) -> float:
+        """Measured."""
+        return self.judgement.speedup
+
+    @property
+    def label(self) -> Label:
+        return self.judgement.label
+
+    @property
+    def certain(self) -> bool:
+        """False: from one pair timed one after the other, from times that disagree, or on a busy machine."""
+        return self.trusted and self.judgement.certain
 
     @property
     def headline(self) -> str:
-        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" if that is not certain.
-
-        An interval far wider than the neutral band does not show that the two are equally fast.
-        """
-        if not self.trusted:
-            return f"Not trusted, {self.speedup:.2f}×"
-        even = "Too close to call" if self.interval else "Looks about even"
-        sure = {"helps": "Helps", "neutral": "About even", "hurts": "Hurts"}
-        unsure = {"helps": "Looks like it helps", "neutral": even, "hurts": "Looks like it hurts"}
-        return f"{(sure if self.certain else unsure)[self.label]}, {self.speedup:.2f}×"
+        """ "Helps, 1.90×", or "Looks like it helps, 1.90×" of a single pair."""
+        return self.judgement.headline if self.trusted else f"Not trusted, {self.speedup:.2f}×"
 
 
 def why_no_verdict(trace: Trace) -> str | None:
@@ -69,30 +72,24 @@ def why_no_verdict(trace: Trace) -> str | None:
 def verdict_of_run(trace: Trace, costs: metrics.Costs | None = None) -> Verdict | None:
     """The verdict on one run of one text; None where `why_no_verdict` has a reason.
 
-    Neutral where the 95 % interval of the timing (see `speedup_interval`) touches the band from 1 / 1.05 to 1.05. A run
-    whose decoders did not take turns has no interval: it is judged by size alone, and never certain. A reason is given
-    only where the costs explain the label. For `costs` see `terms_of`; calibrated ones far slower than the run itself
-    are not used, because then the machine was busy while it was calibrated.
+    It is judged by the 95 % interval of the timing (`speedup_interval`), widened by `if_timed_again`. A run whose
+    decoders did not take turns has no interval. For `costs` see `terms_of`; calibrated ones far slower than the run
+    itself are not used, because then the machine was busy while it was calibrated.
     """
     speedup = metrics.speedup(trace)
     if not speedup or why_no_verdict(trace):
         return None
-    interval = speedup_interval(trace)
+    timing = speedup_interval(trace)
+    interval = if_timed_again(timing) if timing else None
     if costs and _step(trace) * FAR < costs.step_seconds:
         costs = None
-    if _is_busy(trace, speedup, interval, costs):
-        return Verdict("neutral", False, _busy(trace, costs), None, None, speedup, interval, trusted=False)
-    label, certain = _judged_run(speedup, interval) if interval else (_label(speedup), False)
-    terms = terms_of(trace, costs)
-    verdict = _verdict(label, certain, speedup, interval, terms)
-    if terms is None or _side(terms.speedup, label) == label:
-        return verdict
-    return replace(
-        verdict, reason=f"{_accepted(terms)}. The costs of a typical round do not explain the measured speed."
-    )
+    if _is_busy(trace, speedup, timing, costs):
+        unknown = Judgement(UNTOLD, speedup, "interval")
+        return Verdict(unknown, _busy(trace, costs), None, None, interval, trusted=False)
+    return _verdict(judge(speedup, interval), interval, interval, terms_of(trace, costs))
 
 
-def _is_busy(trace: Trace, speedup: float, interval: tuple[float, float] | None, costs: metrics.Costs | None) -> bool:
+def _is_busy(trace: Trace, speedup: float, interval: Interval | None, costs: metrics.Costs | None) -> bool:
     """Whether the times of this run say more about the machine than about the two decoders."""
     if interval and interval[1] / interval[0] > WIDE:
         return True
@@ -110,39 +107,17 @@ def _step(trace: Trace) -> float:
     return median(plain.seconds_per_token) if plain and plain.seconds_per_token else 0.0
 
 
-def _judged_run(speedup: float, interval: tuple[float, float]) -> tuple[Label, bool]:
-    """The label of one run, and whether its times are certain.
-
-    A measurement of the same settings again differs by a few percent more than the interval says. So a label needs an
-    interval that lies outside the neutral band, not only beside 1: then the next measurement says the same.
-    """
-    low, high = interval
-    if low > NEUTRAL:
-        return "helps", True
-    if high < 1 / NEUTRAL:
-        return "hurts", True
-    return "neutral", _label(speedup) == "neutral" and high / low <= NEUTRAL**2
-
-
 def _busy(trace: Trace, costs: metrics.Costs | None) -> str:
     modelled = costs and metrics.speedup_at(trace.rounds, costs)
     known = f" At calibrated costs this run would be {modelled:.1f}×." if modelled else ""
     return f"This machine is busy: the measured speed cannot be trusted.{known}"
 
 
-def _side(speedup: float, label: Label) -> Label:
-    """The label that a modelled speedup supports: its side of 1; where neutral is asked for, also neutral."""
-    if label == "neutral":
-        return _label(speedup)
-    return "helps" if speedup > 1 else "hurts"
-
-
 def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict | None:
     """The verdict on repeats; `ratios` are autoregressive / speculative seconds, one a pair. None without any.
 
-    Helps or hurts if the 95 % interval of the speedup does not contain 1, else neutral. Neutral is certain if the whole
-    interval is from 1 / 1.05 to 1.05; otherwise the repeats are too few or too different. One pair is judged as in
-    `verdict_of_run`.
+    It is judged by the 95 % interval over the repeats. One pair has none. The costs are medians of few rounds, so they
+    explain a speedup in that interval widened by `if_timed_again`.
 
     Raises:
         InputError: a ratio is not a number above 0.
@@ -152,18 +127,9 @@ def verdict_of_ratios(ratios: Sequence[float], terms: Terms | None) -> Verdict |
     for ratio in ratios:
         if not 0 < ratio < math.inf:
             raise InputError(f"ratios must be numbers above 0, not {ratio}.")
-    speedup = math.exp(fmean(map(math.log, ratios)))
-    if len(ratios) == 1:
-        return _verdict(_label(speedup), False, speedup, None, terms)
-    interval = interval_of_ratios(ratios)
-    return _verdict(*_judged(interval), speedup, interval, terms)
-
-
-def _judged(interval: tuple[float, float]) -> tuple[Label, bool]:
-    """The label of an interval, and whether that is certain."""
-    low, high = interval
-    label: Label = "helps" if low > 1 else "hurts" if high < 1 else "neutral"
-    return label, label != "neutral" or _label(low) == _label(high) == "neutral"
+    interval = interval_of_ratios(ratios) if len(ratios) > 1 else None
+    explained = if_timed_again(interval) if interval else None
+    return _verdict(judge(geometric_mean(ratios), interval), interval, explained, terms)
 
 
 def compare_texts(trace: Trace) -> str:
@@ -185,23 +151,38 @@ def compare_texts(trace: Trace) -> str:
     return f"The texts differ first at token {at + 1}: {_why_they_differ(trace, at, plain.token_ids[at])}."
 
 
-def _verdict(
-    label: Label, certain: bool, speedup: float, interval: tuple[float, float] | None, terms: Terms | None
-) -> Verdict:
+def _verdict(judged: Judgement, interval: Interval | None, explained: Interval | None, terms: Terms | None) -> Verdict:
+    """The verdict with the reason that these terms give: no cause where they do not explain the measured speedup.
+
+    Args:
+        judged: the measured speedup.
+        interval: its own, which is shown.
+        explained: where a modelled speedup has to be to explain it; None: it has no interval.
+        terms: None where nothing was drafted.
+    """
     if terms is None:
         reason = "Nothing was drafted, so every round was one plain target step plus the time of the loop."
-        return Verdict(label, certain, reason, None, None, speedup, interval)
-    break_even = None if terms.counted else terms.break_even
-    return Verdict(label, certain, _reason(terms, speedup), terms.binding, break_even, speedup, interval)
+        return Verdict(judged, reason, None, None, interval)
+    if not _explains(terms.at_costs, judged, explained):
+        reason = f"{_accepted(terms)}. The costs of a typical round do not explain the measured speed."
+        return Verdict(judged, reason, None, None, interval)
+    on_one_side = (terms.speedup - 1) * (judged.speedup - 1) >= 0  # else the break-even would say the opposite
+    needed = f", {_break_even(terms)}" if on_one_side else ""
+    break_even = terms.break_even if on_one_side and not terms.counted else None
+    return Verdict(judged, f"{_limit(terms)}{needed}.", terms.binding, break_even, interval, terms=terms)
 
 
-def _label(speedup: float) -> Label:
-    """The label by size alone."""
-    return "helps" if speedup > NEUTRAL else "hurts" if speedup < 1 / NEUTRAL else "neutral"
+def _explains(modelled: float, judged: Judgement, explained: Interval | None) -> bool:
+    """Whether a modelled speedup is in the interval of the measured one, and on the side of 1 that its word names."""
+    if explained and not explained[0] <= modelled <= explained[1]:
+        return False
+    if judged.word in (HELPS, HURTS):
+        return modelled > 1 if judged.word == HELPS else modelled <= 1
+    return explained is not None or judge(modelled, None, modelled=True).label == "neutral"
 
 
-def _reason(terms: Terms, speedup: float) -> str:
-    """The term that limits most, how many drafts are accepted, and how many would have to be."""
+def _limit(terms: Terms) -> str:
+    """The term that limits most, and how many drafts are accepted."""
     accepted = _accepted(terms)
     step = "depth of the tree" if terms.counted and terms.counted.nodes is not None else "token"
     limits = {
@@ -211,7 +192,7 @@ def _reason(terms: Terms, speedup: float) -> str:
         f"{terms.checking:.2f} target steps: {accepted}",
         "overhead": f"The main limit is overhead, {terms.overhead:.2f} target steps a round: {accepted}",
     }
-    return f"{limits[terms.binding]}, {_break_even(terms)}{_unexplained(terms, speedup)}."
+    return limits[terms.binding]
 
 
 def _accepted(terms: Terms) -> str:
@@ -229,15 +210,6 @@ def _break_even(terms: Terms) -> str:
     if terms.break_even == 0:
         return "and at these costs any rate pays"
     return f"and at these costs speculation pays above {_percent(terms.break_even)}"
-
-
-def _unexplained(terms: Terms, speedup: float) -> str:
-    """What to add if the formula and the measurement are on different sides of 1."""
-    if (terms.speedup - 1) * (speedup - 1) >= 0:
-        return ""
-    return (
-        f" (from these averages the formula predicts {terms.speedup:.2f}×; it ignores that steps and acceptance vary)"
-    )
 
 
 def _why_they_differ(trace: Trace, at: int, plain_id: int) -> str:

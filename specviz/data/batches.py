@@ -1,6 +1,6 @@
 """What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit.
 
-`specviz.measure.batches` measures it; `benchmarks/batches.py` writes the file that the app shows.
+`benchmarks/batches.py` measures them and writes the file that the app shows.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from typing import Literal, Self, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine

@@ -3,8 +3,8 @@
 import logging
 from functools import cache
 
-from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.core.replay import DraftGuesses, parse_draft_guesses
 from specviz.core.trace import Trace, read_trace
 

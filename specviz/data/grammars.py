@@ -45,7 +45,6 @@ class Grammar:
 
     @property
     def name(self) -> str:
-        """The name of its kind, for a sentence."""
         return _NAMES[self.kind]
 
 

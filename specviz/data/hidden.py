@@ -16,15 +16,15 @@ HIDEABLE = {
     "pairs": "the pairs worth trying",
     "more": "more settings: top-k, top-p, schedule, new tokens, seed, number format",
     "run": "“Run again” and “Undo”",
-    "draft-length": "the draft length below the tokens",
+    "draft-length": "the draft length",
     "explanation": "the explanation of a token: p, q and what follows from them",
     "legend": "the legend of the marks",
     "timeline": "the timeline",
-    "figures": "the three small figures: acceptance, positions, speedup",
+    "figures": "the small figures: acceptance, speedup, each draft length, positions",
     "copy-link": "“Copy link”",
-    "result": "the result: what was counted, and the verdict",
+    "result": "the result, what changed, and what was tried",
     "texts": "the texts of both decoders",
-    "costs": "speedup against draft length, and what checking costs",
+    "costs": "what checking several tokens costs",
     "files": "saving and opening a run",
     "views": "the buttons below: more, less, projector, task link",
 }
@@ -48,6 +48,5 @@ def written(names: Iterable[str]) -> str:
 
 
 def unknown_line(unknown: Sequence[str]) -> str:
-    """One line about names that there are not."""
     listed = ", ".join(name[:30] for name in unknown[:5])
     return f"hide={listed} names no control that a link can hide: ignored. The names are {', '.join(HIDEABLE)}."

@@ -1,7 +1,7 @@
 """All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch.
 
-The program writes these dataclasses to benchmarks/results/methods.json; pages, the README and the cards of the heads
-read them from there.
+The program writes these dataclasses to benchmarks/results/methods.json; pages, docs/measurements.md and the cards
+of heads read them.
 """
 
 import logging
@@ -11,11 +11,12 @@ from math import sqrt
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from specviz.core.assets import RESULTS
+from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
 from specviz.core.errors import InputError
-from specviz.core.request import EARLY_EXIT
+from specviz.core.files import RESULTS
+from specviz.core.judge import Word, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
 
@@ -23,13 +24,20 @@ FILE = RESULTS / "methods.json"
 ALL = "all"  # the prompts of every kind of text together
 KINDS = ("story", "code", "structured", "prose")
 POSITIONS_AT = 4  # the draft length at which acceptance by position is compared
+
+
+def _family(name: str) -> str:
+    known = {*(method.family for method in METHODS if method.askable), "tree", "argmax", "block"}
+    if name not in known:
+        raise ValueError(f"no family of methods is named {name!r}")
+    return name
+
+
+Family = Annotated[str, AfterValidator(_family)]
 TREE, ARGMAX, BLOCK = " tree", " argmax", " block"  # after a drafter's name: how its draft is made or verified
 Z = 1.959964  # of a 95 % interval
 FEWEST_PROMPTS, FEWEST_TOKENS = 4, 32  # of each kind of text, and of a run: with fewer it is a trial
 
-Family = Literal["small model", "eagle", "medusa", "prompt lookup", "early exit", "tree", "argmax", "block"]
-Outcome = Literal["pays", "loses", "unclear"]
-Rate = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -98,9 +106,8 @@ class AtBest:
     high: Positive
 
     @property
-    def outcome(self) -> Outcome:
-        """Whether these prompts tell the speedup apart from 1."""
-        return "pays" if self.low > 1 else "loses" if self.high < 1 else "unclear"
+    def outcome(self) -> Word:
+        return judge(self.speedup, (self.low, self.high)).word
 
     @property
     def labels(self) -> str:
@@ -132,29 +139,24 @@ class MeasuredMethod:
 
     @property
     def drafter(self) -> str:
-        """The name that makes the drafter."""
         return self.name.partition(" ")[0]
 
     @property
-    def family(self) -> Family:
+    def family(self) -> str:
         """What kind of method it is: how the draft is made or verified, else who drafts."""
-        ways: dict[str, Family] = {TREE: "tree", ARGMAX: "argmax", BLOCK: "block"}
+        ways: dict[str, str] = {TREE: "tree", ARGMAX: "argmax", BLOCK: "block"}
         for ending, family in ways.items():
             if self.name.endswith(ending):
                 return family
-        drafters: dict[str, Family] = {"eagle": "eagle", "medusa": "medusa", "prompt-lookup": "prompt lookup"}
-        if self.drafter.startswith(EARLY_EXIT):
-            return "early exit"
-        return next((family for part, family in drafters.items() if self.drafter.endswith(part)), "small model")
+        heads = (method_of(kind) for kind in kinds_that("head") if self.drafter.endswith(kind))
+        return (named(self.drafter) or next(heads, MODEL)).family
 
     @property
     def title(self) -> str:
-        """As on screen."""
         said = {TREE: " (tree)", ARGMAX: " (most probable drafts)", BLOCK: " (block verification)"}
         how = next((words for ending, words in said.items() if self.name.endswith(ending)), "")
-        if self.family == "early exit":
-            return f"early exit ({self.drafter.removeprefix(EARLY_EXIT)} layers)"
-        return self.drafter.replace("prompt-lookup", "prompt lookup") + how
+        layers = exit_layers(self.drafter)
+        return f"early exit ({layers} layers)" if layers and not how else spoken(self.drafter) + how
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,6 @@ class AtTemperature:
     methods: list[MeasuredMethod]
 
     def find(self, name: str) -> MeasuredMethod | None:
-        """The method of this name."""
         return next((method for method in self.methods if method.name == name), None)
 
     def kinds(self) -> list[str]:
@@ -176,8 +177,6 @@ class AtTemperature:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredMethods:
-    """The whole file."""
-
     schema: Literal[1]
     created: str  # the day
     machine: Machine

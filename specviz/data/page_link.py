@@ -54,7 +54,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def _parameter(cls, field: str) -> str:
-        """The field's name in an address."""
         return cls.model_fields[field].alias or str(cls.model_fields[field].validation_alias or field)
 
     @classmethod
@@ -149,8 +148,6 @@ def unique(most: int = MAX_VALUES) -> AfterValidator:
 
 
 def one_of(names: Callable[[], Sequence[Item]] | Sequence[Item]) -> AfterValidator:
-    """Only these values."""
-
     def known(value: Item) -> Item:
         if value not in (names() if callable(names) else names):
             raise ValueError("not known here")

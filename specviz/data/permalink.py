@@ -4,28 +4,30 @@ A link writes every setting, so that it outlives a changed default. Reading one 
 impossible falls back to the default, with one line that says so.
 """
 
-from collections.abc import Collection
-from typing import Annotated, ClassVar, NamedTuple, Self
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, Field, SkipValidation, ValidationInfo
+from pydantic import AfterValidator, Field, SkipValidation, ValidationInfo, create_model
 
+from specviz.core.drafters import canonical, exit_layers, named
 from specviz.core.errors import InputError
-from specviz.core.prompts import prompt_problem
-from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision, RunRequest, exit_layers
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
-from specviz.core.tree_shape import parse_tree
-from specviz.data.page_link import DIGITS, REAL_NUMBER, PageLink, Params, shown, written
+from specviz.core.request import (
+    DEFAULT_DRAFT,
+    DEFAULT_TARGET,
+    SHOWN,
+    RunRequest,
+    prompt_problem,
+)
+from specviz.core.setting import Setting
+from specviz.core.settings import MAX_SEED_OFFERED, NO_TREE
+from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, shown, written
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
 
-# What the page's controls offer, so what a link may ask for.
-MAX_NEW_TOKENS = 256
-MAX_TEMPERATURE = 2.0
-MAX_TOP_K = 1000
-MAX_SEED = 2**53 - 1  # the largest whole number a browser's number field holds exactly
+MAX_SEED = MAX_SEED_OFFERED
 MAX_STEP = 100_000  # of the playhead
-NO_TREE = "none"
 MAX_LINK_PROMPT = 6_000  # bytes of an encoded prompt: many servers refuse addresses of more than 8 kB
+VARIED = ("draft_length", "temperature", "draft_schedule")  # settings of which a sweep's link has several values
 
 
 def _known_target(name: str, info: ValidationInfo) -> str:
@@ -35,83 +37,76 @@ def _known_target(name: str, info: ValidationInfo) -> str:
 
 
 def _known_draft(name: str, info: ValidationInfo) -> str:
-    known = name == PROMPT_LOOKUP or exit_layers(name) is not None
-    return name if known else _known_target(name, info)
-
-
-def _tree(text: str) -> str:
-    if text != NO_TREE:
-        parse_tree(text)
-    return text
+    exit_layers(name)
+    return canonical(name) if named(name) else _known_target(name, info)
 
 
 Target = Annotated[str, AfterValidator(_known_target)]  # the context holds the names of the known models
 Draft = Annotated[str, AfterValidator(_known_draft)]
-TreeName = Annotated[str, AfterValidator(_tree)]
 Seed = Annotated[int, DIGITS, Field(ge=0, le=MAX_SEED)]
 
 
-class SettingsLink(PageLink):
-    """Models and settings of a run, as a link's parameters."""
+def link_type(row: Setting) -> Any:
+    """The type of a setting's values in a link, for pydantic."""
+    if row.choices:
+        return Literal[row.choices]
+    if row.kind is str:
+        return Annotated[str, AfterValidator(lambda text: _checked(row, text))]
+    if row.kind is bool:
+        return Annotated[bool, ZERO_OR_ONE]
+    least, most = row.limits
+    limits = {"gt" if row.above else "ge": least, "le": most}
+    return Annotated[row.kind, DIGITS if row.kind is int else REAL_NUMBER, Field(**limits)]
+
+
+def _checked(row: Setting, text: str) -> str:
+    if row.check and row.taken(text) is not None:
+        row.check(text)
+    return text
+
+
+def _with_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
+    """A link with a parameter for each setting."""
+    fields: dict[str, Any] = {
+        row.on_page: (
+            link_type(row),
+            Field(default=row.shown(row.default), validation_alias=row.link, description=row.expected),
+        )
+        for row in rows
+    }
+    return create_model(base.__name__, __base__=base, **fields)
+
+
+if TYPE_CHECKING:
+
+    class FixedLink(PageLink):
+        """The settings that are not `VARIED`."""
+
+    class _AllLink(FixedLink): ...
+else:
+    FixedLink = _with_settings(PageLink, [row for name, row in SHOWN.items() if name not in VARIED])
+    _AllLink = _with_settings(FixedLink, [SHOWN[name] for name in VARIED])
+
+
+class SettingsLink(_AllLink):
+    """Models and settings of a run, as a link's parameters: `target`, `draft`, and `Setting.on_page` of every row."""
 
     target: Annotated[Target, Field(description="a model known here")] = DEFAULT_TARGET
     draft: Annotated[Draft, Field(description="a draft known here")] = DEFAULT_DRAFT
-    gamma: Annotated[
-        int,
-        DIGITS,
-        Field(ge=1, le=MAX_DRAFT_LENGTH, description=f"a draft length from 1 to {MAX_DRAFT_LENGTH}"),
-    ] = DecodeSettings().draft_length
-    schedule: Annotated[DraftSchedule, Field(description="a draft length schedule known here")] = "fixed"
-    temperature: Annotated[
-        float,
-        REAL_NUMBER,
-        Field(ge=0, le=MAX_TEMPERATURE, description=f"a temperature from 0 to {MAX_TEMPERATURE:g}"),
-    ] = 0.0
-    top_k: Annotated[
-        int, DIGITS, Field(ge=0, le=MAX_TOP_K, description=f"a top-k from 0 (keep all) to {MAX_TOP_K}")
-    ] = 0
-    top_p: Annotated[float, REAL_NUMBER, Field(gt=0, le=1, description="a top-p above 0 and at most 1")] = 1.0
-    tokens: Annotated[
-        int,
-        DIGITS,
-        Field(ge=1, le=MAX_NEW_TOKENS, description=f"a number of tokens from 1 to {MAX_NEW_TOKENS}"),
-    ] = DecodeSettings().max_new_tokens
-    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = 0
-    dtype: Annotated[Precision, Field(description="exact or fast")] = "exact"
-    draft_sampling: Annotated[DraftSampling, Field(description="sample or argmax")] = "sample"
-    verification: Annotated[VerificationMode, Field(description="token or block")] = "token"
-    tree: Annotated[TreeName, Field(description="the shape of a tree known here")] = NO_TREE
 
     @classmethod
     def read(cls, params: Params, default: Self | None = None, context: object = None) -> tuple[Self, list[str]]:
         """See `PageLink.read`. A tree that does not go with the other settings is left out, with a line."""
         link, problems = super().read(params, default, context)
         try:
-            link.settings  # noqa: B018  # a tree is checked against the other settings when they are made
+            link.request("")  # a tree is checked against the other settings when they are made
         except InputError as error:
             problems.append(f"{str(error).removesuffix('.')}: using no tree.")
             link = link.model_copy(update={"tree": NO_TREE})
         return link, problems
 
-    @property
-    def settings(self) -> DecodeSettings:
-        """The decoder's settings; top_k=0 and top_p=1 keep every token."""
-        return DecodeSettings(
-            max_new_tokens=self.tokens,
-            draft_length=self.gamma,
-            temperature=self.temperature,
-            top_k=self.top_k or None,
-            top_p=None if self.top_p == 1 else self.top_p,
-            draft_schedule=self.schedule,
-            seed=self.seed,
-            draft_sampling=self.draft_sampling,
-            verification=self.verification,
-            tree=None if self.tree == NO_TREE else self.tree,
-        )
-
     def request(self, prompt: str) -> RunRequest:
-        """The run of this prompt."""
-        return RunRequest(prompt, self.target, self.draft, self.dtype, self.settings)
+        return RunRequest.of(prompt, self.target, self.draft, dict(self))
 
 
 class RunLink(SettingsLink):
@@ -166,27 +161,13 @@ def link_of(
     `preset` stands for the prompt only while it still holds that text. "Keep all" is top_k=0 and top_p=1. `run` names
     the one run that the link opens while the server has it; the settings are for when it is gone.
     """
-    settings = request.settings
     chosen = find_preset(preset) if preset else None
     is_preset = chosen is not None and chosen.text == request.prompt
     link: dict[str, object] = {"preset": preset} if is_preset else {}
     if not is_preset and left_out_of_link(request.prompt) is None:
         link["prompt"] = request.prompt
-    link |= {
-        "target": request.target,
-        "draft": request.draft,
-        "gamma": settings.draft_length,
-        "schedule": settings.draft_schedule,
-        "temperature": float(settings.temperature),
-        "top_k": settings.top_k or 0,
-        "top_p": 1 if settings.top_p is None else float(settings.top_p),
-        "tokens": settings.max_new_tokens,
-        "seed": settings.seed,
-        "dtype": request.precision,
-        "draft_sampling": settings.draft_sampling,
-        "verification": settings.verification,
-        "tree": settings.tree or NO_TREE,
-    }
+    link |= {"target": request.target, "draft": request.draft}
+    link |= {row.link: value for row, value in zip(SHOWN.values(), request.shown().values(), strict=True)}
     if step is not None:
         link["step"] = step
     if run is not None:

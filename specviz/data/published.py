@@ -1,12 +1,22 @@
-"""Figures published in papers, each with its source. Nothing here was measured by this project.
+"""Figures published in papers, each with its source, as assets/published.yaml has them. Nothing here was measured.
 
 The modelled speedup beside them is E(γ) / (γc + 1). The papers do not publish v(k) or the loop's overhead, so v is 1
 and o is 0.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
 
+import yaml
+from pydantic import BeforeValidator, TypeAdapter
+
+from specviz.core.files import ASSETS
 from specviz.core.theory import alpha_from_acceptance_rate, ideal_speedup, round_steps
+from specviz.data.measured_methods import Family
+
+# c: a number, or the two published times that it is the ratio of
+CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] if isinstance(given, list) else given)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +28,7 @@ class PublishedRun:
     task: str
     temperature: str  # in the paper's words
     draft_length: int
-    cost_ratio: float  # c
+    cost_ratio: CostRatio
     alpha: float | None  # the per-judgement rate in the paper; None if it is not published
     speedup: float  # measured by the authors
     source: str
@@ -26,7 +36,6 @@ class PublishedRun:
 
     @property
     def label(self) -> str:
-        """Short and unique."""
         return f"{self.pair}, {self.task}, {self.temperature}"
 
     @property
@@ -42,54 +51,6 @@ class PublishedRun:
         return alpha_from_acceptance_rate(min(1.0, max(0.0, rate)), self.draft_length)
 
 
-LEVIATHAN = "Leviathan et al. 2023, table 2 (γ, α, speedup) and appendix table 4 (c)"
-CHEN = "Chen et al. 2023, table 1 and section 6 (c is 1.8 ms over 14.1 ms)"
-
-
-def _t5(draft: str, task: str, temperature: int, figures: tuple[int, float, float, float]) -> PublishedRun:
-    draft_length, cost_ratio, alpha, speedup = figures
-    return PublishedRun(
-        pair=f"{draft} → T5-XXL 11B",
-        machine="one TPU v4, batch 1",
-        task=task,
-        temperature=f"temperature {temperature}",
-        draft_length=draft_length,
-        cost_ratio=cost_ratio,
-        alpha=alpha,
-        speedup=speedup,
-        source=LEVIATHAN,
-        url="https://arxiv.org/abs/2211.17192",
-    )
-
-
-def _chinchilla(task: str, temperature: str, speedup: float) -> PublishedRun:
-    return PublishedRun(
-        pair="a 4B draft → Chinchilla 70B",
-        machine="16 TPU v4, batch 1",
-        task=task,
-        temperature=temperature,
-        draft_length=4,
-        cost_ratio=1.8 / 14.1,
-        alpha=None,
-        speedup=speedup,
-        source=CHEN,
-        url="https://arxiv.org/abs/2302.01318",
-    )
-
-
-PUBLISHED = (
-    _t5("T5-small 77M", "English to German", 0, (7, 0.02, 0.75, 3.4)),
-    _t5("T5-base 250M", "English to German", 0, (7, 0.04, 0.80, 2.8)),
-    _t5("T5-large 800M", "English to German", 0, (7, 0.11, 0.82, 1.7)),
-    _t5("T5-small 77M", "English to German", 1, (7, 0.02, 0.62, 2.6)),
-    _t5("T5-small 77M", "CNN/DailyMail", 0, (5, 0.02, 0.65, 3.1)),
-    _t5("T5-small 77M", "CNN/DailyMail", 1, (5, 0.02, 0.53, 2.3)),
-    _chinchilla("XSum", "greedy", 2.01),
-    _chinchilla("XSum", "nucleus 0.8", 1.92),
-    _chinchilla("HumanEval", "nucleus 0.95", 2.46),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class ServedGain:
     """A gain or loss that was reported of a server or a large model; which system, and where it was said."""
@@ -101,20 +62,68 @@ class ServedGain:
     url: str
 
 
-BUSY_EAGLE = ServedGain(
-    "EAGLE-3 in SGLang", "64 sequences at once", 1.38, "arXiv 2503.01840", "https://arxiv.org/abs/2503.01840"
-)
-BUSY_LONG_TEXTS = ServedGain(
-    "MagicDec",
-    "long contexts, 32 to 256 sequences at once",
-    2.0,
-    "arXiv 2408.11049",
-    "https://arxiv.org/abs/2408.11049",
-)
-EXPERTS = ServedGain(
-    "Qwen3.5-397B-A17B with Qwen3.5-9B as its draft",
-    "one sequence, 3 drafted tokens a round, mean of five kinds of prompts",
-    0.65,
-    "mlx-lm issue 1132",
-    "https://github.com/ml-explore/mlx-lm/issues/1132",
-)
+@dataclass(frozen=True, slots=True)
+class GpuRound:
+    """A method on a GPU: what a round wrote and what it brought."""
+
+    method: str
+    target: str
+    tokens: float  # mean tokens per decoding step, the target's own among them
+    speedup: float  # measured by the authors
+    url: str
+
+    @property
+    def cost(self) -> float:
+        """The round in target steps, inferred: tokens / speedup."""
+        return self.tokens / self.speedup
+
+
+@dataclass(frozen=True, slots=True)
+class GpuCosts:
+    """Costs of a pair of models on a GPU, for the worksheet's controls."""
+
+    pair: str  # draft → target
+    machine: str
+    cost_ratio: CostRatio
+    published: str  # what of it is published, and where
+    assumed: str  # what is not
+    url: str
+    tokens_per_second: Mapping[int, float] = field(default_factory=dict)  # of the target that reads k tokens at once
+
+    @property
+    def label(self) -> str:
+        return f"{self.pair}, {self.machine}"
+
+    @property
+    def verification(self) -> dict[int, float]:
+        """v(k); empty: assumed to be 1."""
+        return {k: k * self.tokens_per_second[1] / rate for k, rate in self.tokens_per_second.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedMethod:
+    """One report of a method."""
+
+    says: str  # one sentence: system, machine, figures
+    source: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The whole file."""
+
+    papers: tuple[PublishedRun, ...]
+    served: Mapping[str, ServedGain]
+    gpu_rounds: tuple[GpuRound, ...]
+    gpu_costs: tuple[GpuCosts, ...]
+    methods: Mapping[Family, tuple[PublishedMethod, ...]]
+    on_a_gpu: Mapping[Family, str]  # why a GPU changes a method, in one sentence each
+
+
+FILE = ASSETS / "published.yaml"
+_KNOWN = TypeAdapter(Published).validate_python(yaml.safe_load(FILE.read_text(encoding="utf-8")))
+
+PUBLISHED, GPU_ROUNDS, GPU_COSTS = _KNOWN.papers, _KNOWN.gpu_rounds, _KNOWN.gpu_costs
+PUBLISHED_METHODS, ON_A_GPU = _KNOWN.methods, _KNOWN.on_a_gpu
+BUSY_EAGLE, BUSY_LONG_TEXTS, EXPERTS = (_KNOWN.served[name] for name in ("busy-eagle", "busy-long-texts", "experts"))

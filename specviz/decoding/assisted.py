@@ -23,7 +23,7 @@ from specviz.decoding.drafters.protocol import Draft, of_tokens
 from specviz.decoding.recording import Recorder, Seconds
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.verification import Verification, residual
-from specviz.models.token_texts import TokenTexts
+from specviz.models.tokens import TokenTexts
 
 FACTORY = "_get_candidate_generator"  # the model's method that makes the generator of a run
 
@@ -147,12 +147,10 @@ class _Run:
         return candidates
 
     def pass_begins(self) -> None:
-        """The target begins a pass."""
         if not self._drafting:
             self._pass_began = self._now()
 
     def pass_ends(self) -> None:
-        """The target has ended a pass."""
         if not self._drafting:
             self._verify_seconds = self._now() - self._pass_began
 
@@ -218,7 +216,6 @@ class _Probabilities(Greedy):
     """Scores are probabilities: transformers has applied temperature, top-k and top-p by then."""
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """The scores as they are."""
         return scores
 
 

@@ -32,10 +32,9 @@ from specviz.core.trace import (
 )
 from specviz.core.tree_shape import MAX_NODES
 from specviz.models.catalogue import bundled_names, weights_hash
-from specviz.models.devices import device_name
+from specviz.models.devices import describe_machine, device_name
 from specviz.models.forward import TRANSFORMERS
-from specviz.models.machine import describe_machine
-from specviz.models.token_texts import TokenTexts
+from specviz.models.tokens import TokenTexts
 
 FIRST_ROUND = "transformers reads the prompt in the passes of the first round: the times of that round include it."
 DRAWS = "transformers does not report the random numbers that it drew."
@@ -105,7 +104,6 @@ def model_info(model: Any) -> ModelInfo:
 
 
 def drafter_info(generator: Any) -> DrafterInfo:
-    """Who proposed the candidates."""
     if isinstance(generator, PromptLookupCandidateGenerator):
         return DrafterInfo("prompt-lookup", f"prompt lookup, n-grams up to {generator.max_matching_ngram_size}")
     if isinstance(generator, EarlyExitCandidateGenerator):
@@ -146,7 +144,6 @@ def _or(value: float | None, default: float) -> float:
 
 
 def _schedule(generator: Any) -> DraftSchedule:
-    """How the number of candidates changes."""
     if not isinstance(generator, AssistedCandidateGenerator):
         return "fixed"
     config = generator.assistant_generation_config
@@ -169,7 +166,6 @@ def _stopped_by(facts: RunFacts, written: list[int]) -> Literal["eos", "length",
 
 
 def _end_ids(config: Any) -> set[int]:
-    """The tokens that end the text."""
     ends = config.eos_token_id
     return set() if ends is None else {ends} if isinstance(ends, int) else set(ends)
 

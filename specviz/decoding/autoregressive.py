@@ -8,11 +8,25 @@ import torch
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, PrefillSeconds, Trace
 from specviz.decoding.constraints import LogitsConstraint, constrain
-from specviz.decoding.prompt_reading import TimedReading
 from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler, make_sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
+
+
+class TimedReading(Iterator[None]):
+    """The passes over a prompt, and the seconds they took; what others do between two passes does not count."""
+
+    def __init__(self, steps: Iterator[None], seconds: float = 0.0) -> None:
+        self._steps = steps
+        self.seconds = seconds
+
+    def __next__(self) -> None:
+        began = perf_counter()
+        try:
+            next(self._steps)
+        finally:
+            self.seconds += perf_counter() - began
 
 
 def autoregressive_steps(

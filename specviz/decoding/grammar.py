@@ -13,8 +13,8 @@ from specviz.data.grammars import Grammar, compile_grammar, in_short
 from specviz.decoding.drafters.text_tokens import common_length
 from specviz.decoding.run_setup import prompt_ids
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import same_tokens, shared_vocabulary
 from specviz.models.tokens import Tokens
-from specviz.models.vocabularies import same_tokens, shared_vocabulary
 
 MASKS = 2 * MAX_DRAFT_LENGTH  # stored ones: the target needs the masks that the draft has used in the same round
 
@@ -89,7 +89,6 @@ class GrammarConstraint:
             raise InputError(f"An output of this grammar cannot begin with {opened!r}.")
 
     def allowed(self, token_ids: Sequence[int]) -> Tensor:
-        """Boolean mask (vocabulary,) after `token_ids` (prompt and output)."""
         output = list(token_ids[self._prompt_length :])
         if not self._ends.isdisjoint(output):  # the matcher never reads it: it could not roll it back
             return self._only_ends
@@ -104,7 +103,6 @@ class GrammarConstraint:
         return self._masks[len(output)]
 
     def _follow(self, output: list[int]) -> None:
-        """Read the output, or as much of it as the grammar allows."""
         same = common_length(self._read, output)
         self._forget(same)
         self._read += output[same : same + self._matcher.try_consume_tokens(output[same:])]

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SCHEMA, Autoregressive, DrafterInfo, Output, PrefillSeconds, Prompt, Round, Trace
+from specviz.models.devices import describe_machine
 from specviz.models.forward import NO_TREES
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.machine import describe_machine
 from specviz.models.memory import cache_shortage
-from specviz.models.token_texts import TokenTexts
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.pairing import shared_vocabulary
+from specviz.models.tokens import TokenTexts
 
 
 @dataclass(frozen=True, slots=True)

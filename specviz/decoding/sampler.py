@@ -26,7 +26,6 @@ class Greedy:
     """Takes the most probable token. Scores are the logits; a trace records their softmax at temperature 1."""
 
     def scores(self, logits: Tensor) -> Tensor:
-        """The logits as they are."""
         return logits
 
     def choose(self, scores: Tensor) -> int:
@@ -55,7 +54,6 @@ class Sampling:
         return warped.softmax(-1)
 
     def choose(self, scores: Tensor) -> int:
-        """One draw, with the run's own generator."""
         return int(torch.multinomial(scores, 1, generator=self._generator))
 
     def probabilities(self, scores: Tensor) -> Tensor:
@@ -78,5 +76,4 @@ def only_top_p(logits: Tensor, share: float) -> Tensor:
 
 
 def make_sampler(settings: DecodeSettings, generator: torch.Generator) -> Sampler:
-    """The sampler for these settings."""
     return Greedy() if settings.greedy else Sampling(settings, generator)

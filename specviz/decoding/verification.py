@@ -25,7 +25,6 @@ class Verification:
     judged: list[int] | None = None  # of a tree: the guesses that `accept_probs` and `drawn` are about, in order
 
     def survivors(self, draft: Draft) -> list[int]:
-        """The accepted tokens."""
         return draft.token_ids[: self.accepted] if self.path is None else [draft.token_ids[i] for i in self.path]
 
     @property

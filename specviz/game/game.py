@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Counts, count
+from specviz.core.outside import AtMost
 from specviz.core.request import DEFAULT_DRAFT
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Output, Round, TokenId, Trace
@@ -25,11 +26,12 @@ ROUNDS = 5  # scored, on each prompt
 MAX_TURNS = 15  # on a prompt, skipped ones too: the text has to fit the target's window
 MAX_TEXT_TOKENS = 4096
 OFFERS = 5
-DEFAULT_SEED = 3
+DEFAULT_SEED = 0  # its first text is not the one that Watch shows first
 SETS = ("story", "prose", "copy", "random")  # kinds of text that continue on the same line
 
 YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
 PLAYERS = (YOU, MODEL, LOOKUP)
+Player = Annotated[str, one_of(PLAYERS)]
 
 Mode = Literal["type", "pick"]
 MODES: tuple[Mode, ...] = ("type", "pick")
@@ -45,7 +47,6 @@ class Plan:
 
     @property
     def workload(self) -> Workload:
-        """The kind of text."""
         found = find_workload(self.set)
         assert found is not None
         return found
@@ -59,7 +60,6 @@ class Plan:
 
     @property
     def link(self) -> dict[str, str]:
-        """The address's parameters."""
         return {"seed": str(self.seed), "set": self.set, "mode": self.mode}
 
 
@@ -84,15 +84,13 @@ class Ask:
     """What a visitor does at one place of the text."""
 
     action: Literal["offer", "guess", "skip"]  # ask for candidates; draft; let the target write one token
-    text_ids: Annotated[list[TokenId], Field(max_length=MAX_TEXT_TOKENS)] = field(
-        default_factory=list
-    )  # empty: the prompt
+    text_ids: Annotated[list[TokenId], AtMost(MAX_TEXT_TOKENS)] = field(default_factory=list)  # empty: the prompt
     joins: bool = False  # the text so far ends inside a word, which the guess continues
     guess: str = ""  # words typed
-    picked: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
+    picked: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
     offers: bool = False  # whether candidates are wanted for the place after
     second: str = ""  # another guess typed for the same place; empty: none
-    other: Annotated[list[TokenId], Field(max_length=MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
+    other: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)] = field(default_factory=list)  # or a candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ class Offer:
     """A candidate to pick: words that one of the models could write next."""
 
     text: str
-    token_ids: list[TokenId]
+    token_ids: Annotated[list[TokenId], AtMost(MAX_DRAFT_LENGTH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +106,16 @@ class Turn:
     """One round of the visitor, what the rivals drafted at the same place, and the text after it."""
 
     text: str
-    text_ids: list[TokenId]
+    text_ids: Annotated[list[TokenId], AtMost(MAX_TEXT_TOKENS + MAX_DRAFT_LENGTH + 1)]
     joins: bool  # it ends inside a word
     ended: bool  # with an end of text
     trace: Trace | None = None  # of this one round; None when nothing was played
-    rivals: dict[str, Round] = field(default_factory=dict)  # by player
-    offers: list[Offer] = field(default_factory=list)
+    rivals: Annotated[dict[Player, Round], AtMost(len(PLAYERS))] = field(default_factory=dict)
+    offers: Annotated[list[Offer], AtMost(OFFERS)] = field(default_factory=list)
     cut: int = 0  # tokens left out because the draft was too long
 
     @property
     def round(self) -> Round | None:
-        """The visitor's round."""
         return self.trace.rounds[0] if self.trace else None
 
     @property
@@ -131,7 +128,6 @@ _TURN: TypeAdapter[Turn] = TypeAdapter(Turn)
 
 
 def dump_turn(turn: Turn) -> dict[str, Any]:
-    """The turn as the engine sends it."""
     return dict(_TURN.dump_python(turn, mode="json"))
 
 
@@ -148,7 +144,6 @@ def load_turn(item: object) -> Turn:
 
 
 def rounds_of(turns: Sequence[Turn], player: str) -> list[Round]:
-    """A player's scored rounds."""
     scored = [turn for turn in turns if turn.scored]
     if player == YOU:
         return [turn.round for turn in scored if turn.round]
@@ -156,7 +151,6 @@ def rounds_of(turns: Sequence[Turn], player: str) -> list[Round]:
 
 
 def score(turns: Sequence[Turn]) -> dict[str, Counts]:
-    """Each player's counts over these turns."""
     return {player: count(rounds_of(turns, player)) for player in PLAYERS}
 
 

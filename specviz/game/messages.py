@@ -8,8 +8,7 @@ from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import DraftedToken, EmittedToken, Round
 from specviz.game.game import LOOKUP, MODEL, YOU, Turn, score
-from specviz.game.guesses import branches
-from specviz.game.words import Word, words_of
+from specviz.game.words import Word, branches, words_of
 
 Whose = Literal["yours", "theirs"]
 SHOWN_CANDIDATES = 3
@@ -17,7 +16,6 @@ EVEN = 0.05  # tokens per target call: a smaller difference is a draw
 
 
 def headline(round: Round) -> str:
-    """The result of one round in one line."""
     drafted, accepted, gained = len(round.drafted), round.accepted, len(round.emitted_ids)
     if not drafted:
         return "Skipped: the target wrote one token itself. Nobody scores."
@@ -34,7 +32,6 @@ def headline(round: Round) -> str:
 
 
 def _better_guess(round: Round) -> str:
-    """Which of two guesses was accepted further."""
     first, second = (branch.accepted for branch in branches(round))
     if first == second:
         return f"Both guesses were right for {_tokens(first)}." if first else "Neither guess was right this time."

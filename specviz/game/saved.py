@@ -1,42 +1,103 @@
 """A game as a text that its player's browser holds, and back. What comes back is checked: anyone can send it."""
 
-import json
+import csv
+import io
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import FailFast, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
-from specviz.core.trace import UPLOAD, dump_trace, parse_trace
-from specviz.game.game import LOOKUP, MAX_TURNS, MODEL, PROMPTS, Plan, Turn, is_over, plan_from_link, run_of
-from specviz.game.guesses import MOST_GUESSES, branches
-from specviz.game.table import MAX_NAME
-from specviz.game.words import MAX_CHARACTERS
+from specviz.core.metrics import Counts, count
+from specviz.core.outside import AtMost, check_density, outside
+from specviz.core.trace import SHAPE, UPLOAD, dump_trace, parse_trace
+from specviz.data.page_link import one_of
+from specviz.game.game import (
+    LOOKUP,
+    MAX_TURNS,
+    MODEL,
+    PROMPTS,
+    YOU,
+    Plan,
+    Turn,
+    is_over,
+    plan_from_link,
+    rounds_of,
+    run_of,
+)
+from specviz.game.words import MAX_CHARACTERS, MOST_GUESSES, branches, draft_text
+
+MAX_NAME = 60
+PREFIXES = {YOU: "you", MODEL: "model", LOOKUP: "lookup"}
+
+
+def game_csv(plan: Plan, games: Sequence[Sequence[Turn]], name: str = "") -> str:
+    """The scored rounds of a game as CSV.
+
+    Columns: name (the visitor's own, may be empty), seed, set, mode, prompt (the preset's name), round from 1 on each
+    prompt, draft (the visitor's tokens as text, two guesses with " / " between them); then for each of you, model
+    (wren-nano) and lookup (prompt lookup), at the same place and with as many tokens: drafted, accepted, rejected,
+    discarded, emitted (one target call each).
+    """
+    rows = [
+        {
+            "name": safe_cell(name[:MAX_NAME]),
+            **plan.link,
+            "prompt": preset.name,
+            "round": number,
+            "draft": safe_cell(draft_text(rounds_of(turns, YOU)[number - 1])),
+            **_figures(turns, number - 1),
+        }
+        for preset, turns in zip(plan.prompts, games, strict=False)
+        for number in range(1, len(rounds_of(turns, YOU)) + 1)
+    ]
+    written = io.StringIO()
+    columns = ["name", *plan.link, "prompt", "round", "draft", *_columns()]
+    writer = csv.DictWriter(written, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+FIGURES = ("drafted", "accepted", "rejected", "discarded", "emitted")
+
+
+def _columns() -> list[str]:
+    return [f"{prefix}_{figure}" for prefix in PREFIXES.values() for figure in FIGURES]
+
+
+def _figures(turns: Sequence[Turn], index: int) -> dict[str, int]:
+    of: dict[str, Counts] = {prefix: count([rounds_of(turns, player)[index]]) for player, prefix in PREFIXES.items()}
+    return {f"{prefix}_{figure}": getattr(counts, figure) for prefix, counts in of.items() for figure in FIGURES}
+
 
 NO_GAME = "The game that this browser tab held cannot be read."
+
+
+PLAN = tuple(Plan().link)  # what the link of a plan names
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGame:
     """Everything of a game but the turn under way."""
 
-    link: dict[str, str]  # of its plan
+    link: Annotated[dict[Annotated[str, one_of(PLAN)], Annotated[str, Field(max_length=MAX_NAME)]], AtMost(len(PLAN))]
     place: Annotated[int, Field(ge=0, le=PROMPTS)] = 0
-    games: Annotated[
-        list[Annotated[list[Turn], FailFast(), Field(max_length=MAX_TURNS)]],
-        Field(min_length=PROMPTS, max_length=PROMPTS),
-    ] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])
+    games: Annotated[list[Annotated[list[Turn], AtMost(MAX_TURNS)]], AtMost(PROMPTS), Field(min_length=PROMPTS)] = (
+        field(default_factory=lambda: [[] for _ in range(PROMPTS)])
+    )
     typed: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
     name: Annotated[str, Field(max_length=MAX_NAME)] = ""
     second: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""  # typed as another guess
 
     @property
     def plan(self) -> Plan:
-        """Which game."""
         return plan_from_link(self.link)[0]
 
 
-_GAME: TypeAdapter[SavedGame] = TypeAdapter(SavedGame)
+_GAME: TypeAdapter[SavedGame] = outside(SavedGame)
 
 
 def dump_game(game: SavedGame) -> str:
@@ -51,8 +112,10 @@ def load_game(text: str) -> SavedGame:
         InputError: it is not a game, or contradicts itself.
     """
     try:
-        game = _GAME.validate_python(json.loads(text))
-    except (ValidationError, ValueError, RecursionError):
+        raw = text.encode()
+        check_density(raw, SHAPE)
+        game = _GAME.validate_json(raw, strict=True)
+    except ValueError:  # half a character, too many values, or another type
         raise InputError(NO_GAME) from None
     if plan_from_link(game.link)[1] or not all(
         _possible(turns, preset.text) for turns, preset in zip(game.games, game.plan.prompts, strict=True)

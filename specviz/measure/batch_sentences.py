@@ -1,6 +1,6 @@
 """What a study of batches says, in words. Pure; no sentence says more than the intervals allow."""
 
-from specviz.core.verdict import NEUTRAL
+from specviz.core.judge import HURTS, Word, judge
 from specviz.data.batches import BatchSpeedup, BatchStudy, Ratio
 
 
@@ -18,19 +18,14 @@ def reading(study: BatchStudy) -> str:
 
 def _change(first: Ratio, last: Ratio) -> str:
     if last.high < first.low:
-        return "the gain shrinks" + (", and the draft loses" if last.high < 1 else "")
+        return "the gain shrinks" + (", and the draft hurts" if outcome(last) == HURTS else "")
     if last.low > first.high:
         return "the gain grows"
     return "these repeats cannot tell the two apart"
 
 
-def outcome(speedup: Ratio) -> str:
-    """Whether a draft pays: the interval leaves out 1×, and the speedup is more than 5 % from it."""
-    if speedup.low > 1 and speedup.value > NEUTRAL:
-        return "pays"
-    if speedup.high < 1 and speedup.value < 1 / NEUTRAL:
-        return "loses"
-    return "about even" if speedup.low > 1 / NEUTRAL and speedup.high < NEUTRAL else "cannot be told"
+def outcome(speedup: Ratio) -> Word:
+    return judge(speedup.value, (speedup.low, speedup.high)).word
 
 
 def best_of(study: BatchStudy, batch: int) -> BatchSpeedup:

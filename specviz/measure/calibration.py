@@ -1,28 +1,36 @@
-"""The costs of decoding on this machine: one-token and k-token steps, medians of interleaved repeats."""
+"""The costs of decoding on this machine, each timed where decoding meets it, in turns of blocks; medians."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import torch
 
+from specviz.core.drafters import method_of
+from specviz.core.errors import DisturbedError
+from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs
-from specviz.core.rounds import known_seconds
+from specviz.core.rounds import Round, known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps, result_of
-from specviz.core.tree_shape import MAX_NODES, parse_tree
-from specviz.decoding import Drafter, fit_drafter, iter_speculative_decode
+from specviz.core.tree_shape import DYNAMIC, MAX_NODES, parse_tree
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
+from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
+from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.pass_timing import chain_and_tree_steps
+from specviz.models.pass_timing import BLOCK, TURNS, in_turns
 
 TREE_NODES = (2, 4, 6, 8, 12, 16, 20, 32, 48, MAX_NODES)
 LONGEST_PASS = MAX_DRAFT_LENGTH + 1  # the target reads the last token and every guess
+DRAFT_LENGTH = 4  # of the rounds that c and o are taken from, unless the tree has its own depth
+PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Costs of one pair on this machine, in units of one single-token target step."""
+    """Costs of one pair on this machine, in units of one step of plain decoding."""
 
     target: str
     target_dtype: str
@@ -37,7 +45,6 @@ class Calibration:
 
     @property
     def costs(self) -> Costs:
-        """The same without names, as formulas take them."""
         trees = {nodes + 1: steps for nodes, steps in self.tree_verification.items()}
         return Costs(self.step_seconds, self.cost_ratio, trees | self.verification, self.overhead)
 
@@ -45,22 +52,25 @@ class Calibration:
 def calibrate(
     target: LoadedModel,
     draft: Loaded,
-    repeats: int = 9,
     nodes: Sequence[int] = (),
     tree: str | None = None,
     drafter: Drafter | None = None,
+    turns: int = TURNS,
 ) -> Calibration:
     """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead.
 
     Args:
         target: the target model.
         draft: the draft model or head; None for prompt lookup.
-        repeats: interleaved repeats behind each median.
         nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
         tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
         drafter: what drafts, instead of the one that fits `draft`.
+        turns: blocks of rounds behind each median.
+
+    Raises:
+        DisturbedError: reading several tokens seemed faster than reading one.
     """
-    return result_of(calibration_steps(target, draft, repeats, nodes, tree, drafter))
+    return result_of(calibration_steps(target, draft, nodes, tree, drafter, turns))
 
 
 def tree_sizes(tree: str | None) -> list[int]:
@@ -72,44 +82,144 @@ def tree_sizes(tree: str | None) -> list[int]:
 def calibration_steps(
     target: LoadedModel,
     draft: Loaded,
-    repeats: int = 9,
     nodes: Sequence[int] = (),
     tree: str | None = None,
     drafter: Drafter | None = None,
+    turns: int = TURNS,
 ) -> Steps[Calibration]:
-    """The same in steps: it may be paused between two passes or rounds, each of which is timed by itself."""
+    """The same in steps: it may be paused between two rounds, each of which is timed by itself.
+
+    Runs of one prompt take turns: the target alone, this drafter, and for each size one whose drafts all have it.
+    """
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
-    named = None if drafter.info.kind == "prompt-lookup" else drafter.info
-    lengths = range(1, min(LONGEST_PASS, target.context - 1) + 1)
-    trees = [n for n in nodes if n + 1 < target.context] if target.forward.reads_trees else []
-    target_seconds, tree_seconds = yield from chain_and_tree_steps(target, lengths, trees, repeats)
-    step = target_seconds[1]
-    draft_seconds, overhead_seconds = yield from _round_seconds(target, drafter, tree)
-    return Calibration(
+    runs = _Runs(target, drafter, turns * BLOCK)
+    lengths = range(1, min(MAX_DRAFT_LENGTH, runs.longest) + 1)
+    trees = [n for n in nodes if n <= runs.longest] if target.forward.reads_trees else []
+    works: dict[object, Iterator[_Times]] = {"plain": runs.plain(), "drafter": runs.of_drafter(tree)}
+    works |= {("chain", n): runs.of_size(n) for n in lengths}
+    works |= {"plain again": runs.plain()}  # every figure is divided by its median
+    works |= {("tree", n): runs.of_size(n, f"{DYNAMIC}{n}") for n in trees}
+    found = yield from in_turns(works, turns)
+    step = median(each.verify for each in found["plain"] + found["plain again"])
+    own = found["drafter"] or [NOTHING]
+
+    def steps(*work: object) -> float:
+        return median(each.verify for each in found[work]) / step
+
+    named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
+    measured = Calibration(
         target=target.name,
         target_dtype=target.info.dtype,
         draft=named.name if named else None,
         draft_dtype=named.dtype if named else None,
         threads=torch.get_num_threads(),
         step_seconds=step,
-        cost_ratio=draft_seconds / step,
-        verification={k: seconds / step for k, seconds in target_seconds.items()},
-        overhead=overhead_seconds / step,
-        tree_verification={n: seconds / step for n, seconds in tree_seconds.items()},
+        cost_ratio=median(each.draft for each in own) / step,
+        verification={1: 1.0} | {n + 1: steps("chain", n) for n in lengths},
+        overhead=median(each.overhead for each in own) / step,
+        tree_verification={n: steps("tree", n) for n in trees},
     )
+    check_costs(measured)
+    return measured
 
 
-def _round_seconds(target: LoadedModel, drafter: Drafter, tree: str | None) -> Steps[tuple[float, float]]:
-    """Median seconds of one draft step and of a round's overhead, from a short greedy run."""
-    length = (parse_tree(tree).depth if tree else None) or 4
-    prompt = target.tokens("The cat and the dog. The cat and the dog. The cat and the")["input_ids"]
-    window = min(loaded.context for loaded in (target, drafter.loaded) if loaded)
-    tokens = min(48, window // 2)
-    settings = DecodeSettings(max_new_tokens=tokens, draft_length=length, tree=tree, stop_at_eos=False)
-    prompt = list(prompt)[: window - settings.max_new_tokens]
-    rounds = []
-    for round in iter_speculative_decode(target, drafter, prompt, settings, record=False):
-        rounds.append(round)
-        yield
-    steps = [known_seconds(round.draft_seconds) / round.depth for round in rounds if round.drafted]
-    return median(steps) if steps else 0.0, median(known_seconds(round.overhead_seconds) for round in rounds)
+def check_costs(measured: Calibration) -> None:
+    """Refuse costs that no quiet machine has.
+
+    Raises:
+        DisturbedError: reading several tokens took less time than reading one.
+    """
+    k, steps = min(measured.verification.items(), key=lambda each: each[1])
+    if steps < 1 / ONE_RUN:
+        raise DisturbedError(
+            f"The costs of this pair were measured on a disturbed machine: reading {k} tokens at once seemed to take "
+            f"{steps:.2f} times as long as reading one. Try again when it is quiet."
+        )
+
+
+class _Times(NamedTuple):
+    """Seconds of a round, or of a plain step, which only reads."""
+
+    draft: float  # a step of it
+    verify: float
+    overhead: float
+
+
+NOTHING = _Times(0.0, 0.0, 0.0)  # a drafter that never drafted
+
+
+class _Runs:
+    """Greedy runs of one prompt, long enough for so many rounds if the models' context windows allow it."""
+
+    def __init__(self, target: LoadedModel, drafter: Drafter, rounds: int) -> None:
+        self._target, self._drafter, self._rounds = target, drafter, rounds
+        self._prompt = list(target.tokens(PROMPT)["input_ids"])
+        self._window = min(loaded.context for loaded in (target, drafter.loaded) if loaded)
+        self.longest = self._window - 1 - BLOCK  # the longest draft of which a block fits
+
+    def plain(self) -> Iterator[_Times]:
+        run = AutoregressiveRun(self._target, *self._task(self._rounds))
+        for _, seconds in run.steps():
+            yield _Times(0.0, seconds, 0.0)
+
+    def of_drafter(self, tree: str | None) -> Iterator[_Times]:
+        """Rounds of the drafter itself, those without a draft left out."""
+        length = (parse_tree(tree).depth if tree else None) or DRAFT_LENGTH
+        task = self._task(self._rounds * (length + 1), length, tree)
+        for round in SpeculativeRun(self._target, self._drafter, *task, record=False).rounds():
+            if round.drafted:
+                yield _times(round)
+
+    def of_size(self, size: int, tree: str | None = None) -> Iterator[_Times]:
+        """Rounds in which the target checks so many tokens, of a chain or of a tree."""
+        drafter = _OneSize(self._drafter, size)
+        task = self._task(self._rounds + size, min(size, MAX_DRAFT_LENGTH), tree)
+        for round in SpeculativeRun(self._target, drafter, *task, record=False).rounds():
+            if len(round.drafted) == size:
+                yield _times(round)
+
+    def _task(self, tokens: int, length: int = 1, tree: str | None = None) -> tuple[list[int], DecodeSettings]:
+        tokens = min(tokens, self._window - 1)
+        settings = DecodeSettings(max_new_tokens=tokens, draft_length=length, tree=tree, stop_at_eos=False)
+        return self._prompt[: self._window - tokens], settings
+
+
+def _times(round: Round) -> _Times:
+    parts = map(known_seconds, (round.draft_seconds, round.verify_seconds, round.overhead_seconds))
+    draft, verify, overhead = parts
+    return _Times(draft / round.depth, verify, overhead)
+
+
+class _OneSize(Drafter):
+    """Lets a drafter make one guess, and has the target check other tokens: as many as are wanted, in each round.
+
+    So the target's pass is timed as in a round, after the draft's, for sizes that the drafter may never reach. The
+    tokens are always the same ones: they are almost never accepted, and the run goes on token by token.
+    """
+
+    def __init__(self, drafter: Drafter, size: int) -> None:
+        self._drafter, self._size = drafter, size
+        self.info, self.loaded = drafter.info, drafter.loaded
+
+    def set_up(self, target: LoadedModel, prompt: str | Sequence[int], settings: DecodeSettings) -> RunSetup:
+        return set_up_run(target, None, prompt, settings)  # the drafter itself need not grow trees
+
+    def begin(self, context: DraftContext) -> Proposer:
+        return _SameTokens(self._drafter.begin(context), self._size, context.setup.settings.tree is not None)
+
+
+class _SameTokens(Proposer):
+    def __init__(self, inner: Proposer, size: int, tree: bool) -> None:
+        self._inner, self._size = inner, size
+        self._parents = [guess // 2 - 1 for guess in range(size)] if tree else None  # two children each
+
+    def read_prompt(self) -> Iterator[None]:
+        yield from self._inner.read_prompt()
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        self._inner.propose(token_ids, 1)
+        size = min(count, self._size) if self._parents is None else self._size
+        return Draft([guess % 2 for guess in range(size)], None, parents=self._parents)
+
+    def commit(self, length: int) -> None:
+        self._inner.commit(length)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from specviz.core.errors import InputError
+from specviz.core.errors import DisturbedError, InputError
 from specviz.core.intervals import student_t
 from specviz.core.metrics import first_difference
 from specviz.core.rounding import judge_difference
@@ -22,7 +22,7 @@ from specviz.measure.paired import Paired
 from specviz.measure.paired_runs import PairedRuns, warm_up
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.pairing import shared_vocabulary
 
 ROWS = 32  # of logits at a time: with 128,256 tokens in the vocabulary they are 16 MB, and again while they are scaled
 
@@ -47,23 +47,23 @@ def run_both(
 class Comparison(Paired):
     """Alternating repeats of both decoders on one prompt, and what the pair costs on this machine."""
 
-    calibration: Calibration
+    calibration: Calibration | None  # None: the machine was too busy
     threads: int
     quality: dict[str, Any]
 
     @property
     def terms(self) -> Terms | None:
-        """This pair's acceptance with the calibrated costs; None where no drafted token was judged."""
-        return self.terms_at(self.calibration.costs)
+        """This pair's acceptance with the calibrated costs, else those of the runs; None without a judged token."""
+        return self.terms_at(self.calibration.costs if self.calibration else None)
 
     @property
     def predicted_speedup(self) -> float | None:
-        """Modelled from the calibration and the acceptance: E(γ) / (γc + v + o); None without a judged token.
+        """Modelled from the calibration and the acceptance: E(γ) / (γc + v + o); None without either.
 
         Where drafts differ in length (prompt lookup, a schedule), counted tokens per call replace E(γ).
         """
         terms = self.terms
-        return terms.speedup if terms else None
+        return terms.speedup if terms and self.calibration else None
 
 
 def compare(
@@ -95,13 +95,18 @@ def compare(
         plain=plain,
         speculative_seconds=runs.speculative.seconds,
         plain_seconds=runs.plain.seconds,
-        calibration=calibrate(
-            target, drafter.loaded, nodes=tree_sizes(settings.tree), tree=settings.tree, drafter=drafter
-        ),
+        calibration=_calibrated(target, drafter, settings.tree),
         threads=torch.get_num_threads(),
         quality=quality(target, speculative, plain),
         draws=runs.draws,
     )
+
+
+def _calibrated(target: LoadedModel, drafter: Drafter, tree: str | None) -> Calibration | None:
+    try:
+        return calibrate(target, drafter.loaded, tree_sizes(tree), tree, drafter)
+    except DisturbedError:
+        return None
 
 
 def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
@@ -150,7 +155,6 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
 
 
 def _next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
-    """The logits of the token after `text`, (vocabulary,)."""
     model = CachedModel(target, shared_vocabulary(target))
     model.prefill(text[:-1])
     return model.read(text[-1:])[0]

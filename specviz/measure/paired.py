@@ -1,11 +1,12 @@
 """What repeats of both decoders on one prompt say: ratios, speedup, counts, verdict. Race and compare share it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from statistics import geometric_mean
 
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.terms import Terms, terms_of
+from specviz.core.theory import round_steps
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
 
@@ -98,10 +99,13 @@ class Paired:
         if terms is None or alpha is None or not self.draws:
             return terms
         rounds = {"tokens": counts.emitted / counts.rounds, "drafted": counts.drafted / counts.rounds}
+        shown = self.speculative.rounds
+        of_rounds = terms.at_costs * rounds["tokens"] * len(shown) / count(shown).emitted
         if self.speculative.settings.tree:  # the sums hold its nodes, not its depths and places
             alpha = terms.alpha
             del rounds["drafted"]
-        return replace(terms, alpha=alpha, counted=terms.counted and replace(terms.counted, **rounds))
+        counted = terms.counted and replace(terms.counted, **rounds)
+        return replace(terms, alpha=alpha, counted=counted, of_rounds=of_rounds)
 
     @property
     def identical(self) -> bool | None:
@@ -123,12 +127,28 @@ def _rates(tokens: Sequence[int], seconds: Sequence[float]) -> list[float]:
 
 
 def total(every: Sequence[Counts]) -> Counts:
-    """The counts of all of them together."""
-    return Counts(
-        rounds=sum(one.rounds for one in every),
-        drafted=sum(one.drafted for one in every),
-        accepted=sum(one.accepted for one in every),
-        rejected=sum(one.rejected for one in every),
-        discarded=sum(one.discarded for one in every),
-        emitted=sum(one.emitted for one in every),
-    )
+    return Counts(**{each.name: sum(getattr(one, each.name) for one in every) for each in fields(Counts)})
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How quickly a pair runs, taken from earlier measurements; seconds a token."""
+
+    speculative: float
+    plain: float
+
+    @property
+    def both(self) -> float:
+        return self.speculative + self.plain
+
+
+def pace_of_costs(costs: Costs) -> Pace:
+    """The pace of a pair whose costs are known: rounds of four drafted tokens that write three."""
+    steps = round_steps(4, costs.cost_ratio, costs.verification, costs.overhead)
+    return Pace(costs.step_seconds * steps / 3, costs.step_seconds)
+
+
+def in_minutes(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(5, 5 * round(seconds / 5))} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

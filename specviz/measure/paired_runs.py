@@ -51,7 +51,6 @@ class Measured:
 
     @property
     def repeats(self) -> int:
-        """How many pairs are complete."""
         return len(self.plain.traces)
 
 
@@ -86,12 +85,10 @@ class PairedRuns:
 
     @property
     def speculative(self) -> Repeats:
-        """The speculative runs so far."""
         return self._measured.speculative
 
     @property
     def plain(self) -> Repeats:
-        """The runs of the target alone so far."""
         return self._measured.plain
 
     @property
@@ -115,19 +112,15 @@ class PairedRuns:
         return pairs[median_index([_seconds_a_token(ours) / _seconds_a_token(plain) for ours, plain in pairs])]
 
     def warm_up(self) -> None:
-        """A few untimed rounds and steps."""
         result_of(self.warm_up_steps())
 
     def warm_up_steps(self) -> Steps[None]:
-        """The same in steps."""
         return warm_up_steps(self._target, self._drafter, self._prompt, self._settings, self._constraint)
 
     def repeat(self) -> None:
-        """Time one pair of runs."""
         result_of(self.repeat_steps())
 
     def repeat_steps(self) -> Steps[None]:
-        """The same in steps. The pair counts only when both runs are complete."""
         number = self._measured.repeats
         settings = repeat_settings(self._settings, number)
         if number % 2:
@@ -172,7 +165,6 @@ def warm_up_steps(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Steps[None]:
-    """The same in steps."""
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
     speculative = SpeculativeRun(target, drafter, prompt, few, record=False, constraint=constraint)
     for _ in chain(speculative.read_prompt(), speculative.rounds()):

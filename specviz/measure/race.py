@@ -4,21 +4,27 @@ Pure data and functions: no model, no clock, no Streamlit. `specviz.measure.pair
 and `specviz.measure.compare` computes its figures with the same `Paired`.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from statistics import median
-from typing import Any, Literal
+from itertools import accumulate, combinations
+from statistics import geometric_mean, median
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.errors import InputError
 from specviz.core.rounding import Judged
 from specviz.core.rounds import known_seconds
 from specviz.core.terms import Terms
 from specviz.core.trace import Piece, Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
-from specviz.measure.paired import Paired
+from specviz.data.workloads import workload_of
+from specviz.measure.paired import Draw, Paired
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
@@ -131,6 +137,7 @@ def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
         cost_ratio=median(found.cost_ratio for found in terms),
         verification=median(found.verification for found in terms),
         overhead=median(found.overhead for found in terms),
+        of_rounds=geometric_mean(found.at_costs for found in terms),
     )
 
 
@@ -182,7 +189,6 @@ _QUALITY: TypeAdapter[Quality] = TypeAdapter(Quality)
 
 
 def load_quality(found: dict[str, Any]) -> Quality:
-    """What `specviz.measure.compare.quality` says, typed."""
     return _QUALITY.validate_python(found)
 
 
@@ -203,3 +209,138 @@ def load_lap(item: object) -> RaceLap:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "its start"
         raise InputError(f"The race is not valid at {where[:120]}: {first['msg'][:200]}.") from None
+
+
+OWN = "own", "Your prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The prompts of one workload in a race, and the verdict over them."""
+
+    name: str  # the workload's; "own" for a visitor's prompts
+    title: str
+    prompts: tuple[str, ...]  # their names
+    verdict: Verdict  # of one prompt: its own, with the interval over its repeats; of more: over prompts
+
+
+def kinds_of(laps: Sequence[RaceLap]) -> list[Kind]:
+    """The kinds of prompt in a race, in the order in which they first occur."""
+    by_kind: dict[tuple[str, str], list[RaceLap]] = {}
+    for lap in laps:
+        workload = workload_of(lap.name)
+        by_kind.setdefault((workload.name, workload.title) if workload else OWN, []).append(lap)
+    found: list[Kind] = []
+    for (name, title), its in by_kind.items():
+        verdict = overall_verdict(its)
+        assert verdict is not None  # there is at least one prompt
+        found.append(Kind(name, title, tuple(lap.name for lap in its), verdict))
+    return found
+
+
+def clearly_differ(kinds: Sequence[Kind]) -> bool:
+    """Whether the 95 % intervals of two kinds do not overlap. A kind without an interval differs from none."""
+    intervals = [kind.verdict.interval for kind in kinds if kind.verdict.interval]
+    return any(one[1] < other[0] or other[1] < one[0] for one, other in combinations(intervals, 2))
+
+
+RACE_SCHEMA = 1
+
+
+def dump_race(laps: Sequence[RaceLap]) -> str:
+    """The race as a JSON file.
+
+    {"schema": 1, "overall": null | {"speedup", "interval", "verdict", "certain", "reason"},
+     "kinds": [{"kind", "prompts": [name, ...], "speedup", "interval", "verdict", "certain"}, ...],
+     "laps": [{"figures": {as in `race_table.race_frame`}, "name", "speculative": trace, "plain": trace,
+               "speculative_seconds": [...], "plain_seconds": [...], "speculative_prefill": [...],
+               "plain_prefill": [...], "plain_tokens": [...], "quality": {...},
+               "draws": [{"seed", "counts", "plain_tokens"}, ...], "seeds": [...]}, ...]}
+
+    Traces are as in the trace file. Lists of seconds have one number for each repeat, in the order of the repeats.
+    Above temperature 0 each repeat has a seed of its own: `draws` has one entry for each, and the traces are of one
+    repeat. Greedy repeats all write the same: `draws` is empty. A kind is a workload; "own" for other prompts.
+    """
+    verdict = overall_verdict(laps)
+    content = {
+        "schema": RACE_SCHEMA,
+        "overall": verdict and {**_judged(verdict), "reason": verdict.reason},
+        "kinds": [{"kind": kind.name, "prompts": kind.prompts, **_judged(kind.verdict)} for kind in kinds_of(laps)],
+        "laps": [{"figures": lap_figures(lap), **dump_lap(lap), "seeds": lap.seeds} for lap in laps],
+    }
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "speedup": verdict.speedup,
+        "interval": verdict.interval,
+        "verdict": verdict.label,
+        "certain": verdict.certain,
+    }
+
+
+def parse_race(text: str) -> list[RaceLap]:
+    """The laps of a file that `dump_race` wrote; figures are computed again, not read.
+
+    Raises:
+        InputError: it is not a race of this version.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("The race is not JSON.") from None
+    if not isinstance(content, dict) or content.get("schema") != RACE_SCHEMA:
+        raise InputError(f"The race is not of schema {RACE_SCHEMA}.")
+    laps = content.get("laps")
+    if not isinstance(laps, list) or not laps:
+        raise InputError("The race holds no laps.")
+    return [load_lap(lap) for lap in laps]
+
+
+def race_frame(laps: Sequence[RaceLap]) -> "pd.DataFrame":
+    """One row for each prompt and repeat.
+
+    Columns: those of `lap_figures` (the prompt's medians and counts, the same in each of its rows; latencies are
+    seconds with prefill, rates exclude it; `speedup` is `Paired.speedup` with its 95 % interval, which is missing for
+    one repeat; tokens and counts are those of one repeat, or above temperature 0 the sum of all, which have different
+    seeds), then `repeat` from 1, `plain_prefill_seconds`, `plain_seconds`, `speculative_prefill_seconds`,
+    `speculative_seconds` and `ratio` of that repeat. `seed` and, last, `repeat_speculative_tokens`,
+    `repeat_plain_tokens` and `repeat_target_calls` are of the repeat. Prompts are named; their texts are left out.
+    """
+    import pandas as pd  # slow, and few pages need it
+
+    return pd.DataFrame([{**lap_figures(lap), **repeat} for lap in laps for repeat in _repeats(lap)])
+
+
+def race_csv(laps: Sequence[RaceLap]) -> str:
+    """`race_frame` as CSV; empty without laps."""
+    if not laps:
+        return ""
+    frame = race_frame(laps)
+    texts = frame.select_dtypes(["object", "str"]).columns
+    safe = frame.assign(**{column: frame[column].map(_safe) for column in texts})
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def _safe(value: object) -> object:
+    return safe_cell(value) if isinstance(value, str) else value
+
+
+def _repeats(lap: RaceLap) -> list[dict[str, float]]:
+    draws = lap.draws or [Draw(lap.seeds[0], lap.counts, lap.plain_written)] * len(lap.ratios)
+    return [
+        {
+            "seed": draws[index].seed,
+            "repeat": index + 1,
+            "plain_prefill_seconds": lap.plain_prefill[index],
+            "plain_seconds": lap.plain_seconds[index],
+            "speculative_prefill_seconds": lap.speculative_prefill[index],
+            "speculative_seconds": lap.speculative_seconds[index],
+            "ratio": ratio,
+            "repeat_speculative_tokens": draws[index].counts.emitted,
+            "repeat_plain_tokens": draws[index].plain_tokens,
+            "repeat_target_calls": draws[index].counts.rounds,
+        }
+        for index, ratio in enumerate(lap.ratios)
+    ]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 from safetensors.torch import load_file
 
+from specviz.core.free_memory import give_back
 from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import MODELS_FOLDER, count_parameters, weights_hash
 from specviz.models.devices import choose_device, device_name
 from specviz.models.forward import LIGHT, LightForward
 from specviz.models.llama_weights import Weights, build
 from specviz.models.loaded_model import DTYPES, LoadedModel, ModelFacts, cache_bytes
-from specviz.models.memory import give_back, needed_bytes
+from specviz.models.memory import needed_bytes
 from specviz.models.tokens import LightTokens
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     parameters = count_parameters(folder / "model.safetensors")
     device = torch.device(choose_device(name, needed_bytes(parameters, dtype)))
-    llama = build(config, _weights(folder, dtype, device), room=True)  # small models
+    llama = build(config, _weights(folder, dtype, device))
     give_back()
     facts = ModelFacts(
         context=config["max_position_embeddings"],
         rows=config["vocab_size"],
         end_ids=frozenset([config["eos_token_id"]]),
-        bytes=parameters * DTYPES[dtype].itemsize + llama.second_copies,
+        bytes=parameters * DTYPES[dtype].itemsize,
         cache_bytes_per_token=cache_bytes(len(llama.layers), llama.kv_heads, llama.size, DTYPES[dtype].itemsize),
         device=device,
     )
@@ -44,7 +45,6 @@ def read_bundled(name: str, dtype: str) -> LoadedModel:
 
 @cache
 def read_tokens(name: str) -> LightTokens:
-    """The tokenizer of a bundled model, made once."""
     config = json.loads((MODELS_FOLDER / name / "config.json").read_text(encoding="utf-8"))
     return LightTokens(MODELS_FOLDER / name / "tokenizer.json", config["eos_token_id"])
 
@@ -57,7 +57,7 @@ def _weights(folder: Path, dtype: str, device: torch.device) -> Weights:
 @cache
 def _transformers(name: str, dtype: str) -> "PreTrainedModel":
     """The same weights in transformers' class, for who asks for it: the decoders here do not."""
-    from specviz.models.layout import store_fast
+    from specviz.models.llama_weights import store_fast
     from specviz.models.transformers_models import read_folder
 
     model = read_folder(name, MODELS_FOLDER / name, dtype)[0]
@@ -67,7 +67,6 @@ def _transformers(name: str, dtype: str) -> "PreTrainedModel":
 
 @cache
 def _tokenizer(name: str) -> "PreTrainedTokenizerBase":
-    """The same tokenizer in transformers' class, made once."""
     from transformers import PreTrainedTokenizerFast
 
     made: PreTrainedTokenizerBase = PreTrainedTokenizerFast.from_pretrained(MODELS_FOLDER / name, local_files_only=True)

@@ -1,13 +1,41 @@
 """A causal language model with its KV cache: it reads every token once and removes only rejected ones."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from specviz.models.hidden_states import HiddenStates
+from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.tree_mask import tree_mask
+
+
+def tree_mask(start: int, parents: Sequence[int], count: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The positions, (count,), and the mask, (count, start + nodes), of a tree's last `count` nodes.
+
+    Args:
+        start: tokens before the tree.
+        parents: of every node, counted from the first; -1: the text. A parent comes before its children.
+        count: nodes that are read now; the cache has the others.
+        device: where the model is.
+    """
+    depths, ancestors = _ancestors(tuple(parents))
+    text = torch.ones(count, start, dtype=torch.bool)
+    mask = torch.cat((text, ancestors[-count:]), 1)
+    return (start + depths[-count:]).to(device), mask.to(device)
+
+
+@lru_cache(maxsize=64)  # a fixed shape is the same in every round
+def _ancestors(parents: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """The depth of each node, from 0, and which nodes are on the path to it, itself included: (n,), (n, n)."""
+    seen = torch.eye(len(parents), dtype=torch.bool)
+    depths: list[int] = []
+    for node, parent in enumerate(parents):
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+        if parent >= 0:
+            seen[node] |= seen[parent]
+    return torch.tensor(depths), seen
+
 
 CHUNK = 128
 """Tokens of a prompt in one pass. Between two passes a job can be stopped, and others can go on.
@@ -36,7 +64,6 @@ class CachedModel:
         self._tree: list[int] = []  # the parents of its last tokens, if they are nodes of a tree
 
     def prefill(self, tokens: Sequence[int]) -> None:
-        """Read the prompt without asking for a distribution."""
         for _ in self.prefill_steps(tokens):
             pass
 

@@ -7,15 +7,22 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-from specviz.core.assets import ASSETS
+from specviz.core.drafters import MODEL, Method, kinds_that, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.request import EARLY_EXIT
+from specviz.core.files import ASSETS
 from specviz.core.trace import Trace
-from specviz.models.folders import find_folder
+
+
+def find_folder(name: str) -> Path | None:
+    try:
+        folder = Path(name).expanduser()
+        return folder if name and folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # a name that is too long for a file, or a missing home folder
+        return None
+
 
 MODELS_FOLDER = ASSETS / "models"
 HEAD_FILE = "head.json"  # a head has this instead of the config.json of a model
-HEAD_KINDS = ("eagle", "medusa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +38,15 @@ class BundledModel:
 
     @property
     def folder(self) -> Path:
-        """The folder with its files."""
         return MODELS_FOLDER / self.name
 
 
 def bundled_names() -> list[str]:
-    """Names of the bundled models, largest first."""
     return [model.name for model in bundled_models()]
 
 
 @cache
 def bundled_models() -> tuple[BundledModel, ...]:
-    """The bundled models, largest first."""
     found = [_describe(config.parent) for config in MODELS_FOLDER.glob("*/config.json")]
     return tuple(sorted(found, key=lambda model: -model.parameters))
 
@@ -64,31 +68,29 @@ class BundledHead:
     """One head on a bundled target that ships with the app."""
 
     name: str
-    kind: str  # one of HEAD_KINDS
+    kind: str  # as in traces: of a method that loads a head
     target: str  # the only model that it can draft for
     parameters: int  # its own: the output embedding is the target's
     longest: int | None  # most tokens that it drafts in a round; None: any number
 
     @property
     def folder(self) -> Path:
-        """The folder with its files."""
         return MODELS_FOLDER / self.name
 
 
 @cache
 def bundled_heads() -> tuple[BundledHead, ...]:
-    """The bundled heads, by name."""
     return tuple(_describe_head(file.parent) for file in sorted(MODELS_FOLDER.glob(f"*/{HEAD_FILE}")))
 
 
 def head_names() -> list[str]:
-    """Names of the bundled heads."""
     return [head.name for head in bundled_heads()]
 
 
-def part_of_target(draft: str) -> bool:
-    """Whether a drafter of this name is part of the target: a bundled head, or the first layers."""
-    return draft in head_names() or draft.startswith(EARLY_EXIT)
+def method_named(draft: str) -> Method:
+    """The way to draft that a name asks for; a name that nothing here has is a model's."""
+    heads = {head.name: head.kind for head in bundled_heads()}
+    return named(draft) or (method_of(heads[draft]) if draft in heads else MODEL)
 
 
 def check_heads(target: str, draft: str) -> None:
@@ -146,7 +148,7 @@ def changed_weights(trace: Trace) -> list[str]:
     if trace.imported:
         return []  # another system wrote it and reports no hash
     recorded = [(trace.target.name, trace.target.weights_hash)]
-    if trace.drafter and trace.drafter.kind in ("model", *HEAD_KINDS):
+    if trace.drafter and trace.drafter.kind in (*kinds_that("model"), *kinds_that("head")):
         recorded.append((trace.drafter.name, trace.drafter.weights_hash or ""))
     return [
         f"The weights of {name} on this machine differ from those in this trace."

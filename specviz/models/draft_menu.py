@@ -1,32 +1,110 @@
 """The drafts that a menu offers, in groups: what each group is, and who serves text with it. Never imports torch."""
 
+import logging
+import os
+import re
 from dataclasses import dataclass
+from functools import cache
+from typing import Literal
 
-from specviz.core.request import EARLY_EXIT, PROMPT_LOOKUP
-from specviz.models.allowed import offered_names
-from specviz.models.catalogue import bundled_names, head_names, part_of_target
+from specviz.core.drafters import METHODS, Group, Method, own_names
+from specviz.core.names import is_path
+from specviz.models.catalogue import bundled_names, find_folder, head_names, method_named
+from specviz.models.pairs import known_names
 
-EXITS = (1, 2, 4)  # layers; a link and `--draft` may name another number
+Source = Literal["catalogue", "hub", "folders"]
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+WORDS: dict[str, frozenset[Source]] = {
+    "bundled": frozenset(),
+    "catalogue": frozenset({"catalogue"}),
+    "hub": frozenset({"catalogue", "hub"}),
+    "folders": frozenset({"catalogue", "folders"}),
+    "any": frozenset({"catalogue", "hub", "folders"}),
+}
+DEFAULT = "catalogue"
+
+_log = logging.getLogger(__name__)
+
+
+def sources() -> frozenset[Source]:
+    """Where models may come from, besides those that ship with the app; several words are separated by commas."""
+    return _sources(os.environ.get("SPECVIZ_MODELS") or DEFAULT)
+
+
+@cache
+def _sources(setting: str) -> frozenset[Source]:
+    words = [word.strip() for word in setting.split(",")]
+    if unknown := [word for word in words if word not in WORDS]:
+        _log.warning("SPECVIZ_MODELS has no value %.40r: bundled and catalogued models only.", unknown[0])
+        return WORDS[DEFAULT]
+    return frozenset[Source]().union(*(WORDS[word] for word in words))
+
+
+def offered_names() -> list[str]:
+    """The models of the menus: the bundled ones, then those of the catalogue where they may be downloaded."""
+    return known_names() if "catalogue" in sources() else bundled_names()
+
+
+def may_be_typed() -> bool:
+    """Whether visitors can type names that are in no menu."""
+    return not sources() <= {"catalogue"}
+
+
+def typed_names() -> str:
+    """What visitors can type beside the menus, in words; empty where that is nothing."""
+    words: dict[Source, str] = {"hub": "a Hub id", "folders": "a folder"}
+    return " or ".join(each for source, each in words.items() if source in sources())
+
+
+def is_allowed(name: str) -> bool:
+    """Whether a visitor may name this model. An existing folder counts as a folder, whatever its name looks like."""
+    if name in offered_names():
+        return True
+    if find_folder(name):
+        return "folders" in sources()
+    return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_names()
+
+
+def why_refused(name: str) -> str:
+    """One sentence for a name that is not allowed: what is wrong with it, and what works here.
+
+    Where folders are not open to visitors, it does not tell which folders there are.
+    """
+    if name in known_names():
+        return f"{name} is not on this server, which downloads no models: use {_usable()}."
+    if is_path(name) and may_be_typed():
+        if "folders" not in sources():
+            return f"{name[:100]!r} is a folder, and this server reads none: use {_usable()}."
+        return f"There is no folder {name[:100]!r} on this server: use {_usable()}."
+    return f"There is no model named {name[:100]!r} here: use {_usable()}."
+
+
+def _usable() -> str:
+    more = ["one from the catalogue"] if "catalogue" in sources() else []
+    return ", or ".join([", ".join(bundled_names()), *more, *filter(None, [typed_names()])])
 
 
 @dataclass(frozen=True, slots=True)
 class DraftGroup:
-    """Drafts of one kind."""
-
     title: str
-    about: str  # one sentence: how they guess
-    used: str  # one sentence: who uses it in production
+    about: str  # how they guess
+    used: str  # who uses them in production
     names: tuple[str, ...]
 
 
 def draft_groups() -> list[DraftGroup]:
-    """The groups in the order of the menu."""
-    no_model = (PROMPT_LOOKUP, *(f"{EARLY_EXIT}{layers}" for layers in EXITS))
-    return [
-        DraftGroup("Small models", SMALL, SMALL_USED, tuple(bundled_names())),
-        DraftGroup("Heads on the target", HEADS, HEADS_USED, tuple(head_names())),
-        DraftGroup("No model", NO_MODEL, NO_MODEL_USED, no_model),
-    ]
+    groups = dict.fromkeys(method.group for method in METHODS if method.group)
+    return [_group(group, [method for method in METHODS if method.group == group]) for group in groups]
+
+
+def _group(group: Group, methods: list[Method]) -> DraftGroup:
+    about, used = (" ".join(filter(None, told)) for told in zip(*((m.about, m.used) for m in methods), strict=True))
+    names = [name for name in _menu_names() if method_named(name) in methods]
+    return DraftGroup(group.title, about, used, tuple(names))
+
+
+def _menu_names() -> list[str]:
+    return [*bundled_names(), *head_names(), *(name for _, name in own_names())]
 
 
 def offered_drafts() -> list[str]:
@@ -36,26 +114,10 @@ def offered_drafts() -> list[str]:
 
 
 def linked_names() -> list[str]:
-    """The names that a link may hold: of models and heads. An early exit and prompt lookup need no list."""
+    """The names that a link may hold: of models and heads. Those named by their method need no list."""
     return [*offered_names(), *head_names()]
 
 
 def is_offered(name: str) -> bool:
     """Whether the menus have this model or draft, so that it needs no download that they do not announce."""
-    return name == PROMPT_LOOKUP or part_of_target(name) or name in offered_names()
-
-
-SMALL = "A second, smaller language model of the same family writes the guesses, one token after the other."
-SMALL_USED = "Used with llama.cpp, LM Studio, vLLM and transformers."
-HEADS = (
-    "A head is trained for one target and reads its last hidden state: wren-eagle guesses token after token, "
-    "wren-medusa up to four tokens at once."
-)
-HEADS_USED = (
-    "Served today: EAGLE heads with vLLM and SGLang; MTP heads, their relatives, with llama.cpp and transformers too."
-)
-NO_MODEL = (
-    "Prompt lookup copies what followed the same words earlier. Early exit lets the target’s first layers guess; a "
-    "target that was not trained for it mostly loses."
-)
-NO_MODEL_USED = "vLLM serves prompt lookup under the name n-gram; early exit is a research method (LayerSkip)."
+    return method_named(name).loads != "model" or name in offered_names()

@@ -5,7 +5,7 @@ layers of a target that was not trained for it rarely agree with the whole.
 """
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from torch import Tensor
 
@@ -26,6 +26,7 @@ class EarlyExit:
     name: str
     layers: int
     model: LoadedModel  # the first layers as a model: its weights are the target's
+    kind: ClassVar[str] = "early-exit"  # as in traces
 
     @property
     def info(self) -> ModelInfo:

@@ -9,8 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from specviz.models.hidden_states import HiddenStates
-from specviz.models.key_values import KeyValues
+from specviz.models.key_values import HiddenStates, KeyValues
 from specviz.models.llama import Llama
 
 LIGHT, TRANSFORMERS = "light", "transformers"
@@ -25,7 +24,7 @@ class Reader(Protocol):
         """Read (n,) tokens; returns the logits after each, (n, rows), or after the last one alone, (1, rows)."""
 
     def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        """Read nodes of a tree, see `specviz.models.tree_mask`; returns the logits after each, (n, rows)."""
+        """Read nodes of a tree, see `specviz.models.cached_model`; returns the logits after each, (n, rows)."""
 
     def select(self, start: int, rows: list[int]) -> None:
         """After the first `start` tokens of the cache keep only these rows, counted from `start`."""
@@ -52,8 +51,6 @@ class Reader(Protocol):
 
 
 class Forward(Protocol):
-    """A model's forward pass."""
-
     name: str  # LIGHT or TRANSFORMERS
     reads_trees: bool  # whether its readers have `read_tree` and `select`
 
@@ -78,13 +75,10 @@ class LightForward:
         self.llama = llama
 
     def reader(self, *, whole: bool = False) -> Reader:
-        """A reader of a new text."""
         return LightReader(self.llama)
 
 
 class LightReader:
-    """Reads with `llama.py`."""
-
     def __init__(self, llama: Llama, cache: KeyValues | None = None) -> None:
         self._llama = llama
         self.cache = llama.cache() if cache is None else cache
@@ -92,24 +86,20 @@ class LightReader:
 
     @torch.inference_mode()
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
-        """See `Reader`."""
         hidden = self._hidden(ids)
         return self._llama.logits(hidden[-1:] if last else hidden)
 
     @torch.inference_mode()
     def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        """See `Reader`."""
         return self._llama.logits(self._hidden(ids, positions, mask))
 
     @torch.inference_mode()
     def select(self, start: int, rows: list[int]) -> None:
-        """See `Reader`."""
         self.cache.select(start, rows)
         if self._states:
             self._states.select(start, rows)
 
     def crop(self, excess: int) -> None:
-        """See `Reader`."""
         self.cache.crop(self.cache.length - excess)
         if self._states:
             self._states.crop(self.cache.length)
@@ -118,11 +108,9 @@ class LightReader:
         """Nothing to do."""
 
     def first_layers(self, count: int) -> Reader:
-        """See `Reader`."""
         return LightReader(self._llama.first(count), self.cache)
 
     def store_states(self) -> HiddenStates:
-        """See `Reader`."""
         self._states = self._states or HiddenStates()
         return self._states
 
@@ -134,5 +122,4 @@ class LightReader:
 
 
 def forced() -> bool:
-    """Whether SPECVIZ_FORWARD asks for transformers' forward pass."""
     return os.environ.get("SPECVIZ_FORWARD") == TRANSFORMERS

@@ -1,11 +1,13 @@
 """The Hugging Face Hub: the files of a model, downloaded with progress and stored in the Hub's own cache.
 
-Small files come through `hf_hub_download`. Weights are streamed here, because the client reports no progress and
-deletes an unfinished file when a download is interrupted. They are stored in the same cache.
+Small files come through `hf_hub_download`. Weights are streamed here: the client reports progress (`tqdm_class`), but
+an interrupted download starts again from nothing there, because each call writes a file of its own. Here the next call
+continues, and closing a generator stops it. They are stored in the same cache.
 """
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,11 +25,14 @@ from huggingface_hub import (
     hf_raise_for_status,
     try_to_load_from_cache,
 )
+from huggingface_hub.errors import HFValidationError
 from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils._headers import build_hf_headers
+from huggingface_hub.utils._validators import validate_repo_id
 
 from specviz.core.errors import InputError
 from specviz.models import downloads
+from specviz.models.catalogue import bundled_names
 from specviz.models.hub_errors import check_reachable, hub_errors
 from specviz.models.memory import in_words
 from specviz.models.pairs import known_models
@@ -175,7 +180,6 @@ def fetch(name: str) -> Iterator[Progress]:
 
 @contextmanager
 def _alone(model: HubModel, file: WeightFile) -> Iterator[None]:
-    """Prevent other processes from writing the same file."""
     try:
         with downloads.lock(file.blob, PAUSE_SECONDS):
             yield
@@ -269,3 +273,32 @@ def _finish(model: HubModel, file: WeightFile, partial: Path, blob: Path) -> Non
     raise InputError(
         f"{file.name} of {model.name} has {in_words(size)} instead of {in_words(file.size)}: load it again."
     )
+
+
+def hub_id(name: str) -> str:
+    """The name, if it has the form of a model on the Hub: owner/name, never a path.
+
+    Raises:
+        InputError: it has another form.
+    """
+    try:
+        validate_repo_id(name)
+        valid = re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
+    except HFValidationError:
+        valid = False
+    if not valid:
+        known = ", ".join(bundled_names())
+        raise InputError(f"There is no model named {name[:100]!r}: use {known}, a folder, or a Hub id (owner/name).")
+    return name
+
+
+def check_folder(name: str, folder: Path) -> None:
+    """Refuse a folder without a model, or with pickled weights only. The sentence has the name as it was typed.
+
+    Raises:
+        InputError: the folder has no configuration, or no safetensors.
+    """
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{name} is not a model: it has no config.json.")
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(f"{name} has no weights in safetensors, the only format that is loaded.")

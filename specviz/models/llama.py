@@ -10,6 +10,7 @@ Llama (Touvron et al. 2023), Mistral without a sliding window, Qwen2 (with biase
 Qwen3 (with a norm on each head's queries and keys). `llama_weights.py` builds it from a checkpoint.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -17,8 +18,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specviz.models.batch_key_values import BatchKeyValues
 from specviz.models.key_values import FIRST_ROOM, KeyValues
+
+# Stores one layer's new keys and values, by its number; returns all of that layer. See `KeyValues.write`.
+Write = Callable[[int, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,9 @@ class Linear:
 
     weight: Tensor  # (out, in)
     bias: Tensor | None
-    for_one: Tensor | None = None  # the same matrix, stored in the order that is faster for one token alone
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(n, in) in, (n, out) out."""
-        weight = self.weight if self.for_one is None or len(x) > 1 else self.for_one
-        return F.linear(x, weight, self.bias)
+        return F.linear(x, self.weight, self.bias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +84,12 @@ class Llama:
     eps: float  # of the norms
     rotary: Rotary  # what turns a head's numbers by its token's place
 
-    @property
-    def second_copies(self) -> int:
-        """Bytes of the matrices that are stored in a second order."""
-        linears = [self.output]
-        for layer in self.layers:
-            linears += [layer.queries_keys_values, layer.attention_out, layer.gate_up, layer.down]
-        return sum(linear.for_one.nbytes for linear in linears if linear.for_one is not None)
-
     def first(self, count: int) -> "Llama":
         """A model of the first layers, with the norm and the output embedding of the whole; it copies no weight."""
         return replace(self, layers=self.layers[:count])
 
     def cache(self) -> KeyValues:
-        """An empty cache for one text."""
         return KeyValues(len(self.layers), self.kv_heads, self.size, self.embedding)
-
-    def batch_cache(self, texts: int) -> BatchKeyValues:
-        """An empty cache for so many texts."""
-        return BatchKeyValues(len(self.layers), texts, self.kv_heads, self.size, self.embedding)
 
     def hidden(
         self, ids: Tensor, cache: KeyValues, positions: Tensor | None = None, mask: Tensor | None = None
@@ -127,34 +114,15 @@ class Llama:
         rotation = self.rotary.at(slice(past, end) if positions is None else positions, end)
         if mask is None and past and count > 1:  # else the attention's own mask, or none, does
             mask = torch.ones(count, end, dtype=torch.bool, device=x.device).tril(past)
-        x = self._through(x, cache, rotation, mask)
+        x = self._through(x, cache.write, rotation, mask)
         cache.length = end
         return x
 
-    def hidden_of_batch(self, ids: Tensor, cache: BatchKeyValues) -> Tensor:
-        """Read tokens of several texts in one pass, each text after its own part of the cache.
-
-        The texts share the matrices and nothing else: no token looks at another text.
-
-        Args:
-            ids: (texts, n).
-            cache: of the texts so far; its `lengths` stay, because not every text may have n tokens to read.
-
-        Returns:
-            The last hidden states, (texts, n, hidden).
-        """
-        places, mask = cache.reserve(ids.shape[1])
-        cos, sin = self.rotary.at(places, cache.end)
-        x = self._through(self.embedding[ids.flatten()], cache, (cos[:, None], sin[:, None]), mask[:, None])
-        return x.view(*ids.shape, -1)
-
-    def _through(
-        self, x: Tensor, cache: KeyValues | BatchKeyValues, rotation: tuple[Tensor, Tensor], mask: Tensor | None
-    ) -> Tensor:
-        """All layers and the last norm, (n, hidden) in and out; of a batch, the texts one after the other."""
+    def _through(self, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+        """All layers and the last norm, (n, hidden) in and out."""
         bias = None if mask is None else torch.zeros_like(mask, dtype=x.dtype).masked_fill_(~mask, -inf)
         for index, layer in enumerate(self.layers):
-            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), cache, rotation, bias)
+            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), write, rotation, bias)
             x = x + _mlp(layer, self._norm(x, layer.mlp_norm))
         return self._norm(x, self.norm)
 
@@ -167,18 +135,18 @@ class Llama:
         layer: Layer,
         index: int,
         x: Tensor,
-        cache: KeyValues | BatchKeyValues,
+        write: Write,
         rotation: tuple[Tensor, Tensor],
         bias: Tensor | None,
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
-        heads = layer.queries_keys_values(x).view(cache.texts, len(x) // cache.texts, -1, self.size).transpose(1, 2)
+        heads = self._heads(layer.queries_keys_values(x))
         both, values = torch.split(heads, [self.heads + self.kv_heads, self.kv_heads], 1)  # queries and keys; values
         if layer.query_norm is not None and layer.key_norm is not None:
             queries, keys = both[:, : self.heads], both[:, self.heads :]
             both = torch.cat((self._norm(queries, layer.query_norm), self._norm(keys, layer.key_norm)), 1)
         both = _rotate(both, rotation)
-        keys, values = cache.write(index, both[:, self.heads :], values)
+        keys, values = write(index, both[:, self.heads :], values)
         seen = F.scaled_dot_product_attention(
             both[:, : self.heads],
             keys,
@@ -188,6 +156,10 @@ class Llama:
             enable_gqa=self.kv_heads < self.heads,
         )
         return layer.attention_out(seen.transpose(1, 2).reshape(len(x), -1))
+
+    def _heads(self, rows: Tensor) -> Tensor:
+        """Rows of all heads' numbers, (n, heads × size), as the attention takes them: (texts, heads, n, size)."""
+        return rows.view(1, len(rows), -1, self.size).transpose(1, 2)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import torch
 
@@ -41,6 +41,7 @@ class LoadedModel:
     forward: Forward
     make_model: Callable[[], "PreTrainedModel"]  # makes it once
     make_tokenizer: Callable[[], "PreTrainedTokenizerBase"]  # the same
+    kind: ClassVar[str] = "model"  # of drafter, as in traces
 
     @property
     def model(self) -> "PreTrainedModel":
@@ -59,7 +60,6 @@ class LoadedModel:
 
     @property
     def bytes(self) -> int:
-        """Memory that its weights take."""
         return self.facts.bytes
 
     @property
@@ -69,7 +69,6 @@ class LoadedModel:
 
     @property
     def end_ids(self) -> frozenset[int]:
-        """Token ids that end the text."""
         if self.facts.end_ids is not None:
             return self.facts.end_ids
         end: int | None = self.tokens.eos_token_id

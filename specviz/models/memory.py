@@ -1,7 +1,5 @@
 """How much memory a model needs, and how much there is."""
 
-import ctypes
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,16 +96,3 @@ def _lines(file: Path) -> list[str]:
         return file.read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
-
-
-def give_back() -> bool:
-    """Return free memory to the system; False if the C library cannot (glibc can).
-
-    Loading converts every matrix and stores it again. Without this call the process keeps the memory that this frees:
-    for the bundled target nearly as much as the weights themselves.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is None:
-        return False
-    trim(0)
-    return True

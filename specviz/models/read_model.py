@@ -1,22 +1,49 @@
 """Load a model and its tokenizer: bundled name, local folder or Hub id. Safetensors only, never remote code."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from specviz.core.errors import InputError
+from specviz.core.free_memory import give_back
 from specviz.core.trace import ModelInfo
 from specviz.models import downloads
-from specviz.models.bundled import read_bundled
-from specviz.models.catalogue import MODELS_FOLDER, bundled_names, weights_hash
+from specviz.models.bundled import read_bundled, read_tokens
+from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, find_folder, weights_hash
 from specviz.models.devices import choose_device
-from specviz.models.folders import find_folder
 from specviz.models.forward import forced
-from specviz.models.hub import Progress, fetch, find_cached
-from specviz.models.inspection import inspect_model
+from specviz.models.hub import Progress, fetch, find_cached, hub_id
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.memory import give_back, needed_bytes, shortage
+from specviz.models.memory import needed_bytes, shortage
 from specviz.models.pairs import HUB_MODELS
-from specviz.models.places import hub_id
+from specviz.models.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What is known about a model without its weights."""
+
+    name: str
+    tokens: Tokens
+    parameters: int  # tied embeddings counted once
+    context: int | None  # most tokens it can read, prompt and output together; None: no known limit
+    rows: int  # of its embedding, padding included
+    sliding_window: int | None
+
+
+def inspect_model(name: str) -> Inspection:
+    """Check one model.
+
+    Raises:
+        InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
+    """
+    for model in bundled_models():
+        if model.name == name:
+            return Inspection(name, read_tokens(name), model.parameters, model.context, model.vocabulary, None)
+    from specviz.models.configuration import check_configuration  # imports transformers: seconds
+
+    known = check_configuration(name)
+    return Inspection(name, known.tokenizer, known.parameters, known.context, known.rows, known.sliding_window)
 
 
 def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:

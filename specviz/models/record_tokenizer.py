@@ -1,12 +1,50 @@
 """The tokenizer that reads another system's record: that of the target, where its files are on this machine."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
-from specviz.models.token_texts import TokenTexts
-from specviz.models.tokenizer_files import FILE, tokenizer_file
-from specviz.models.tokens import LightTokens, Tokens
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, find_folder
+from specviz.models.draft_menu import is_allowed, offered_names
+
+if TYPE_CHECKING:
+    from specviz.models.tokens import Tokens
+
+FILE = "tokenizer.json"
+
+
+def with_tokenizer() -> list[str]:
+    """The models of the menus whose tokenizer is on this machine."""
+    return [name for name in offered_names() if tokenizer_file(name)]
+
+
+def tokenizer_file(name: str) -> Path | None:
+    """The tokenizer.json of a model that a visitor may name; None where it is not here. Nothing is downloaded."""
+    if name in bundled_names():
+        return MODELS_FOLDER / name / FILE
+    if not is_allowed(name):
+        return None
+    folder = find_folder(name)
+    found = [folder / FILE] if folder else _downloaded(name)
+    return next((file for file in found if file.is_file()), None)
+
+
+def _downloaded(name: str) -> list[Path]:
+    """In the Hub's cache, ours first; the newest version first."""
+    stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
+    caches = (hub_cache() / "specviz", hub_cache())
+    return [file for cache in caches for file in sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)]
+
+
+def hub_cache() -> Path:
+    """The folder that huggingface_hub calls HF_HUB_CACHE, from the same variables."""
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = os.environ.get("HF_HOME") or f"{caches}/huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
+
 
 NO_END = -1  # a record says itself which token ended the text
 
@@ -14,17 +52,16 @@ NO_END = -1  # a record says itself which token ended the text
 class RecordTokenizer:
     """What `specviz.data.importers` needs of a tokenizer."""
 
-    def __init__(self, tokens: Tokens) -> None:
-        """Of any model."""
+    def __init__(self, tokens: "Tokens") -> None:
+        from specviz.models.tokens import TokenTexts  # imports tokenizers, which a page without a record does not need
+
         self._tokens = tokens
         self._texts = TokenTexts(tokens)
 
     def texts(self, token_ids: Sequence[int]) -> list[str]:
-        """The text of each id."""
         return [self._texts[token_id] for token_id in token_ids]
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, without special tokens."""
         options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
         return list(self._tokens(text, **options)["input_ids"])
 
@@ -39,6 +76,8 @@ def tokenizer_here(name: str) -> RecordTokenizer:
     Raises:
         InputError: there is no such tokenizer on this server, or it cannot be read.
     """
+    from specviz.models.tokens import LightTokens  # imports tokenizers, which a page without a record does not need
+
     file = tokenizer_file(name)
     if file is None:
         raise InputError(

@@ -3,11 +3,15 @@
 `LightTokens` reads a tokenizer.json itself, so that a bundled model needs no transformers: importing it takes seconds.
 """
 
-from collections.abc import Callable, Mapping
+import codecs
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from tokenizers import Tokenizer
+from tokenizers.decoders import ByteLevel
 
 
 class Tokens(Protocol):
@@ -47,7 +51,6 @@ class LightTokens:
     """The tokenizer of a bundled model, from its tokenizer.json alone."""
 
     def __init__(self, file: Path, end: int) -> None:
-        """`end` is the id that ends a text."""
         self.eos_token_id = end
         self.backend_tokenizer: Tokenizer = Tokenizer.from_file(str(file))
         marks = self.backend_tokenizer.get_added_tokens_decoder()
@@ -58,13 +61,11 @@ class LightTokens:
         return self.backend_tokenizer.get_vocab_size()
 
     def get_vocab(self) -> dict[str, int]:
-        """See `Tokens`."""
         return self.backend_tokenizer.get_vocab()
 
     def __call__(
         self, text: str, *, add_special_tokens: bool = True, split_special_tokens: bool = False, verbose: bool = True
     ) -> dict[str, list[int]]:
-        """See `Tokens`. `verbose` changes nothing here."""
         self.backend_tokenizer.encode_special_tokens = split_special_tokens
         return {"input_ids": self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids}
 
@@ -81,5 +82,61 @@ class LightTokens:
         return self.backend_tokenizer.decode(list(token_ids), skip_special_tokens=skip_special_tokens)
 
     def convert_ids_to_tokens(self, ids: int) -> str | None:
-        """See `Tokens`."""
         return self.backend_tokenizer.id_to_token(ids)
+
+
+def _show_bytes(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(f"⟨{byte:02X}⟩" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("specviz.show_bytes", _show_bytes)
+
+
+class TokenTexts:
+    """Display text by token id, made once for each id. Never join these into text: decode the ids instead."""
+
+    def __init__(self, tokenizer: Tokens) -> None:
+        self._tokenizer = tokenizer
+        self._byte_level = isinstance(
+            getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None), ByteLevel
+        )
+        self._known: dict[int, str] = {}
+
+    def __getitem__(self, token_id: int) -> str:
+        text = self._known.get(token_id)
+        if text is None:
+            text = self._known[token_id] = self._make(token_id)
+        return text
+
+    def _make(self, token_id: int) -> str:
+        raw = self._tokenizer.convert_ids_to_tokens(token_id)
+        if raw is None:
+            return f"⟨token {token_id}⟩"
+        if token_id in self._tokenizer.all_special_ids:
+            return str(raw)
+        return token_bytes(str(raw), self._byte_level).decode("utf-8", "specviz.show_bytes")
+
+
+def texts_of(tokenizer: Tokens, token_ids: Iterable[int]) -> dict[int, str]:
+    token_texts = TokenTexts(tokenizer)
+    return {token_id: token_texts[token_id] for token_id in token_ids}
+
+
+def token_bytes(raw: str, byte_level: bool) -> bytes:
+    """The bytes that a vocabulary entry means, in GPT-2's byte alphabet or SentencePiece's spelling."""
+    if byte_level:
+        alphabet = byte_alphabet()
+        return b"".join(alphabet.get(char) or char.encode() for char in raw)
+    if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", raw):
+        return bytes.fromhex(match[1])
+    return raw.replace("▁", " ").encode()
+
+
+@cache
+def byte_alphabet() -> dict[str, bytes]:
+    """The byte behind each character of GPT-2's printable alphabet: bytes that print are themselves."""
+    prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in prints]
+    spelled = {chr(byte): byte for byte in prints} | {chr(256 + place): byte for place, byte in enumerate(others)}
+    return {char: bytes([byte]) for char, byte in spelled.items()}

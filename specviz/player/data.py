@@ -4,11 +4,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from specviz.core.characters import merged
-from specviz.core.forward_words import forward_in_words
+from specviz.core.drafters import Method
 from specviz.core.metrics import Running, autoregressive_clock, by_position, longest_draft, running
-from specviz.core.names import pair_name
-from specviz.core.readable import readable
+from specviz.core.names import forward_in_words, pair_name
+from specviz.core.readable import merged, readable
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import MAX_TOKENS, Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round, Trace
@@ -21,6 +20,7 @@ from specviz.player.payload import (
     FiguresAfter,
     HowPayload,
     JudgedChip,
+    MethodPayload,
     NoReplay,
     NotTakenChip,
     Phase,
@@ -72,6 +72,8 @@ def stage_data(
         "stream": "",  # a page with a feed names it
         "version": 0,
         "run_id": run_id,
+        "name": pair_name(trace),
+        "differs": "",
         "running": running,
         "more": running and trace.output.stopped_by is None,  # rounds
         "phases": list(PHASES),
@@ -96,16 +98,16 @@ def stage_data(
 
 def _measured(trace: Trace, source: Source) -> str:
     if trace.imported:
-        return " ".join([f"imported from {trace.imported.system}.", *trace.imported.notes])
+        return " ".join([f"imported from {trace.imported.system}: {pair_name(trace)}.", *trace.imported.notes])
     place = trace.recorded_on.machine if source == "recorded" else "this machine"
     return ", ".join(filter(None, (f"measured on {place}", forward_in_words(trace))))
 
 
 def _badge(trace: Trace, source: Source, running: bool) -> str:
     if trace.imported:
-        return f"imported from {trace.imported.system}: {pair_name(trace)}"
+        return f"imported from {trace.imported.system}"
     if source == "recorded":
-        return f"recorded on {trace.recorded_on.machine}"
+        return "recorded run"
     if source == "stored":
         return f"measured here on {trace.created[:10]} at {trace.created[11:16]} UTC"
     return "waiting…" if running and not trace.rounds else "live · this machine"
@@ -115,11 +117,23 @@ def _how(trace: Trace) -> HowPayload:
     teller = teller_of(trace)
     return {
         "greedy": trace.settings.greedy,
-        "drafter": teller.drafter,
+        "drafter": teller.method.kind,
+        "method": _method(teller.method),
         "rule": teller.rule,
         "point_mass": _is_point_mass(trace.settings),
         "tree": trace.settings.tree,
         "translated": any(round.draft_tokens for round in trace.rounds),
+    }
+
+
+def _method(method: Method) -> MethodPayload:
+    return {
+        "by_hand": method.by_hand,
+        "at_once": method.at_once,
+        "sees_state": method.sees_state,
+        "title": method.title,
+        "gives": method.gives,
+        "certain": method.certain,
     }
 
 

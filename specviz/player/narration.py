@@ -1,43 +1,32 @@
 """A round in plain words: one sentence for each of its three phases."""
 
 from dataclasses import dataclass
-from typing import cast, get_args
 
+from specviz.core.drafters import MODEL, Method, exit_layers, method_of
 from specviz.core.errors import InputError
-from specviz.core.number_words import ORDINALS
-from specviz.core.request import exit_layers
+from specviz.core.names import ORDINALS
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import DrafterInfo, Round, Trace
-from specviz.player.payload import DraftedBy, Rule
-
-SUBJECTS: dict[DraftedBy, str] = {
-    "eagle": "the head on the target",
-    "medusa": "the heads on the target",
-    "person": "you",
-}
-SEVERAL: tuple[DraftedBy, ...] = ("medusa", "early-exit", "person")  # subjects whose verb has no s
+from specviz.core.trace import Round, Trace
+from specviz.player.payload import Rule
 
 
 @dataclass(frozen=True, slots=True)
 class Teller:
     """What the sentences about every round of a run depend on."""
 
-    drafter: DraftedBy = "model"
+    method: Method = MODEL
     name: str = ""  # of the drafter
     rule: Rule = "token"
 
     @property
     def subject(self) -> str:
-        """Who drafts, as the subject of a sentence."""
-        if self.drafter == "early-exit":
-            layers = layers_of(self.name)
-            return f"the target’s first {layers} layers" if layers else "the target’s first layers"
-        return SUBJECTS.get(self.drafter, "the draft")
+        layers = layers_of(self.name) if self.method.takes else None
+        return f"the target’s first {layers} layers" if layers else self.method.subject
 
     @property
     def proposes(self) -> str:
         """The subject and its verb, as the beginning of a sentence."""
-        said = f"{self.subject} {'propose' if self.drafter in SEVERAL else 'proposes'}"
+        said = f"{self.subject} {'propose' if self.method.several else 'proposes'}"
         return said[0].upper() + said[1:]
 
 
@@ -52,14 +41,7 @@ def layers_of(name: str) -> int | None:
 def teller_of(trace: Trace) -> Teller:
     """Who drafts in this run, and how it is judged."""
     drafter = trace.drafter
-    return Teller(_kind(drafter), drafter.name if drafter else "", _rule(trace.settings))
-
-
-def _kind(drafter: DrafterInfo | None) -> DraftedBy:
-    """The kind of the drafter; one of another program, and none at all, is "other"."""
-    if drafter is None or drafter.kind not in get_args(DraftedBy):
-        return "other"
-    return cast(DraftedBy, drafter.kind)
+    return Teller(method_of(drafter.kind if drafter else None), drafter.name if drafter else "", _rule(trace.settings))
 
 
 def _rule(settings: DecodeSettings) -> Rule:
@@ -93,27 +75,23 @@ def _propose(round: Round, teller: Teller, draft_length: int, remaining: int) ->
     if round.is_tree:
         places = "the next place" if round.depth == 1 else f"the next {round.depth} places"
         return f"{teller.proposes} a tree: {_guesses(number)} for {places}."
-    if teller.drafter == "person":
-        return f"You propose {_tokens(number)}."
-    if teller.drafter == "prompt-lookup":
-        return f"A match in the text so far proposes {_tokens(number)}."
+    if teller.method.proposes:
+        return teller.method.proposes.format(tokens=_tokens(number))
     if number < draft_length and number == remaining - 1:
         said = teller.proposes
         return f"Only {_tokens(remaining)} are left: {said[0].lower()}{said[1:]} {number}."
-    at_once = ", all at once" if teller.drafter == "medusa" and number > 1 else ""
+    at_once = ", all at once" if teller.method.at_once and number > 1 else ""
     return f"{teller.proposes} {_tokens(number)}{at_once}."
 
 
 def _no_draft(round: Round, teller: Teller, remaining: int) -> str:
-    if teller.drafter == "person":
-        return "You skip: nothing is drafted."
+    if teller.method.by_hand:
+        return teller.method.nothing
     if round.draft_tokens:
         return "The draft’s text does not fit the target’s tokens: nothing is proposed."
     if remaining <= 1:
         return "One token is left to write: nothing is drafted."
-    if teller.drafter == "prompt-lookup":
-        return "No match in the text so far: nothing is drafted."
-    return "Nothing is drafted."
+    return teller.method.nothing
 
 
 def _check(round: Round, teller: Teller) -> str:

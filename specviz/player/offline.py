@@ -7,31 +7,21 @@ from dataclasses import replace
 from html import escape
 from itertools import chain
 
-from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
-from specviz.core.forward_words import forward_in_words
+from specviz.core.files import ASSETS
 from specviz.core.metrics import Costs, count
-from specviz.core.names import short_name
-from specviz.core.settings import DecodeSettings
+from specviz.core.names import forward_in_words, short_name
+from specviz.core.settings import facts as facts_of
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, compare_texts, verdict_of_run, why_no_verdict
 from specviz.measure.paired import Paired
-from specviz.player.bundle import bundle
 from specviz.player.data import stage_data
-from specviz.player.html_file import Scheme, asset, html_file, inline_json
+from specviz.player.html_file import Scheme, asset, bundle, html_file, inline_json
 from specviz.player.narration import Teller, teller_of
-from specviz.player.payload import DraftedBy, NoReplay, Replays
+from specviz.player.payload import NoReplay, Replays
 
 STYLES = ("stage/stage.css", "stage/tree.css", "stage/diagram.css", "offline/page.css", "stage/paper.css")
 PROJECT = "specviz: speculative decoding, token by token"
-LEADS: dict[DraftedBy, str] = {  # who drafts, and why that is cheap
-    "prompt-lookup": "<b>Prompt lookup drafts</b> a few tokens: it copies them from the text so far.",
-    "eagle": "A <b>head on the big model drafts</b> a few tokens, from the big model’s own state.",
-    "medusa": "<b>Heads on the big model draft</b> a few tokens, all at once.",
-    "early-exit": "The <b>big model’s first layers draft</b> a few tokens.",
-    "person": "A <b>person drafts</b> a few tokens.",
-    "other": "A <b>cheap draft proposes</b> a few tokens.",  # another system’s: it does not say what drafted
-}
 ALONE = "The <b>big model writes alone</b>: each pass gives one token."
 
 
@@ -85,7 +75,7 @@ def _title(trace: Trace) -> str:
 
 
 def _lead(teller: Teller) -> str:
-    start = LEADS.get(teller.drafter, "A <b>small model drafts</b> a few tokens.")
+    start = teller.method.lead
     ends = {
         "token": "accepts the right start and corrects the first mistake",
         "block": "accepts as long a block as passes and corrects what follows",
@@ -142,7 +132,7 @@ def _settings(trace: Trace) -> str:
         "Target": f"{short_name(trace.target.name)}, {size}, {trace.target.dtype}",
         "Draft": draft,
         "Draft length γ": f"{settings.draft_length}, {settings.draft_schedule}",
-        **_drafting(settings),
+        **dict(facts_of(settings)),
         "Sampling": ", ".join(chain([_sampling(trace)], (f"{name} {value:g}" for name, value in limits))),
         "Tokens": f"at most {settings.max_new_tokens}; stopped by {trace.output.stopped_by}",
         "Recorded": f"{trace.created[:10]} on {machine.machine}, torch {machine.torch}, {threads}",
@@ -153,16 +143,6 @@ def _settings(trace: Trace) -> str:
     if forward := forward_in_words(trace):
         facts["Forward passes"] = forward
     return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
-
-
-def _drafting(settings: DecodeSettings) -> dict[str, str]:
-    """How the draft was made and judged, where it is not the usual way."""
-    facts = {"Tree": settings.tree or ""}
-    if settings.draft_sampling == "argmax" and not settings.greedy:
-        facts["The draft takes"] = "its most probable token"
-    if settings.verification == "block" and not settings.greedy:
-        facts["Verification"] = "the block at once"
-    return {name: value for name, value in facts.items() if value}
 
 
 def _sampling(trace: Trace) -> str:

@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from html import escape
 from typing import TypedDict, cast
 
-from specviz.core.assets import ASSETS
+from specviz.core.files import ASSETS
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.hidden import PARAMETER as HIDE
 from specviz.data.hidden import hidden_in
 from specviz.data.lessons.plan import Moment, Plan
-from specviz.player.bundle import bundle
 from specviz.player.data import stage_data
-from specviz.player.html_file import asset, html_file, inline_json
+from specviz.player.html_file import asset, bundle, html_file, inline_json
 from specviz.player.offline import PROJECT, STYLES, result_html
 from specviz.player.payload import RunPart, StagePayload, StageState, View
 from specviz.player.replay import replay_data
@@ -79,7 +78,6 @@ def _payload(number: int, moment: Moment) -> StagePayload | None:
 
 
 def _hidden(moment: Moment) -> frozenset[str]:
-    """What the moment's link takes away."""
     return hidden_in(moment.screen.params.get(HIDE, []))[0]
 
 

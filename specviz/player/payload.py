@@ -6,13 +6,13 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 from typing import Literal, NotRequired, TypedDict
 
 from specviz.core.rounds import TargetStatus
-from specviz.data.lessons.story import Focus, Picture, Words
+from specviz.data.lessons.story import Focus, Picture
 from specviz.data.lessons.tour import Light, Until
+from specviz.data.texts import Words
 
 Phase = Literal["propose", "check", "judge"]
 View = Literal["simple", "full", "projector", "stage"]  # how much is shown around the tokens
 ChipStatus = Literal["accepted", "rejected", "discarded", "not taken", "correction", "bonus", "own"]
-DraftedBy = Literal["model", "prompt-lookup", "eagle", "medusa", "early-exit", "person", "other"]
 # how a draft is judged: token after token, along a tree, or all of it together
 Rule = Literal["token", "tree", "block"]
 CandidateRow = tuple[str, float, float | None, bool]  # text, p, q, whether it is this token
@@ -146,11 +146,46 @@ class Replays(TypedDict):
     exact: bool
 
 
+class ResultPayload(TypedDict):
+    """The result of a run in words. `trusted` is false where the machine was too busy for its time to say anything."""
+
+    says: str
+    reason: str
+    trusted: bool
+
+
+class ComparedPayload(TypedDict):
+    """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
+
+    `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
+    after each round, and in `lengths` both at each draft length from 1, where it was replayed.
+    """
+
+    name: str
+    differs: str
+    draft_length: int
+    acceptance: list[float | None]
+    speedup: list[float | None]
+    lengths: list[tuple[float | None, float | None]]
+    trusted: bool
+    pinned: bool
+
+
 class PassesPayload(TypedDict):
     """A lesson's measured pass over several tokens: each number format and its time over that of one token."""
 
     tokens: int
     measured: list[tuple[str, float]]
+
+
+class BatchPayload(TypedDict):
+    """Measured passes over several tokens of one text and of many; times are over that of one token of each text."""
+
+    texts: int
+    tokens: int
+    alone: float
+    together: float
+    empty: float  # share of the places in the passes over many texts: of texts that had ended
 
 
 class DiagramPayload(TypedDict):
@@ -160,6 +195,7 @@ class DiagramPayload(TypedDict):
     focus: Focus
     picture: Picture
     passes: NotRequired[PassesPayload]  # of the picture "weights"
+    batch: NotRequired[BatchPayload]  # of the picture "texts"
     step: int
     place: str
 
@@ -209,15 +245,27 @@ class HeldRun(TypedDict):
     run: RunPart
 
 
+class MethodPayload(TypedDict):
+    """What the stage needs to know of the way to draft: facts and parts of sentences, see `core/drafters.py`."""
+
+    by_hand: bool
+    at_once: bool
+    sees_state: bool
+    title: str
+    gives: str
+    certain: str
+
+
 class HowPayload(TypedDict):
     """How the run was drafted and judged.
 
-    `point_mass` is true where the draft does not draw its guesses, so that q is 1 on each; `tree` is the setting;
-    `translated` says that the draft's tokens are not the target's.
+    `drafter` is the kind of method, as in traces. `point_mass` is true where the draft does not draw its guesses, so
+    that q is 1 on each; `tree` is the setting; `translated` says that the draft's tokens are not the target's.
     """
 
     greedy: bool
-    drafter: DraftedBy
+    drafter: str
+    method: MethodPayload
     rule: Rule
     point_mass: bool
     tree: str | None
@@ -233,6 +281,8 @@ class StageState(HowPayload):
     stream: str
     version: int
     run_id: str
+    name: str
+    differs: str  # what else is not as in the run before
     running: bool
     more: bool
     phases: list[Phase]
@@ -247,6 +297,8 @@ class StageState(HowPayload):
     imported: bool  # another system wrote the run
     draft_length: int
     gamma: int
+    result: NotRequired[ResultPayload]  # missing: the stage has no line for it
+    before: NotRequired[ComparedPayload]  # missing: there was no run before
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full
     hide: NotRequired[list[str]]  # names of parts that a link takes away

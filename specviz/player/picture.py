@@ -49,7 +49,6 @@ class Chip:
 
     @property
     def label(self) -> str:
-        """Its mark and its text."""
         return f"{MARKS[self.kind]} {self.text}"
 
 
@@ -79,7 +78,6 @@ def round_picture(trace: Trace, step: int) -> str:
 
 
 def result_picture(trace: Trace, step: int) -> str:
-    """The same round when it is judged."""
     return round_picture(trace, step - step % STEPS + STEPS - 1)
 
 

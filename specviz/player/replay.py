@@ -6,8 +6,8 @@ its numbers and the guesses that are not the output's own tokens.
 
 from collections.abc import Mapping
 
-from specviz.core.characters import spelled
-from specviz.core.metrics import Costs, costs
+from specviz.core.metrics import Costs, costs, speedup_at
+from specviz.core.readable import spelled
 from specviz.core.replay import (
     DraftGuesses,
     ReplayedRound,
@@ -19,6 +19,7 @@ from specviz.core.replay import (
 )
 from specviz.core.rounds import TargetStatus
 from specviz.core.trace import Trace
+from specviz.core.verdict import verdict_of_run
 from specviz.player.payload import NoReplay, ReplayedLength, Replays
 from specviz.player.payload import ReplayedRound as ReplayedRow
 
@@ -42,12 +43,13 @@ def replay_data(
     assert draft_guesses is not None  # else `_why_not` has said so
     replays = every_length(draft_guesses, trace.settings.max_new_tokens, ends_of(trace), tails_of(trace))
     known = measured or costs(trace)
+    scale, times = _quiet(trace, measured, known)
     texts = {**draft_guesses.pieces, **_texts_of(trace)}
     return {
         "why_not": None,
         "tokens": spelled([_text(texts, token_id) for token_id in draft_guesses.token_ids]),
-        "lengths": {str(length): _length(rounds, texts, known) for length, rounds in replays.items()},
-        "times": _source_of(measured, known),
+        "lengths": {str(length): _length(rounds, texts, known, scale) for length, rounds in replays.items()},
+        "times": times,
         "exact": draft_guesses.exact,
     }
 
@@ -63,7 +65,7 @@ def _why_not(trace: Trace, draft_guesses: DraftGuesses | None, running: bool) ->
         return "A draft with another tokenizer cannot be replayed: release the slider to run it."
     if draft_guesses is None or draft_guesses.token_ids != trace.output.token_ids:
         when = "once this run is over" if running else "after a live run"
-        return f"It can be replayed while dragging {when}: release the slider to run it."
+        return f"Other draft lengths are shown {when}."
     return None
 
 
@@ -74,16 +76,35 @@ def _why_no_other_tree(tree: str | None, depth: int | None) -> str:
     return f"The tree {tree} has a depth of {depth}, and what another tree would draft is not known from this run."
 
 
-def _length(rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs | None) -> ReplayedLength:
+def _quiet(trace: Trace, measured: Costs | None, known: Costs | None) -> tuple[float | None, str]:
+    """What modelled speedups are multiplied with, None where they mean nothing, and where they are from.
+
+    The measured speedup of the run is what its own length must have: other lengths are estimated from it, so that the
+    visitor sees one speedup. Where the run's time is not trusted, nothing is left but the costs.
+    """
+    if known is None:
+        return None, "not known: this run has no times"
+    verdict, modelled = verdict_of_run(trace, measured), speedup_at(trace.rounds, known)
+    if verdict and verdict.trusted and modelled:
+        more = " and the pair’s calibrated costs" if measured else ""
+        return verdict.speedup / modelled, f"estimated from this run’s times{more}"
+    if measured or verdict is None:
+        return 1.0, f"estimated from {'quiet measurements of this pair' if measured else 'this run’s times'}"
+    return None, "not known: this machine was busy"
+
+
+def _length(
+    rounds: list[ReplayedRound], texts: Mapping[int, str], known: Costs | None, scale: float | None
+) -> ReplayedLength:
     counts = counts_of(rounds)
-    speedup = modelled_speedup(rounds, known) if known else None
+    speedup = modelled_speedup(rounds, known) if known and scale else None
     return {
         "rounds": [_round(round, texts) for round in rounds],
         "accepted": counts.accepted,
         "rejected": counts.rejected,
         "discarded": counts.discarded,
         "per_call": round(counts.tokens_per_target_call or 0.0, 2),
-        "speedup": None if speedup is None else round(speedup, 2),
+        "speedup": None if speedup is None or scale is None else round(scale * speedup, 2),
     }
 
 
@@ -103,9 +124,3 @@ def _texts_of(trace: Trace) -> dict[int, str]:
 def _text(texts: Mapping[int, str], token_id: int) -> str:
     text = texts.get(token_id, f"⟨token {token_id}⟩")
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
-
-
-def _source_of(measured: Costs | None, known: Costs | None) -> str:
-    if known is None:
-        return "no costs are known yet"
-    return "costs calibrated on this machine" if measured else "costs as this run showed them"

@@ -64,7 +64,6 @@ def _shares_by_rank(round: Round) -> list[float]:
 
 
 def _along_paths(round: Round, factors: list[float]) -> list[float]:
-    """The product of the factors on the path to each guess."""
     products: list[float] = []
     for token, factor in zip(round.drafted, factors, strict=True):
         before = products[token.parent] if token.parent is not None and token.parent >= 0 else 1.0

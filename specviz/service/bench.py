@@ -3,16 +3,29 @@
 import sys
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Protocol
+from typing import TypeVar
 
 from specviz.core.errors import InputError, without_folders
 from specviz.models.memory import is_out_of_memory
-from specviz.service.budget import BudgetSpent
-from specviz.service.protocol import Event, Failed, JobCommand, JobEvent, Loading, Play, Rounds, Run, Stopped
-from specviz.service.turns import whose_turn
+from specviz.service.limits import BudgetSpent
+from specviz.service.protocol import (
+    Event,
+    Failed,
+    JobCommand,
+    JobEvent,
+    Loading,
+    Rounds,
+    Run,
+    Steps,
+    Stop,
+    Stopped,
+    parse_command,
+)
 
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
 BROKE = "The run failed because of an error in the engine; the server's log says more."
@@ -21,26 +34,73 @@ CROWD = 4  # jobs at once
 PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
 
 Send = Callable[[Event], None]
-JobSteps = Generator[JobEvent | None, None, None]
-DoJob = Callable[[JobCommand], JobSteps]  # see `dispatch.job_steps`
+DoJob = Callable[[JobCommand], Steps]  # see `handlers.job_steps`
+
+CYCLE = 2.0  # seconds
+LONG_SHARE = 0.5  # seconds of a cycle that long jobs have while others are watched
+TURN = 4.0  # seconds for each long job in turn; whole cycles, so that each gets as many shares
+
+T = TypeVar("T")
 
 
-class Mail(Protocol):
-    """Where commands come from; see `engine.Inbox`."""
+def whose_turn(watched: Sequence[T], long: Sequence[T], now: float) -> T:
+    """The job that works now; there is at least one. Jobs that somebody watches go first.
+
+    Long jobs (races, sweeps, proofs) take turns, and still get a share of every cycle, so that they end however many
+    visitors keep coming. Nothing is stopped for a change of turns: a job is paused between two rounds.
+
+    Args:
+        watched: jobs somebody watches, the oldest first.
+        long: all others.
+        now: seconds of the monotonic clock.
+    """
+    long_has_its_share = now % CYCLE >= CYCLE - LONG_SHARE
+    if watched and not (long and long_has_its_share):
+        return watched[0]
+    return long[int(now // TURN) % len(long)]
+
+
+class Mailbox:
+    """Commands from the server, which another thread puts in."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
+        self._wanted: set[int] = set()  # jobs that came and are neither over nor stopped
 
     def next(self, wait: bool) -> JobCommand | None:
-        """The next job."""
+        """The next job; None where there is none and it is not waited for."""
+        with suppress(Empty):
+            return self._jobs.get(block=wait)
+        return None
 
     def stopped(self, job: int) -> bool:
-        """Whether this job is no longer wanted."""
+        """Whether this job, which has begun, is no longer wanted."""
+        return job not in self._wanted
+
+    def forget(self, job: int) -> None:
+        """This job is over, or is stopped: its number may come again."""
+        self._wanted.discard(job)
+
+    def take(self, line: bytes) -> None:
+        """Put in what a line says; one that is no command is in the log."""
+        try:
+            command = parse_command(line)
+        except ValueError:
+            traceback.print_exc()
+            return
+        if isinstance(command, Stop):
+            self._wanted.discard(command.job)
+        else:
+            self._wanted.add(command.job)
+            self._jobs.put(command)
 
 
 @dataclass(slots=True, eq=False)
-class Task:
+class AtWork:
     """One job, as far as it is."""
 
     job: int
-    steps: JobSteps
+    steps: Steps
     watched: bool  # by a visitor who waits for it; all others are long jobs
     begun: bool  # whether the visitor has something to look at
     loading: bool = True  # models are being loaded: that is not counted
@@ -66,7 +126,7 @@ class Bench:
     def __init__(
         self,
         do_job: DoJob,
-        mail: Mail,
+        mail: Mailbox,
         send: Send,
         after_crowd: Callable[[], None] = lambda: None,
         budget: float | None = None,
@@ -74,7 +134,7 @@ class Bench:
     ) -> None:
         self._do_job, self._mail, self._send = do_job, mail, send
         self._after_crowd, self._budget, self._clock = after_crowd, budget, clock
-        self._tasks: list[Task] = []  # oldest first
+        self._tasks: list[AtWork] = []  # oldest first
         self._most = 0  # jobs at work at once since the last rest
         self._spent: OrderedDict[int, float] = OrderedDict()  # seconds of jobs that were stopped and may go on
 
@@ -92,36 +152,40 @@ class Bench:
         for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
             self._stop(task)
 
-    def _next_task(self) -> Task:
+    def _next_task(self) -> AtWork:
         watched = [task for task in self._tasks if task.watched]
         return whose_turn(watched, [task for task in self._tasks if not task.watched], self._clock())
 
     def _begin(self, command: JobCommand) -> None:
         job = command.job
         steps = self._do_job(command)
-        task = Task(job, steps, watched=isinstance(command, Run | Play), begun=not isinstance(command, Run))
+        task = AtWork(job, steps, watched=command.task.watched, begun=not isinstance(command, Run))
         task.seconds = self._spent.pop(job, 0.0)
         self._tasks.append(task)
         self._most = max(self._most, len(self._tasks))
         while not task.begun and task in self._tasks and not self._mail.stopped(job):
             self._step(task)
 
-    def _stop(self, task: Task) -> None:
+    def _end(self, task: AtWork) -> None:
         self._tasks.remove(task)
+        self._mail.forget(task.job)
+
+    def _stop(self, task: AtWork) -> None:
+        self._end(task)
         self._spent[task.job] = task.seconds
         while len(self._spent) > PAUSED_REMEMBERED:
             self._spent.popitem(last=False)
         self._send(Stopped(task.job))
 
-    def _step(self, task: Task) -> None:
+    def _step(self, task: AtWork) -> None:
         """One step. An error fails its job and leaves the engine as it is."""
         began = self._clock()
         try:
             event = self._next_event(task)
         except StopIteration:
-            self._tasks.remove(task)
+            self._end(task)
         except Exception as error:
-            self._tasks.remove(task)
+            self._end(task)
             self._send(Failed(task.job, _sentence(error)))
         else:
             if event and not self._mail.stopped(task.job):
@@ -131,7 +195,7 @@ class Bench:
             if not task.loading:
                 task.seconds += self._clock() - began
 
-    def _next_event(self, task: Task) -> JobEvent | None:
+    def _next_event(self, task: AtWork) -> JobEvent | None:
         """What its next step gives. A job whose time is over may send what it has, and ends."""
         if self._budget is None or task.seconds < self._budget:
             return next(task.steps)

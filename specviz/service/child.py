@@ -67,7 +67,6 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._process.pid
 
     def listen(self) -> None:
@@ -82,7 +81,6 @@ class Child:
             self._process.stdin.flush()
 
     def kill(self) -> None:
-        """End the process at once."""
         self._process.kill()
 
     def close(self, patience: float = 2.0) -> None:

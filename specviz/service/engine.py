@@ -13,53 +13,18 @@ import traceback
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import BinaryIO
 
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
-from specviz.service.bench import Bench, DoJob, Send
-from specviz.service.budget import seconds_a_job
+from specviz.service.bench import Bench, DoJob, Mailbox, Send
+from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import (
     Event,
-    JobCommand,
     Ready,
     Run,
-    Stop,
     dump_event,
-    parse_command,
 )
-
-
-class Mailbox:
-    """Commands from the server, which another thread puts in."""
-
-    def __init__(self) -> None:
-        self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
-        self._stopped: set[int] = set()
-
-    def next(self, wait: bool) -> JobCommand | None:
-        """The next job; None where there is none and it is not waited for."""
-        with suppress(Empty):
-            return self._jobs.get(block=wait)
-        return None
-
-    def stopped(self, job: int) -> bool:
-        """Whether this job is no longer wanted."""
-        return job in self._stopped
-
-    def take(self, line: bytes) -> None:
-        """Put in what a line says; one that is no command is in the log."""
-        try:
-            command = parse_command(line)
-        except ValueError:
-            traceback.print_exc()
-            return
-        if isinstance(command, Stop):
-            self._stopped.add(command.job)
-        else:
-            self._stopped.discard(command.job)  # it gave way before, and now goes on
-            self._jobs.put(command)
 
 
 class Inbox(Mailbox):
@@ -81,7 +46,6 @@ class Inbox(Mailbox):
 
 
 def main() -> None:
-    """Serve until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group, but the server ends the engine
     send = _take_stdout()
     inbox = Inbox(sys.stdin.buffer)
@@ -117,7 +81,7 @@ def open_workshop(send: Send) -> DoJob:
     gc.disable()  # collecting while importing takes a sixth of the start
     import torch
 
-    from specviz.service.dispatch import job_steps
+    from specviz.service.handlers import job_steps
     from specviz.service.model_cache import set_aside
     from specviz.service.workshop import Workshop
 

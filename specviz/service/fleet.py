@@ -1,39 +1,73 @@
-"""The engines behind the one fair queue. One is enough on a small machine; SPECVIZ_ENGINES asks for more."""
+"""The engines behind the one queue, and the threads of each: a driver starts it and writes to it, a reader listens.
 
-import os
+All share one lock with the callers. An error in one of them is logged and ends its engine: the job it had fails with
+one sentence, and the next engine goes on with the others.
+"""
+
+import logging
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from threading import Condition
+from threading import Condition, Thread
 from time import monotonic
 from typing import Literal
 
-from specviz.core.errors import InputError
-from specviz.service.child import Child, StartEngine
-from specviz.service.driver import KEEPS_DYING, EngineDriver, SharedWork
-from specviz.service.fair_queue import FairQueue
-from specviz.service.job import Job
+from specviz.service.child import Child, RunningEngine, StartEngine
+from specviz.service.job import Job, advance
 from specviz.service.limits import Limits
-from specviz.service.restarts import Restarts
+from specviz.service.protocol import (
+    Event,
+    Final,
+    JobEvent,
+    Ready,
+    Started,
+    Stop,
+    Stopped,
+    dump_command,
+    parse_event,
+)
+from specviz.service.schedule import Schedule
 from specviz.service.sessions import Sessions
 
-ENGINES_VARIABLE = "SPECVIZ_ENGINES"
-MOST_ENGINES = 64
+RETRIES = 1  # so that a visitor need not ask again because of what another one's job did
+DIED = "The engine stopped twice while decoding this and was restarted; run again."
+KEEPS_DYING = "The engine keeps stopping, so live runs are off for now; try again in a minute."
+BROKEN = "Something went wrong on the server while this ran; run again."
+
+_log = logging.getLogger(__name__)
 
 
-def engines_wanted() -> int:
-    """The number of engine processes that the operator asks for.
+class Restarts:
+    """Whether an engine that died is started again: not for a while, if it dies again and again."""
 
-    Raises:
-        InputError: SPECVIZ_ENGINES is not a number from 1 to 64.
-    """
-    text = os.environ.get(ENGINES_VARIABLE, "1")
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_ENGINES:
-        raise InputError(
-            f"{ENGINES_VARIABLE} must be a whole number from 1 to {MOST_ENGINES}, or ray: and the address of a Ray "
-            f"cluster, not {text[:20]!r}."
-        )
-    return int(text)
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._deaths: deque[float] = deque(maxlen=limits.deaths)  # seconds of the monotonic clock
+        self._rest_until: float | None = None
+
+    @property
+    def resting(self) -> bool:
+        """Whether no engine should be started now; after the rest, the next `ask` ends it."""
+        return self._rest_until is not None
+
+    @property
+    def has_deaths(self) -> bool:
+        """Whether an engine has died since the last rest."""
+        return bool(self._deaths)
+
+    def died(self, now: float) -> None:
+        """The last one of too many deaths in a short time begins a rest."""
+        self._deaths.append(now)
+        if len(self._deaths) == self._limits.deaths and now - self._deaths[0] <= self._limits.deaths_window:
+            self._rest_until = now + self._limits.rest
+
+    def ask(self, now: float) -> bool:
+        """A visitor wants a run: whether there will be an engine for it."""
+        if self._rest_until is not None and now >= self._rest_until:
+            self._rest_until = None
+            self._deaths.clear()
+        return not self.resting
 
 
 class Fleet:
@@ -45,7 +79,7 @@ class Fleet:
         changed: the lock; notified at each change.
         sessions: whose jobs these are; those that left are forgotten here.
         on_done: called with each job that has found everything.
-        engines: how many processes.
+        engines: how many.
     """
 
     def __init__(
@@ -57,20 +91,10 @@ class Fleet:
         on_done: Callable[[Job], None],
         engines: int = 1,
     ) -> None:
-        self._sessions = sessions
-        self._queue = FairQueue()
-        self._restarts = Restarts(limits)
-        work = SharedWork(
-            self._queue,
-            self._restarts,
-            on_done,
-            self._forget_gone,
-            sessions.next_to_forget,
-            self._note_busy,
-            self._has_idle_engine,
-        )
-        start_engine = command if callable(command) else partial(Child, command)
-        self.drivers = [EngineDriver(start_engine, limits, changed, work) for _ in range(engines)]
+        self.limits, self.changed, self.sessions, self.on_done = limits, changed, sessions, on_done
+        self.start_engine: StartEngine = command if callable(command) else partial(Child, command)
+        self.schedule, self.restarts = Schedule(limits), Restarts(limits)
+        self.drivers = [EngineDriver(self) for _ in range(engines)]
 
     def start(self) -> bool:
         """Start the drivers' threads, once; whether this call did."""
@@ -84,52 +108,272 @@ class Fleet:
     @property
     def state(self) -> Literal["starting", "ready", "resting"]:
         """Resting: engines died too often, so none is started for a while."""
-        if self._restarts.resting:
+        if self.restarts.resting:
             return "resting"
         return "ready" if any(driver.ready for driver in self.drivers) else "starting"
 
-    @property
-    def has_died(self) -> bool:
-        """Whether an engine died not long ago."""
-        return self._restarts.has_deaths
-
     def enqueue(self, job: Job, instead_of: Job | None = None) -> None:
         """Let the job wait for an engine; it fails at once while the engines rest."""
-        if self._restarts.ask(monotonic()):
-            self._queue.put(job, instead_of)
+        if self.restarts.ask(monotonic()):
+            self.schedule.put(job, instead_of)
         else:
             job.fail(KEEPS_DYING)
 
     def abandon(self, job: Job) -> None:
         """Nobody wants this job any more. If an engine has it, its driver sends a Stop."""
-        self._queue.remove(job)
+        self.schedule.remove(job)
         job.wanted = "stop"
         if not job.view.finished:
             job.view = replace(job.view, state="cancelled")
-
-    def place(self, job: Job) -> int | None:
-        """A waiting job's place in the queue."""
-        return self._queue.place(job)
-
-    def places(self) -> dict[int, int]:
-        """The places of all waiting jobs, by their numbers; 1 is next."""
-        return {job.id: place for place, job in enumerate(self._queue.jobs(), start=1)}
 
     @property
     def pids(self) -> list[int]:
         """The process ids of the engines that run on this machine."""
         return [driver.pid for driver in self.drivers if driver.pid]
 
-    def _forget_gone(self, now: float) -> None:
-        for ticket in self._sessions.forget_gone(now):
-            if not self._sessions.wanted(ticket.job):
+    # ---- for the drivers
+
+    def forget_gone(self, now: float) -> None:
+        for ticket in self.sessions.forget_gone(now):
+            if not self.sessions.wanted(ticket.job):
                 self.abandon(ticket.job)
 
-    def _note_busy(self) -> None:
+    def note_busy(self) -> None:
         """Every running job remembers how many engines were busy beside it: that can slow what it times."""
         busy = [driver.running for driver in self.drivers if driver.running]
         for job in (job for jobs in busy for job in jobs):
             job.view = replace(job.view, beside=max(job.view.beside, len(busy) - 1))
 
-    def _has_idle_engine(self) -> bool:
+    def has_idle_engine(self) -> bool:
+        """Whether an engine is ready and has no job."""
         return any(driver.ready and not driver.running for driver in self.drivers)
+
+    def note_death(self) -> None:
+        """After too many of them, those who wait are told."""
+        self.restarts.died(monotonic())
+        if self.restarts.resting:
+            for job in self.schedule.jobs():
+                self.schedule.remove(job)
+                job.fail(KEEPS_DYING)
+        self.changed.notify_all()
+
+
+class EngineDriver:
+    """Feeds one engine from the fleet's queue."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet, self._limits, self._changed = fleet, fleet.limits, fleet.changed
+        self._thread: Thread | None = None
+        self._closing = False
+        self._child: RunningEngine | None = None
+        self.ready = False  # the engine runs and has said so
+        self.running: list[Job] = []  # those the engine has: one, or several short runs of one pair
+        self._start_by: float | None = None  # a new engine must be ready by then
+
+    # ---- for the fleet; with the lock held, except close
+
+    def start(self) -> bool:
+        """Start the driver's thread, once; whether this call did."""
+        if self._thread or self._closing:
+            return False
+        self._thread = Thread(target=self._drive, name="engine-driver", daemon=True)
+        self._thread.start()
+        return True
+
+    def close(self) -> None:
+        """End the engine and the threads; call it without the lock."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread:
+            self._thread.join(10)
+
+    @property
+    def pid(self) -> int | None:
+        """The engine's process id; None while there is no engine on this machine."""
+        return (self._child.pid or None) if self._child else None
+
+    # ---- the driver's thread
+
+    def _drive(self) -> None:
+        failed = False
+        while not self._closing:
+            try:
+                if failed:
+                    self._start_over()
+                    failed = False
+                if step := self._next_step():
+                    step()  # without the lock: it may start a process or fill a pipe
+            except Exception:
+                _log.exception("The engine's driver failed; it goes on with a new engine.")
+                failed = True
+        if self._child:
+            self._child.close()
+
+    def _start_over(self) -> None:
+        """After an error; the pause is first, so that an error in here does not keep the processor busy."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing, self._limits.pause)
+            self._give_up_engine()
+
+    def _give_up_engine(self) -> None:
+        """After an error of ours: fail the jobs at work and end the engine, whose state is unknown."""
+        for job in self.running:
+            job.fail(BROKEN)
+        self.running = []
+        self.ready, self._start_by = False, None  # so that it gets no other job
+        if self._child:
+            self._child.kill()  # the reader notes its end
+        else:
+            self._fleet.note_death()
+        self._changed.notify_all()
+
+    def _next_step(self) -> Callable[[], None] | None:
+        """Wait until there is something to do; None when the service closes."""
+        with self._changed:
+            while not self._closing:
+                now = monotonic()
+                self._fleet.forget_gone(now)
+                if step := self._find_step(now):
+                    return step
+                self._changed.wait(self._time_to_next(now))
+            return None
+
+    def _find_step(self, now: float) -> Callable[[], None] | None:
+        if self._child is None:
+            return None if self._fleet.restarts.resting else self._start_child
+        if (due := self._due()) is not None and now >= due:
+            self._start_by = None
+            for job in self.running:
+                job.due = None
+            return self._child.kill
+        if not self.ready:
+            return None
+        line = self._next_line(now)
+        return partial(self._child.send, line) if line else None
+
+    def _next_line(self, now: float) -> bytes | None:
+        """What to tell the engine: to stop a job it has, or the next job."""
+        self._fleet.schedule.stop(self.running, self._fleet.has_idle_engine(), now)
+        for job in self.running:
+            if job.wanted != "end" and not job.stop_sent:
+                job.stop_sent = True
+                job.due = now + (self._limits.stop if job.started else self._limits.stop_loading)
+                return dump_command(Stop(job.id))
+        return self._hand_over(now)
+
+    def _due(self) -> float | None:
+        due = [job.due for job in self.running if job.due is not None]
+        return min([*due, *([] if self._start_by is None else [self._start_by])], default=None)
+
+    def _hand_over(self, now: float) -> bytes | None:
+        job = self._fleet.schedule.take_for(self.running, self._fleet.has_idle_engine())
+        if job is None:
+            return None
+        self.running.append(job)
+        job.view = replace(job.view, state="loading")
+        job.taken_at, job.taken_found = now, job.found
+        job.due = now + self._limits.silence
+        self._fleet.note_busy()
+        self._changed.notify_all()
+        return dump_command(job.command)
+
+    def _start_child(self) -> None:
+        try:
+            child = self._fleet.start_engine(self._on_line, self._on_end)
+        except OSError as error:
+            _log.error("The engine cannot be started: %s", error)
+            with self._changed:
+                self._fleet.note_death()
+            return
+        with self._changed:
+            self._child = child
+            self._start_by = monotonic() + self._limits.start
+            self._changed.notify_all()
+        child.listen()
+
+    def _time_to_next(self, now: float) -> float | None:
+        """Seconds until something is due; None when nothing is."""
+        due = [when for when in (self._fleet.sessions.next_to_forget(), self._due()) if when is not None]
+        return max(0.0, min(due) - now) if due else None
+
+    # ---- the reader's thread
+
+    def _on_line(self, child: RunningEngine, line: bytes) -> None:
+        try:
+            event = parse_event(line)
+            if event is None:
+                _log.warning("The engine wrote a line that is not an event: %r", line[:200])
+                return
+            with self._changed:
+                if child is self._child:
+                    self._hear(event)
+                    self._changed.notify_all()
+        except Exception:
+            _log.exception("What the engine said could not be taken in; a new engine is started.")
+            with self._changed:
+                if child is self._child:
+                    self._give_up_engine()
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, Ready):
+            self.ready, self._start_by = True, None
+            _log.info("The engine is ready: %s", event.versions)
+            return
+        for job in self.running:
+            if not job.stop_sent:
+                job.due = monotonic() + self._limits.silence
+        for job in [job for job in self.running if job.id == event.job]:
+            self._hear_of(job, event)
+
+    def _hear_of(self, job: Job, event: JobEvent) -> None:
+        job.started = job.started or isinstance(event, Started)
+        if job.gives_way and isinstance(event, Stopped):
+            self._put_back(job)
+        elif not job.view.finished:
+            job.view = advance(job.view, event)
+            if job.view.state == "done":
+                self._fleet.on_done(job)
+        if isinstance(event, Final):
+            self.running.remove(job)
+
+    def _put_back(self, job: Job) -> None:
+        if job.wanted == "give way":
+            job.gave_way_found = job.found
+        job.wait_again()
+        self._fleet.schedule.put(job)
+
+    def _on_end(self, child: RunningEngine, status: int) -> None:
+        with self._changed:
+            if child is not self._child:
+                return
+            jobs, self.running = self.running, []
+            self._child, self.ready, self._start_by = None, False, None
+            try:
+                if not self._closing:
+                    self._after_end(jobs, status)
+            except Exception:
+                _log.exception("The engine's end could not be taken in; a new engine is started.")
+                for job in jobs:
+                    job.fail(BROKEN)
+            self._changed.notify_all()
+
+    def _after_end(self, jobs: list[Job], status: int) -> None:
+        _log.warning("The engine ended with status %s.", status)
+        if not any(job.stop_sent for job in jobs):  # killing one that would not stop says nothing about the next
+            self._fleet.note_death()
+        for job in jobs:
+            if not job.view.finished:
+                self._lose(job)
+
+    def _lose(self, job: Job) -> None:
+        if self._fleet.restarts.resting:
+            job.fail(KEEPS_DYING)
+        elif job.gives_way:
+            self._put_back(job)
+        elif job.gets_on or job.deaths < RETRIES:  # the others' jobs go first: this one may have been the cause
+            job.deaths += 1
+            job.wait_again()
+            self._fleet.schedule.put(job)
+        else:
+            job.fail(DIED)

@@ -1,64 +1,65 @@
 """One job: who asked for it, and what is known of it so far."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar
 
-from specviz.core.request import PROMPT_LOOKUP
-from specviz.core.trace import Autoregressive
-from specviz.models.catalogue import bundled_names, part_of_target
+from specviz.core.replay import DraftGuesses
+from specviz.core.trace import Autoregressive, Trace
+from specviz.models.catalogue import bundled_names, method_named
 from specviz.service.protocol import (
-    BatchDrawn,
-    Calibrated,
-    CellSwept,
-    Comparing,
+    Alive,
+    CostsResult,
     Done,
-    DraftGuessed,
     Failed,
     Finished,
     Item,
     JobCommand,
     JobEvent,
-    LapRaced,
     Loading,
-    Play,
+    OfOnePair,
     Progress,
-    PromptCompared,
     Rounds,
-    Run,
     Started,
     Stopped,
-    Task,
-    TurnPlayed,
-)
-from specviz.service.results import (
-    CostsResult,
-    GreedyResult,
-    GuessesResult,
-    Items,
-    PlayResult,
-    ProofResult,
-    RaceResult,
-    Result,
-    RunResult,
-    SweepResult,
 )
 
-Lane = Literal["interactive", "background"]
-Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]
-LANES: dict[Slot, Lane] = {
-    "run": "interactive",
-    "race": "background",
-    "play": "interactive",
-    "costs": "background",
-    "sweep": "background",
-    "by draft": "background",
-    "proof": "background",
-}
+Slot = Literal["run", "race", "play", "costs", "sweep", "by draft", "proof"]  # what a job is for
 State = Literal["waiting", "loading", "running", "done", "failed", "cancelled", "lost"]
 FINISHED: frozenset[State] = frozenset({"done", "failed", "cancelled", "lost"})
 UNEXPECTED = "The engine sent something unexpected; run again."
 
+T = TypeVar("T")
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run, as far as it is."""
+
+    trace: Trace  # its rounds and `autoregressive` grow; that is None before the first plain step
+    plain_text: str = ""  # what the target alone wrote; empty until the end
+    draft_guesses: DraftGuesses | None = None  # what the draft would guess along the output; None unless greedy
+    id: str = ""  # in the run store; empty until the run is stored
+
+    @property
+    def rounds(self) -> int:
+        return len(self.trace.rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Generic[T]):
+    """What a task has found so far, in its order; see `protocol.TASKS`."""
+
+    task: str
+    items: tuple[T, ...] = ()
+
+
+Result = RunResult | CostsResult | Items[Any]
+
+
+def tokens_in(trace: Trace) -> int:
+    """Drafted and emitted tokens of a run: what its memory grows with."""
+    return sum(len(round.drafted) + 1 for round in trace.rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +78,15 @@ class JobView:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will come."""
         return self.state in FINISHED
 
     @property
     def rounds(self) -> int:
-        """Number of rounds of a run so far."""
         return self.result.rounds if isinstance(self.result, RunResult) else 0
 
     @property
     def items(self) -> int:
-        """Number of a task's items so far."""
         return len(self.result.items) if isinstance(self.result, Items) else 0
-
-    def result_as(self, kind: type[R]) -> R | None:
-        """The result if it is of this kind."""
-        return self.result if isinstance(self.result, kind) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -110,25 +104,23 @@ class Job:
     taken_at: float = 0.0  # when the engine got it, in seconds of the monotonic clock
     taken_found: tuple[int, int] = (0, 0)  # what it had `found` by then
     gave_way_found: tuple[int, int] | None = None  # what it had `found` when it last gave way
-    key: str | None = None  # see `sharing.sharing_key`
+    key: str | None = None  # see `service.sharing_key`
     due: float | None = None  # while the engine has it: when something must have come, on the monotonic clock
     deaths: int = 0  # engines that died with it in their hands
 
     @property
     def id(self) -> int:
-        """Its number."""
         return self.view.job
 
     @property
-    def lane(self) -> Lane:
-        """Whether a visitor watches it (interactive) or not (background)."""
-        return LANES[self.slot]
+    def watched(self) -> bool:
+        """Whether a visitor waits for it; all others are long jobs."""
+        return self.command.task.watched
 
     @property
     def bundled(self) -> bool:
         """Whether all its models ship with the app: these all fit into memory together."""
-        ours = {*bundled_names(), PROMPT_LOOKUP}
-        return all(name in ours or part_of_target(name) for name in self.command.models)
+        return all(name in bundled_names() or method_named(name).loads != "model" for name in self.command.models)
 
     @property
     def downloads(self) -> bool:
@@ -138,8 +130,8 @@ class Job:
 
     @property
     def pair(self) -> tuple[str, str, str] | None:
-        """Target, draft and number format of a run or a turn of the game; None for any other job."""
-        if not isinstance(self.command, Run | Play):
+        """Target, draft and number format of a watched job; None for any other."""
+        if not (self.watched and isinstance(self.command, OfOnePair)):
             return None
         request = self.command.request
         return request.target, request.draft, request.precision
@@ -170,17 +162,16 @@ class Job:
             self.view = replace(self.view, state="failed", message=message)
 
     def wait_again(self) -> None:
-        """Go back to waiting. A task keeps its items and goes on after them; any other job begins again."""
+        """Go back to waiting. A task that resumes keeps its items; any other job begins again."""
         view = self.view
         self.view = JobView(view.job, beside=view.beside)
-        if isinstance(self.command, get_args(Task)):
+        if self.command.task.resumes:
             self.view = replace(self.view, progress=view.progress, result=view.result)
             self.command = replace(self.command, done=view.items)
         self.wanted, self.stop_sent, self.started = "end", False, False
 
 
 def advance(view: JobView, event: JobEvent) -> JobView:
-    """The view after one more event."""
     result = view.result
     match event:
         case Loading():
@@ -190,13 +181,11 @@ def advance(view: JobView, event: JobEvent) -> JobView:
         case Rounds() | Done() if isinstance(result, RunResult):
             state: State = "done" if isinstance(event, Done) else "running"
             return replace(view, state=state, result=_run_after(result, event))
-        case Comparing():
-            return view  # a task that decodes with the target alone on its way
-        case Calibrated(costs=costs, dtype_reasons=reasons):
-            return replace(view, state="done", result=CostsResult(costs, tuple(reasons)))
+        case Alive():
+            return view
         case Progress():
             return replace(view, state="running", loading=None, progress=replace(event, done=view.items))
-        case LapRaced() | CellSwept() | DraftGuessed() | BatchDrawn() | PromptCompared() | TurnPlayed():
+        case Item():
             return _with_item(view, event)
         case Finished():
             return replace(view, state="done")
@@ -222,19 +211,10 @@ def _joined(before: Autoregressive | None, fresh: Autoregressive | None) -> Auto
     return replace(fresh, seconds_per_token=seconds, token_ids=[*before.token_ids, *fresh.token_ids])
 
 
-_RESULT_OF: dict[type[Item], type[Items[Any]]] = {
-    LapRaced: RaceResult,
-    CellSwept: SweepResult,
-    DraftGuessed: GuessesResult,
-    BatchDrawn: ProofResult,
-    PromptCompared: GreedyResult,
-    TurnPlayed: PlayResult,
-}
-
-
 def _with_item(view: JobView, event: Item) -> JobView:
-    kind = _RESULT_OF[type(event)]
-    before: tuple[Any, ...] = view.result.items if isinstance(view.result, kind) else ()
-    result: Any = kind((*before, event.item))
+    if isinstance(event.item, CostsResult):
+        return replace(view, state="running", loading=None, result=event.item)
+    before = view.result.items if isinstance(view.result, Items) else ()
     progress = view.progress and replace(view.progress, done=len(before) + 1)
-    return replace(view, state="running", loading=None, progress=progress, result=result)
+    found = Items(event.task, (*before, event.item))
+    return replace(view, state="running", loading=None, progress=progress, result=found)

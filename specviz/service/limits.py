@@ -1,6 +1,15 @@
-"""How long the service waits before it gives up on a visitor or on the engine."""
+"""How long the service waits before it gives up on a visitor or on the engine, and how long one job may take."""
 
+import logging
+import os
 from dataclasses import dataclass
+from functools import cache
+
+VARIABLE = "SPECVIZ_JOB_SECONDS"
+MOST_DIGITS = 9
+SPENT = "This server gives one job {seconds:,.0f} seconds, and they are over: what was found by then is shown."
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +24,29 @@ class Limits:
     stop: float = 5.0  # a job ends this soon after a Stop
     stop_loading: float = 60.0  # ... while a model is loading or a prompt is being read, which cannot be interrupted
     turn: float = 5.0  # a long job that has found something lets a waiting one in after this long
+    shared_turn: float | None = None  # ... also if none waits here, but other servers may: engines behind a URL
     deaths: int = 3  # after this many deaths of the engine ...
     deaths_window: float = 60.0  # ... within this time, no engine is started ...
     rest: float = 60.0  # ... for this long
     pause: float = 1.0  # before the driver goes on after an error in itself
+
+
+class BudgetSpent(Exception):
+    """Thrown into a job's steps once its time is over. A handler may send what it has, and raises it again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(SPENT.format(seconds=seconds))
+
+
+def seconds_a_job() -> int | None:
+    """Seconds of the engine that one job may take; None where the operator set no limit, or one that is no number."""
+    return _seconds(os.environ.get(VARIABLE, ""))
+
+
+@cache  # so that the log has a wrong one once
+def _seconds(text: str) -> int | None:
+    if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS and int(text):
+        return int(text)
+    if text:
+        _log.warning("%s is %.40r, which is not a whole number of seconds: it is ignored.", VARIABLE, text)
+    return None

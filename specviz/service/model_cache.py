@@ -9,13 +9,12 @@ from specviz.core.errors import InputError
 from specviz.core.request import Precision
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.models.cached_model import CachedModel
-from specviz.models.dtype_choice import choose_dtype
-from specviz.models.inspection import inspect_model
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.loading import load_model
+from specviz.models.loading import choose_dtype, load_model
 from specviz.models.memory import available_bytes, in_words, weight_bytes
+from specviz.models.pairing import shared_vocabulary
 from specviz.models.pairs import known_models
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.read_model import inspect_model
 
 LEAST_BUDGET = 400 * 10**6  # bytes
 MOST_DIGITS = 10  # of SPECVIZ_MODEL_MB: no machine has so many megabytes
@@ -46,12 +45,10 @@ class ModelCache:
 
     @property
     def names(self) -> list[str]:
-        """The models in memory."""
         return list(self._models)
 
     @property
     def bytes(self) -> int:
-        """Memory the models take."""
         return sum(model.bytes for model in self._models.values())
 
     def holds(self, name: str, precision: Precision) -> bool:

@@ -1,16 +1,15 @@
-"""What the server and the engine say to each other: one JSON object for each line, tagged with `type`.
+"""What the server and the engine say to each other: one JSON object for each line.
 
-Commands go to the engine's stdin, events come from its stdout. A number names the job each is about. The server
-sends a job only when the engine is idle, so the engine has one at a time.
-
-A job is a run, a calibration, or a task. A task answers with items, one event class for each kind. A job that gives
-way goes on later after the items already sent: the command's `done` says how many those are.
+Commands go to the engine, events come from it; a number names the job each is about. `TASKS` is the table of all kinds
+of jobs: a new one is a class for its arguments, an entry, and a handler. Most find one item after the other, each sent
+as an `Item`. A job that gives way goes on later after the items already sent: its `done` says how many those are.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
@@ -26,155 +25,129 @@ from specviz.measure.sweep.rows import SweepRow
 
 MAX_DRAFTS = 8  # in one GuessAlong
 
+# ---- commands
 
-class OfOnePair:
-    """A command about one request: the models it needs, and what the visitor wrote."""
 
-    __slots__ = ()
-    request: RunRequest
+@dataclass(frozen=True, slots=True)
+class JobCommand:
+    """What a visitor asks for."""
+
+    job: int
+    done: int = field(default=0, kw_only=True)  # items that an earlier part of the job has sent
 
     @property
-    def models(self) -> set[str]:
-        """Names of the models it decodes with."""
-        return {self.request.target, self.request.draft}
+    def task(self) -> "Task":
+        return _TASK_OF[type(self)]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Targets, and what drafts for them."""
+        raise NotImplementedError
+
+    @property
+    def texts(self) -> list[str]:
+        raise NotImplementedError
+
+    @property
+    def models(self) -> set[str]:
+        return {name for pair in self.pairs for name in pair}
+
+
+@dataclass(frozen=True, slots=True)
+class OfOnePair(JobCommand):
+    """A command about one request."""
+
+    request: RunRequest
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
         return [(self.request.target, self.request.draft)]
 
     @property
     def texts(self) -> list[str]:
-        """What the visitor wrote."""
         return [self.request.prompt]
 
 
 @dataclass(frozen=True, slots=True)
 class Run(OfOnePair):
-    """Decode speculatively and with the target alone, in turns."""
-
-    job: int
-    request: RunRequest
-    type: Literal["run"] = "run"
+    """Decode speculatively and with the target alone, in turns; `Rounds`, then `Done`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrate(OfOnePair):
     """Measure what a pair costs. Only the request's models and precision are used."""
 
-    job: int
-    request: RunRequest
-    type: Literal["calibrate"] = "calibrate"
-
 
 @dataclass(frozen=True, slots=True)
 class Race(OfOnePair):
-    """Time both decoders alternately on every prompt; one `LapRaced` a prompt. The request's own prompt is not used."""
+    """Time both decoders alternately on every prompt. The request's own prompt is not used."""
 
-    job: int
-    request: RunRequest
     prompts: list[RacePrompt]
     repeats: Annotated[int, Field(ge=1, le=MAX_REPEATS)] = 5
-    done: int = 0
-    type: Literal["race"] = "race"
 
     @property
     def texts(self) -> list[str]:
-        """What the visitor wrote."""
         return [prompt.text for prompt in self.prompts]
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
-    """Measure the plan's cells; one `CellSwept` each."""
+class Sweep(JobCommand):
+    """Measure the plan's cells: a row for each, or a sentence where it could not be measured."""
 
-    job: int
     plan: SweepPlan
-    done: int = 0
-    type: Literal["sweep"] = "sweep"
-
-    @property
-    def models(self) -> set[str]:
-        """Names of the models it decodes with."""
-        return {name for pair in self.plan.pairs for name in pair.models}
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Targets, and what drafts for them."""
         return [(pair.target, pair.draft) for pair in self.plan.pairs]
 
     @property
+    def models(self) -> set[str]:
+        return {name for pair in self.plan.pairs for name in pair.models}
+
+    @property
     def texts(self) -> list[str]:
-        """What the visitor wrote."""
         return [prompt.text for prompt in self.plan.prompts]
 
 
 @dataclass(frozen=True, slots=True)
 class GuessAlong(OfOnePair):
-    """Decode greedily with the target alone; one `DraftGuessed` for each draft, with its guesses along that output.
+    """Decode greedily with the target alone; each draft's guesses along that output. The request's draft is unused."""
 
-    The request's own draft is not used.
-    """
-
-    job: int
-    request: RunRequest
     drafts: Annotated[list[str], Field(max_length=MAX_DRAFTS)]
-    done: int = 0
-    type: Literal["guess along"] = "guess along"
-
-    @property
-    def models(self) -> set[str]:
-        """Names of the models it needs."""
-        return {self.request.target, *self.drafts}
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Targets, and what drafts for them."""
         return [(self.request.target, draft) for draft in self.drafts]
 
 
 @dataclass(frozen=True, slots=True)
 class Prove(OfOnePair):
-    """Draw the token at a position many times, by a rule and plainly; one `BatchDrawn` for each tenth of the draws."""
+    """Draw the token at a position many times, by a rule and plainly, in ten batches."""
 
-    job: int
-    request: RunRequest
     rule: RuleName
     position: Position
     draws: Annotated[int, Field(ge=BATCHES, le=MOST_DRAWS)]
-    done: int = 0
-    type: Literal["prove"] = "prove"
 
 
 @dataclass(frozen=True, slots=True)
 class CompareGreedy(OfOnePair):
-    """Decode prompts greedily both ways and compare id for id; one `PromptCompared` for each prompt."""
+    """Decode prompts greedily both ways and compare id for id."""
 
-    job: int
-    request: RunRequest
     presets: list[str]  # names; if empty, the request's own prompt is compared
     half: bool = False  # the target in bfloat16, where near-ties are common; bundled models only
     forgets: bool = False  # a target whose cache forgets a row: the comparison must find it
-    done: int = 0
-    type: Literal["compare greedy"] = "compare greedy"
 
 
 @dataclass(frozen=True, slots=True)
 class Play(OfOnePair):
-    """Verify what a person drafts at one place of a text; one `TurnPlayed`.
+    """Verify what a person drafts at one place of a text.
 
     Of the request only the models, the prompt and the seed are used; the seed shuffles the candidates.
     """
 
-    job: int
-    request: RunRequest
     ask: Ask
-    done: int = 0
-    type: Literal["play"] = "play"
 
     @property
     def texts(self) -> list[str]:
-        """What the visitor wrote."""
         return [self.request.prompt, self.ask.guess, self.ask.second]
 
 
@@ -183,7 +156,56 @@ class Stop:
     """End this job. The engine answers with Stopped, unless the job ended before."""
 
     job: int
-    type: Literal["stop"] = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class CostsResult:
+    """What a pair costs on this machine."""
+
+    costs: Costs
+    dtype_reasons: tuple[str, ...] = ()  # for "fast": one sentence for each model, which number format it has and why
+    beside: int = 0  # the most other engines that were busy while they were measured
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One kind of job.
+
+    Attributes:
+        name: of the kind; stored runs are found by it, so it stays.
+        command: its arguments.
+        handler: what does it in the engine, under `handlers`: a module and its function, `command, workshop -> Steps`.
+        item: the type of what it finds; None for a run, which has events of its own.
+        watched: whether a visitor waits for it. All others are long jobs, which give way and take turns.
+        resumes: whether it goes on after the items that it has sent; otherwise it begins again.
+    """
+
+    name: str
+    command: type[JobCommand]
+    handler: str
+    item: Any
+    watched: bool = False
+    resumes: bool = True
+
+
+TASKS = (
+    Task("run", Run, "run.run_steps", None, watched=True, resumes=False),
+    Task("calibrate", Calibrate, "run.calibrate_steps", CostsResult, resumes=False),
+    Task("race", Race, "race.race_steps", RaceLap),
+    Task("sweep", Sweep, "sweep.sweep_steps", SweepRow | str),
+    Task("guess along", GuessAlong, "run.guess_along_steps", Prospect),
+    Task("prove", Prove, "prove.prove_steps", DrawBatch),
+    Task("compare greedy", CompareGreedy, "prove.compare_greedy_steps", GreedyRow),
+    Task("play", Play, "play.play_steps", Turn, watched=True),
+)
+_JSON: TypeAdapter[Any] = TypeAdapter(Any)
+_TASK_OF = {task.command: task for task in TASKS}
+_COMMANDS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.command) for task in TASKS} | {
+    "stop": TypeAdapter(Stop)
+}
+_ITEMS: dict[str, TypeAdapter[Any]] = {task.name: TypeAdapter(task.item) for task in TASKS if task.item}
+
+# ---- events
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +214,14 @@ class Ready:
 
     versions: dict[str, str]  # of torch and transformers
     type: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The job gets on, or waits for an engine, and there is nothing to show."""
+
+    job: int
+    type: Literal["alive"] = "alive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +240,7 @@ class Started:
     """Everything is loaded; a run has read its prompt, and `trace` is its trace before the first round."""
 
     job: int
-    trace: Trace | None = None  # None for a calibration
+    trace: Trace | None = None  # of a run
     type: Literal["started"] = "started"
 
 
@@ -226,34 +256,11 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparing:
-    """The target alone has written this many tokens of a text that a task needs."""
-
-    job: int
-    tokens: int
-    type: Literal["comparing"] = "comparing"
-
-
-@dataclass(frozen=True, slots=True)
 class Done:
-    """The run is over."""
-
     job: int
     text: str  # what the target alone wrote
-    draft_guesses: DraftGuesses | None = (
-        None  # of the run's own draft; None where its guesses depend on more than the text
-    )
+    draft_guesses: DraftGuesses | None = None  # of the run's own draft; None where they depend on more than the text
     type: Literal["done"] = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrated:
-    """The calibration is over."""
-
-    job: int
-    costs: Costs
-    dtype_reasons: list[str] = field(default_factory=list)  # for "fast": a sentence a model, which dtype and why
-    type: Literal["calibrated"] = "calibrated"
 
 
 Phase = Literal["warming up", "timing", "measuring", "guessing", "drawing", "comparing"]
@@ -278,64 +285,25 @@ class Progress:
     type: Literal["progress"] = "progress"
 
 
-@dataclass(frozen=True, slots=True)
-class LapRaced:
-    """One prompt of a race is timed."""
-
-    job: int
-    item: RaceLap
-    type: Literal["lap raced"] = "lap raced"
+def _item_of_task(item: Any, info: ValidationInfo) -> Any:
+    task = info.data.get("task", "")
+    if task not in _ITEMS:
+        raise ValueError("not a task with items")
+    return _ITEMS[task].validate_python(item)
 
 
 @dataclass(frozen=True, slots=True)
-class CellSwept:
-    """One cell of a sweep is measured, or could not be: then `item` is one sentence that says why."""
+class Item:
+    """One thing that a job has found; its type is in `TASKS`."""
 
     job: int
-    item: SweepRow | str
-    type: Literal["cell swept"] = "cell swept"
-
-
-@dataclass(frozen=True, slots=True)
-class DraftGuessed:
-    """What one draft would have guessed along an output."""
-
-    job: int
-    item: Prospect
-    type: Literal["draft guessed"] = "draft guessed"
-
-
-@dataclass(frozen=True, slots=True)
-class BatchDrawn:
-    """A tenth of a proof's draws."""
-
-    job: int
-    item: DrawBatch
-    type: Literal["batch drawn"] = "batch drawn"
-
-
-@dataclass(frozen=True, slots=True)
-class PromptCompared:
-    """One prompt was decoded greedily both ways."""
-
-    job: int
-    item: GreedyRow
-    type: Literal["prompt compared"] = "prompt compared"
-
-
-@dataclass(frozen=True, slots=True)
-class TurnPlayed:
-    """What a person drafted is verified."""
-
-    job: int
-    item: Turn
-    type: Literal["turn played"] = "turn played"
+    task: str
+    item: Annotated[Any, AfterValidator(_item_of_task)]
+    type: Literal["item"] = "item"
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The task is over."""
-
     job: int
     type: Literal["finished"] = "finished"
 
@@ -357,38 +325,40 @@ class Stopped:
     type: Literal["stopped"] = "stopped"
 
 
-JobCommand = Run | Calibrate | Race | Sweep | GuessAlong | Prove | CompareGreedy | Play
-Task = Race | Sweep | GuessAlong | Prove | CompareGreedy | Play
-Command = JobCommand | Stop
-Item = LapRaced | CellSwept | DraftGuessed | BatchDrawn | PromptCompared | TurnPlayed
-JobEvent = Loading | Started | Rounds | Comparing | Done | Calibrated | Progress | Item | Finished | Failed | Stopped
+JobEvent = Alive | Loading | Started | Rounds | Done | Progress | Item | Finished | Failed | Stopped
 Event = Ready | JobEvent
-Final = Done | Calibrated | Finished | Failed | Stopped  # after one of these the engine is idle
+Final = Done | Finished | Failed | Stopped  # after one of these the engine is idle
+Steps = Generator[JobEvent | None, None, None]  # of a job: None where there is nothing to report
 
-_COMMAND: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 
+# ---- lines
 
-def dump_command(command: Command) -> bytes:
+
+def dump_command(command: JobCommand | Stop) -> bytes:
     """One line for the engine.
 
     Raises:
         ValueError: a text in it is not Unicode text (a lone surrogate).
     """
-    return _COMMAND.dump_json(command) + b"\n"
+    name = command.task.name if isinstance(command, JobCommand) else "stop"
+    return _JSON.dump_json({"task": name, "arguments": command}) + b"\n"
 
 
-def parse_command(line: bytes) -> Command:
+def parse_command(line: bytes) -> JobCommand | Stop:
     """What a line to the engine says.
 
     Raises:
         ValueError: it is not a command.
     """
-    return _COMMAND.validate_json(line)
+    match _JSON.validate_json(line):
+        case {"task": str(name), "arguments": arguments} if name in _COMMANDS:
+            command: JobCommand | Stop = _COMMANDS[name].validate_python(arguments)
+            return command
+    raise ValueError("not a command")
 
 
 def dump_event(event: Event) -> bytes:
-    """One line for the server."""
     return _EVENT.dump_json(event) + b"\n"
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from fnmatch import fnmatch
 from pathlib import Path
 from time import time
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
@@ -26,39 +26,11 @@ PREFIX = "new-"  # of files that are not complete
 TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 
 
-class RunFiles(Protocol):
-    """Files by name. Every method raises OSError where the store does not answer."""
-
-    def names(self, pattern: str) -> list[str]:
-        """The files whose names fit the pattern (`*` is any text), the newest first."""
-
-    def read(self, name: str) -> bytes | None:
-        """The file's content; None where it is too large to be ours."""
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a whole file."""
-
-    def remove(self, name: str) -> None:
-        """Remove a file; one that is gone already is no error."""
-
-    def used(self, name: str) -> None:
-        """Note that the file was read, so that others are removed before it; an object store cannot."""
-
-    def remove_oldest(self, most: int, most_bytes: int) -> None:
-        """Remove the oldest files where there are more, or where they take more."""
-
-
-def run_files(where: Path | str) -> RunFiles:
-    """The files in this folder, or at this URL, such as s3://bucket/runs.
-
-    Raises:
-        InputError: the URL names a kind of store that is not known here.
-    """
-    return FolderFiles(where) if isinstance(where, Path) else ObjectFiles(where)
-
-
 class FolderFiles:
-    """A folder of this machine, or one that several machines share. It is made when it is first needed."""
+    """A folder of this machine, or one that several machines share. It is made when it is first needed.
+
+    Every method raises OSError where the store does not answer; `ObjectFiles` has the same methods.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -67,11 +39,11 @@ class FolderFiles:
         return str(self._folder)
 
     def names(self, pattern: str) -> list[str]:
-        """See `RunFiles`."""
+        """The files whose names fit the pattern (`*` is any text), the newest first."""
         return [file.name for file in sorted(self._folder.glob(pattern), key=_modified, reverse=True)]
 
     def read(self, name: str) -> bytes | None:
-        """See `RunFiles`."""
+        """The file's content; None where it is too large to be ours."""
         file = self._folder / name
         return None if file.stat().st_size > LARGEST_FILE else file.read_bytes()
 
@@ -81,15 +53,15 @@ class FolderFiles:
         write_whole(self._folder / name, content)
 
     def remove(self, name: str) -> None:
-        """See `RunFiles`."""
+        """Remove a file; one that is gone already is no error."""
         (self._folder / name).unlink(missing_ok=True)
 
     def used(self, name: str) -> None:
-        """See `RunFiles`."""
+        """Note that the file was read, so that others are removed before it."""
         os.utime(self._folder / name)
 
     def remove_oldest(self, most: int, most_bytes: int) -> None:
-        """See `RunFiles`."""
+        """Remove the oldest files where there are more, or where they take more."""
         total = 0
         for place, name in enumerate(self.names("*-*.json"), start=1):
             with suppress(OSError):  # another server may share the folder
@@ -117,11 +89,9 @@ class ObjectFiles:
         return self._url
 
     def names(self, pattern: str) -> list[str]:
-        """See `RunFiles`."""
         return [name for name, _ in self._listed(pattern)]
 
     def read(self, name: str) -> bytes | None:
-        """See `RunFiles`."""
         with _as_os_errors():
             path = f"{self._path}/{name}"
             return None if self._files.size(path) > LARGEST_FILE else bytes(self._files.cat_file(path))
@@ -140,7 +110,6 @@ class ObjectFiles:
                 raise
 
     def remove(self, name: str) -> None:
-        """See `RunFiles`."""
         with suppress(FileNotFoundError), _as_os_errors():  # another server may have been first
             self._files.rm_file(f"{self._path}/{name}")
 
@@ -168,6 +137,18 @@ class ObjectFiles:
         named = [(str(details["name"]).rsplit("/", 1)[-1], details) for details in found]
         fitting = [(name, details) for name, details in named if fnmatch(name, pattern)]
         return sorted(fitting, key=lambda pair: _time_of(pair[1]), reverse=True)
+
+
+RunFiles = FolderFiles | ObjectFiles
+
+
+def run_files(where: Path | str) -> RunFiles:
+    """The files in this folder, or at this URL, such as s3://bucket/runs.
+
+    Raises:
+        InputError: the URL names a kind of store that is not known here.
+    """
+    return FolderFiles(where) if isinstance(where, Path) else ObjectFiles(where)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
-from specviz.service.results import RunResult, tokens_in
+from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_files import RunFiles, run_files
 
 FOLDER_VARIABLE = "SPECVIZ_RUNS"
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 class StoredRun:
     """A finished run. `result.id` is its id; `result.trace` says when and where it was measured."""
 
-    key: str  # see `sharing.sharing_key`
+    key: str  # see `service.sharing_key`
     request: RunRequest
     result: RunResult
 
@@ -103,7 +103,6 @@ class RunStore:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="run-store")  # nobody waits for the disk
 
     def latest(self, key: str) -> StoredRun | None:
-        """The newest run of this key."""
         with self._lock:
             known = self._latest.get(key)
         if known and (run := self.get(known)):
@@ -146,7 +145,6 @@ class RunStore:
                 raise InputError(f"{FOLDER_VARIABLE}: runs cannot be stored in {self._files} ({reason}).") from None
 
     def close(self) -> None:
-        """Wait until everything is written."""
         self._writer.shutdown()
 
     def _remember(self, run: StoredRun) -> None:

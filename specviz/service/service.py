@@ -1,33 +1,83 @@
 """The service as pages use it: submit a job, look at it, cancel it. Callers never wait for the engine."""
 
 import atexit
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import count
+from random import randrange
 from threading import Condition
 from time import monotonic
 from typing import Literal
 
+from specviz.core.drafters import exit_layers, needs_nothing
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
 from specviz.core.request import RunRequest
-from specviz.service.addresses import is_public, normal_address
-from specviz.service.admission import admit
+from specviz.core.trace import SCHEMA
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, check_heads, head_names, method_named, weights_hash
+from specviz.models.draft_menu import is_allowed, why_refused
 from specviz.service.child import ENGINE, StartEngine
 from specviz.service.fleet import Fleet
-from specviz.service.job import Job, JobView, Slot
+from specviz.service.job import Job, JobView, Result, RunResult, Slot
 from specviz.service.limits import Limits
-from specviz.service.protocol import Calibrate, JobCommand, Run
-from specviz.service.results import CostsResult, Result, RunResult
+from specviz.service.protocol import Calibrate, CostsResult, JobCommand, Run, dump_command
 from specviz.service.run_store import RunStore, StoredRun
-from specviz.service.sessions import Sessions, Ticket
-from specviz.service.shared_fleet import SharedFleet
-from specviz.service.sharing import sharing_key
+from specviz.service.sessions import Sessions, Ticket, is_public, normal_address
 
+MAX_PROMPT_CHARACTERS = 100_000
+FORMAT = 1  # of what is stored; a new one forgets what older versions stored
+FIRST_NUMBERS = 2**40
 STARTING = "The engine is starting and loading its models."
 RESTARTING = "The engine stopped and is starting again; this run comes after that."
 EXPIRED = "This run has expired."
 CROWDED = "{most} other visitors from your internet address have jobs here: try again when one of them is over."
+
+
+def admit(command: JobCommand) -> None:
+    """Let a command pass, or say why not.
+
+    A visitor may name the models that the operator allows, see `specviz.models.draft_menu`.
+
+    Raises:
+        InputError: the prompt is far too long or is not text, a model is not known here, or a head has another target.
+    """
+    length = max((len(text) for text in command.texts), default=0)
+    if length > MAX_PROMPT_CHARACTERS:
+        raise InputError(f"The prompt has {length:,} characters; at most {MAX_PROMPT_CHARACTERS:,} are taken.")
+    for target, draft in command.pairs:
+        check_heads(target, draft)
+        exit_layers(draft)
+    targets = {target for target, _ in command.pairs}
+    for name in sorted(command.models):
+        fits = method_named(name).loads != "model" and name not in targets
+        if not (fits or is_allowed(name)):
+            raise InputError(why_refused(name))
+    try:
+        dump_command(command)
+    except ValueError:
+        raise InputError("The prompt holds characters that are not text.") from None
+
+
+def sharing_key(command: JobCommand) -> str | None:
+    """The same text for commands that ask for the same; None for a command whose result belongs to one visitor.
+
+    A run's key holds its settings, its prompt, the weights of its models and the format in which it is stored.
+    """
+    if isinstance(command, Run):
+        asked: dict[str, object] = asdict(command.request)
+    elif isinstance(command, Calibrate):
+        request = command.request
+        asked = {"target": request.target, "draft": request.draft, "precision": request.precision}
+    else:
+        return None
+    weights = {name: _weights(name) for name in sorted(command.models) if not needs_nothing(name)}
+    return json.dumps([command.task.name, asked, weights, SCHEMA, FORMAT], sort_keys=True)
+
+
+def _weights(name: str) -> str:
+    """A model that does not ship with the app is known by its name: what is loaded under it, the engine decides."""
+    return weights_hash(MODELS_FOLDER / name) if name in (*bundled_names(), *head_names()) else name
 
 
 class EngineService:
@@ -37,11 +87,10 @@ class EngineService:
     slot. Sessions that ask for the same run or the same costs share one job while it lasts, and what it found after.
 
     Args:
-        command: an engine's program and its arguments; with `shared`, those of the relay to the engine pool.
+        command: an engine's program and its arguments, or what starts one, such as a `stream.StreamEngine`.
         limits: how long to wait for what.
         store: of finished runs; None stores them in memory only.
-        engines: how many engine processes.
-        shared: whether the queue and the engines are those of a pool that other servers use too.
+        engines: how many engines.
     """
 
     def __init__(
@@ -50,17 +99,15 @@ class EngineService:
         limits: Limits | None = None,
         store: RunStore | None = None,
         engines: int = 1,
-        shared: bool = False,
     ) -> None:
         limits = limits or Limits()
         self._most_at_once = limits.sessions_at_once
-        self._numbers = count(1)
+        self._numbers = count(randrange(1, FIRST_NUMBERS))  # an engine may have jobs of several servers
         self._changed = Condition()  # guards all below; notified at each change
         self._store = store or RunStore(None)
         self._costs: dict[str, CostsResult] = {}  # what was measured last, by sharing key
         self._sessions = Sessions(limits.reconnect)
-        parts = command, limits, self._changed, self._sessions, self._remember
-        self._fleet: Fleet | SharedFleet = SharedFleet(*parts) if shared else Fleet(*parts, engines)
+        self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
 
     def start(self) -> None:
         """Start the engines, once; returns at once."""
@@ -145,12 +192,10 @@ class EngineService:
 
     @property
     def engine_pids(self) -> list[int]:
-        """The process ids of the engines that run."""
         with self._changed:
             return self._fleet.pids
 
     def close(self) -> None:
-        """End the engines and the service's threads."""
         self._fleet.close()
         self._store.close()
         atexit.unregister(self.close)
@@ -206,9 +251,9 @@ class EngineService:
         view = ticket.view
         if view.state != "waiting":
             return view
-        return replace(view, place=self._fleet.place(ticket.job), message=self._why_it_waits(ticket.job))
+        return replace(view, place=self._fleet.schedule.place(ticket.job), message=self._why_it_waits(ticket.job))
 
     def _why_it_waits(self, job: Job) -> str:
         if self._fleet.state == "ready":
             return ""
-        return RESTARTING if job.deaths or self._fleet.has_died else STARTING
+        return RESTARTING if job.deaths or self._fleet.restarts.has_deaths else STARTING

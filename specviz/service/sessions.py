@@ -1,8 +1,11 @@
 """Which jobs each session has, and which sessions have left. The caller holds the service's lock; no threads here."""
 
 from dataclasses import dataclass, replace
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from specviz.service.job import Job, JobView, Slot
+
+HOME_NETWORK = 64  # leading bits of an IPv6 address that one household or one server has; the rest it can choose
 
 
 @dataclass(slots=True)
@@ -17,7 +20,6 @@ class Ticket:
 
     @property
     def view(self) -> JobView:
-        """What its session sees."""
         return self.cancelled or replace(self.job.view, job=self.number)
 
     def cancel(self) -> None:
@@ -36,7 +38,7 @@ class Sessions:
     def __init__(self, reconnect: float) -> None:
         self._reconnect = reconnect
         self._tickets: dict[int, Ticket] = {}  # by number
-        self._addresses: dict[str, str] = {}  # of the sessions; see `addresses.normal_address`
+        self._addresses: dict[str, str] = {}  # of the sessions; see `normal_address`
         self._left: dict[str, float] = {}  # when the connection of each ended, on the monotonic clock
 
     def arrive(self, session: str, address: str) -> None:
@@ -59,7 +61,6 @@ class Sessions:
         self._left.pop(session, None)
 
     def leave(self, session: str, now: float) -> None:
-        """The session's connection ended."""
         self._left[session] = now
 
     def ticket(self, number: int) -> Ticket | None:
@@ -67,11 +68,9 @@ class Sessions:
         return self._tickets.get(number)
 
     def tickets_of(self, session: str, slot: Slot | None = None) -> list[Ticket]:
-        """The session's tickets, or the one for this slot."""
         return [t for t in self._tickets.values() if t.session == session and slot in (None, t.slot)]
 
     def wanted(self, job: Job) -> bool:
-        """Whether some session still wants this job."""
         return any(ticket.job is job and not ticket.cancelled for ticket in self._tickets.values())
 
     def shared(self, key: str) -> list[Job]:
@@ -104,3 +103,24 @@ class Sessions:
     def next_to_forget(self) -> float | None:
         """When the next session that left is forgotten; None without any."""
         return min(self._left.values()) + self._reconnect if self._left else None
+
+
+def normal_address(text: str | None) -> str:
+    """The address that stands for a visitor; empty where it is not known.
+
+    An IPv6 visitor can have any number of addresses in one network, so the network stands for all of them.
+    """
+    try:
+        address = ip_address(text or "")
+    except ValueError:
+        return ""
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    if isinstance(address, IPv6Address):
+        return str(ip_network((address, HOME_NETWORK), strict=False).network_address)
+    return str(address)
+
+
+def is_public(address: str) -> bool:
+    """Whether it is on the open internet. A private one can be a proxy's, and then it is everybody's."""
+    return bool(address) and ip_address(address).is_global

@@ -4,40 +4,122 @@ Its generators yield None where there is nothing to report, so that a job can be
 """
 
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, wait
 from functools import partial
+from threading import Thread
 from time import monotonic
+from typing import TypeVar
 
-from specviz.core.errors import InputError
+from specviz.core.errors import DisturbedError, InputError
 from specviz.core.metrics import Costs
-from specviz.core.request import PROMPT_LOOKUP, Precision, RunRequest
+from specviz.core.request import Precision, RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import ModelInfo, Trace
-from specviz.decoding import AutoregressiveRun
+from specviz.core.trace import DrafterInfo, ModelInfo, Trace
+from specviz.decoding import AutoregressiveRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded, load_draft
-from specviz.measure.calibration import calibration_steps
+from specviz.measure.calibration import Calibration, calibration_steps
 from specviz.measure.paired_runs import Measured
 from specviz.models import downloads
-from specviz.models.catalogue import bundled_names, check_heads, part_of_target
+from specviz.models.catalogue import bundled_names, check_heads, method_named
+from specviz.models.hub import Progress
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import check_pair
 from specviz.models.pairs import known_models
-from specviz.models.read_model import check_known
-from specviz.service.aside import Downloads, aside
+from specviz.models.read_model import check_known, download
 from specviz.service.model_cache import ModelCache
-from specviz.service.protocol import (
-    Comparing,
-    JobEvent,
-    Loading,
-)
+from specviz.service.protocol import Alive, JobEvent, Loading, Steps
+
+POLL_SECONDS = 0.01  # between two looks whether something is done; a stop is heard as soon
+PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends; the next one continues there
 
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 PLAIN_RUNS_SAVED = 32
 RACES_SAVED = 8  # that had to stop in the middle of a prompt
 
-Steps = Generator[JobEvent | None, None, None]
 Pair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
+
+Result = TypeVar("Result")
+
+
+def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
+    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself.
+
+    Raises:
+        Exception: what the work raised.
+    """
+    done: Future[Result] = Future()
+    Thread(target=_do, args=(work, done), name="aside", daemon=True).start()
+    while not wait([done], POLL_SECONDS).done:
+        yield None
+    return done.result()
+
+
+class Downloads:
+    """The downloads at work. Jobs that want the same model share one."""
+
+    def __init__(self) -> None:
+        self._at_work: dict[str, _Download] = {}
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._at_work)
+
+    def steps(self, name: str) -> Iterator[Progress | None]:
+        """How far the download is, and None before it has begun; ends when the model is here.
+
+        Raises:
+            InputError: it cannot be downloaded.
+        """
+        if name not in self._at_work or self._at_work[name].ended:
+            self._at_work[name] = _Download(name)
+        this = self._at_work[name]
+        while not wait([this.done], POLL_SECONDS).done:
+            this.asked_at = monotonic()
+            yield this.progress
+        if self._at_work.get(name) is this:
+            del self._at_work[name]
+        this.done.result()
+        yield this.progress
+
+
+class _Download:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.progress: Progress | None = None
+        self.asked_at = monotonic()  # when a job last asked how far it is
+        self.done: Future[None] = Future()
+        Thread(target=_do, args=(self._run, self.done), name="download", daemon=True).start()
+
+    @property
+    def ended(self) -> bool:
+        return self.done.done()
+
+    def _run(self) -> None:
+        for progress in download(self._name):
+            self.progress = progress
+            if monotonic() - self.asked_at > PATIENCE_SECONDS:
+                return
+
+
+def _do(work: Callable[[], Result], done: Future[Result]) -> None:
+    try:
+        done.set_result(work())
+    except BaseException as error:
+        done.set_exception(error)
+
+
+def _calibrated(target: LoadedModel, draft: Loaded) -> Generator[None, None, Calibration]:
+    """The pair's costs; measured once more if the machine was too busy for it.
+
+    Raises:
+        DisturbedError: it still was.
+    """
+    try:
+        return (yield from calibration_steps(target, draft))
+    except DisturbedError:
+        return (yield from calibration_steps(target, draft))
 
 
 class Workshop:
@@ -47,7 +129,7 @@ class Workshop:
         self._models = ModelCache()
         self._downloads = Downloads()
         self._plain_runs: OrderedDict[object, Trace] = OrderedDict()  # the most recently used at the end
-        self._costs: dict[tuple[ModelInfo, ModelInfo | None], Costs] = {}
+        self._costs: dict[tuple[ModelInfo, DrafterInfo], Costs] = {}
         self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
@@ -57,8 +139,8 @@ class Workshop:
             InputError: the pair cannot work, or does not fit in memory.
         """
         check_heads(request.target, request.draft)
-        modelless = request.draft == PROMPT_LOOKUP or part_of_target(request.draft)
-        names = [request.target] if modelless else [request.target, request.draft]
+        own = method_named(request.draft).loads == "model"
+        names = [request.target, request.draft] if own else [request.target]
         missing = [name for name in names if not self._models.holds(name, request.precision)]
         if missing:
             yield Loading(job, missing[0])
@@ -73,9 +155,7 @@ class Workshop:
                 yield Loading(job, name)
             models.append(self._models.get(name, request.precision, keep=names))
             yield None
-        if part_of_target(request.draft):
-            return models[0], load_draft(request.draft, models[0])
-        return models[0], models[1] if len(models) == 2 else None
+        return models[0], models[1] if own else load_draft(request.draft, models[0])
 
     def _sizes(self, request: RunRequest, names: list[str]) -> Generator[None, None, dict[str, int]]:
         """Parameters by name. A pair that does not ship with the app is checked first, before anything is loaded.
@@ -113,15 +193,15 @@ class Workshop:
     def plain_run(
         self, job: int, target: LoadedModel, prompt: list[int], settings: DecodeSettings
     ) -> Generator[JobEvent | None, None, Trace]:
-        """The run of the target alone to compare with; an earlier one is used where only the draft differs."""
-        key = _plain_key(target, prompt, settings)
+        """The greedy run of the target alone to compare with; an earlier one is used where only the draft differs."""
+        key = target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos
         if key not in self._plain_runs:
             run = AutoregressiveRun(target, prompt, settings)
             yield from run.read_prompt()
             sent = 0.0
-            for tokens, _ in enumerate(run.steps(), start=1):
+            for _ in run.steps():
                 due = monotonic() - sent >= MESSAGE_SECONDS
-                yield Comparing(job, tokens) if due else None
+                yield Alive(job) if due else None
                 sent = monotonic() if due else sent
             self._plain_runs[key] = run.trace()
         self._plain_runs.move_to_end(key)
@@ -134,10 +214,14 @@ class Workshop:
         return self._models.reasons(target.name, draft.name if isinstance(draft, LoadedModel) else None, precision)
 
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
-        """What the pair costs here, measured once."""
-        pair = target.info, draft.info if draft else None
+        """What the pair costs here, measured once.
+
+        Raises:
+            DisturbedError: the machine is too busy.
+        """
+        pair = target.info, fit_drafter(target, draft, DecodeSettings()).info
         if pair not in self._costs:
-            calibration = yield from calibration_steps(target, draft)
+            calibration = yield from _calibrated(target, draft)
             self._costs[pair] = calibration.costs
         return self._costs[pair]
 
@@ -152,9 +236,3 @@ class Workshop:
     def forget_race(self, job: int) -> None:
         """Its prompt is measured."""
         self._races.pop(job, None)
-
-
-def _plain_key(target: LoadedModel, prompt: list[int], settings: DecodeSettings) -> object:
-    """What a plain run depends on."""
-    sampling = None if settings.greedy else (settings.temperature, settings.top_k, settings.top_p, settings.seed)
-    return target.info, tuple(prompt), settings.max_new_tokens, settings.stop_at_eos, sampling

@@ -9,23 +9,21 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from specviz.player.payload import View
-from specviz.ui.classes.state import Attending
-from specviz.ui.helps.state import ByDraft, Sweeps
-from specviz.ui.learn.state import Learning
+from specviz.ui.classes.classes_state import Attending
+from specviz.ui.helps.helps_state import ByDraft, Sweeps
+from specviz.ui.learn.learn_state import Learning
 from specviz.ui.lesson.place import Walk
-from specviz.ui.play.state import Playing
-from specviz.ui.proof.state import Proving
-from specviz.ui.race.state import Racing
-from specviz.ui.watch.state import Watching
-from specviz.ui.worksheet.state import Worksheet
+from specviz.ui.play.play_state import Playing
+from specviz.ui.proof.proof_state import Proving
+from specviz.ui.race.race_state import Racing
+from specviz.ui.watch.watch_state import Watching
+from specviz.ui.worksheet.worksheet_state import Worksheet
 
 KEY = "session"
 
 
 @dataclass(slots=True)
 class Session:
-    """One visitor."""
-
     view: View | None = None  # how much is shown; None before the first page
     chosen_view: View | None = None  # in this visit: the browser is to remember it
     left_view: View | None = None  # for the projector view: the one to come back to
@@ -46,7 +44,6 @@ class Session:
 
 
 def session() -> Session:
-    """This visitor's."""
     if KEY not in st.session_state:
         st.session_state[KEY] = Session()
     found: Session = st.session_state[KEY]

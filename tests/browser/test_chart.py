@@ -1,11 +1,11 @@
 """The chart component in a real Chromium, on the pages that use it."""
 
-import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Download, Locator, Page, Route, expect
 
-from tests.conftest import PATIENCE, AppServer
+from tests.conftest import AppServer
 from tests.support.visitor import wait_until_drawn
 
+KINDS = {"PNG": b"\x89PNG", "SVG": b"<svg"}  # and how their files begin
 MAP = "Modelled speedup by acceptance per judgement and draft length"
 
 
@@ -13,7 +13,7 @@ def test_a_chart_says_what_it_shows_and_follows_the_theme_and_the_width(page: Pa
     page.goto(f"{app_server.url}/worksheet")
     chart = page.get_by_role("img", name=MAP)
     drawn = chart.locator(".main-svg").first
-    expect(drawn).to_be_visible(timeout=PATIENCE)
+    expect(drawn).to_be_visible()
     waterfall = page.get_by_role("img", name="Speedup by the paper's formula")
     waterfall.scroll_into_view_if_needed()
     expect(waterfall.locator(".main-svg").first).to_be_visible()
@@ -39,7 +39,7 @@ def test_a_place_is_reserved_and_a_sentence_stands_in_it_where_plotly_cannot_be_
 ) -> None:
     page.context.route("**/plotly.min.js", lambda route: route.abort())
     page.goto(f"{app_server.url}/worksheet")
-    expect(page.get_by_text("This figure could not be loaded.").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("This figure could not be loaded.").first).to_be_visible()
     box = page.locator(".chart").first.bounding_box()
     assert box is not None
     assert box["height"] == 450
@@ -52,7 +52,7 @@ def test_a_line_says_that_a_figure_is_coming(page: Page, app_server: AppServer) 
     page.context.route("**/plotly.min.js", lambda route: route.continue_() if open_now else held.append(route))
     page.goto(f"{app_server.url}/worksheet")
     coming = page.locator(".chart .coming").first
-    expect(coming).to_be_visible(timeout=PATIENCE)
+    expect(coming).to_be_visible()
     expect(coming).to_have_text("The figure is being loaded …")
     expect(page.locator(".chart .save").first).to_be_hidden()
     open_now = True
@@ -62,53 +62,51 @@ def test_a_line_says_that_a_figure_is_coming(page: Page, app_server: AppServer) 
     expect(coming).to_be_hidden()
 
 
-@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
-def test_a_chart_is_saved_by_keyboard_without_a_network(
-    page: Page, app_server: AppServer, kind: str, begins: bytes
-) -> None:
+def test_a_chart_is_saved_by_keyboard_without_a_network(page: Page, app_server: AppServer) -> None:
     page.goto(f"{app_server.url}/worksheet")
     chart = page.locator(".chart").filter(has=page.get_by_role("img", name=MAP))
-    expect(chart.locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(chart.locator(".main-svg").first).to_be_visible()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.context.set_offline(True)
-    chart.locator("summary").focus()
-    page.keyboard.press("Enter")
-    button = chart.get_by_role("button", name=kind)
-    button.focus()
-    with page.expect_download() as download:
+    for kind, begins in KINDS.items():
+        chart.locator("summary").focus()
         page.keyboard.press("Enter")
-    assert download.value.suggested_filename.startswith("specviz-modelled-speedup")
-    assert download.value.path().read_bytes().startswith(begins)
+        button = chart.get_by_role("button", name=kind)
+        file = saved_by_keyboard(page, button)
+        assert file.suggested_filename.startswith("specviz-modelled-speedup")
+        assert file.path().read_bytes().startswith(begins)
+        expect(button).to_be_hidden()
     assert [url for url in asked if not url.startswith(("blob:", "data:", app_server.url))] == []
-    expect(button).to_be_hidden()
 
 
-@pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
-def test_a_drawing_of_the_stage_is_saved_by_keyboard_and_stands_alone(
-    page: Page, app_server: AppServer, kind: str, begins: bytes
-) -> None:
+def test_a_drawing_of_the_stage_is_saved_by_keyboard_and_stands_alone(page: Page, app_server: AppServer) -> None:
     page.goto(f"{app_server.url}/?view=full&run=first&step=30")
     wait_until_drawn(page, ".stage .lanes svg")
-    page.locator(".stage .save summary").focus()
-    page.keyboard.press("Enter")
-    button = page.get_by_role("button", name=f"Speedup so far as {kind}")
+    for kind, begins in KINDS.items():
+        page.locator(".stage .save summary").focus()
+        page.keyboard.press("Enter")
+        button = page.get_by_role("button", name=f"Speedup so far as {kind}")
+        file = saved_by_keyboard(page, button)
+        assert file.suggested_filename == f"specviz-speedup-so-far.{kind.lower()}"
+        assert (picture := file.path().read_bytes()).startswith(begins)
+        expect(button).to_be_hidden()
+        expect(page.locator(".stage .save summary")).to_be_focused()
+    assert b"var(--" not in picture
+    assert all(b"stroke=" in each for each in picture.split(b"<path")[1:]), "no style sheet is needed"
+
+
+def saved_by_keyboard(page: Page, button: Locator) -> Download:
     button.focus()
     with page.expect_download() as download:
         page.keyboard.press("Enter")
-    assert download.value.suggested_filename == f"specviz-speedup-so-far.{kind.lower()}"
-    assert (picture := download.value.path().read_bytes()).startswith(begins)
-    expect(button).to_be_hidden()
-    expect(page.locator(".stage .save summary")).to_be_focused()
-    if kind == "SVG":
-        assert b"var(--" not in picture
-        assert all(b"stroke=" in each for each in picture.split(b"<path")[1:]), "no style sheet is needed"
+    return download.value
 
 
 def test_the_charts_of_a_page_load_plotly_once(page: Page, app_server: AppServer) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1280, "height": 2000})  # everything can be seen at once
-    page.goto(f"{app_server.url}/?view=full")
+    page.goto(f"{app_server.url}/race")
     wait_until_drawn(page, ".chart .main-svg")
     assert len([url for url in asked if url.endswith("plotly.min.js")]) == 1

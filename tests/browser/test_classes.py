@@ -1,19 +1,23 @@
 """A class in a real Chromium: a teacher and two students, each in a browser of their own, engine and all."""
 
 import csv
-from collections.abc import Callable, Iterator
-from typing import Literal
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from specviz.ui.classes.membership import TEACHER_COOKIE
-from tests.browser.test_accessibility import AXE, VIOLATIONS
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import (
+    PHONE,
+    SCHEMES,
+    expect_no_sideways_scroll,
+    violations_of,
+    wait_until_drawn,
+    wait_until_still,
+)
 
 INPUT = "input[aria-label='What are the next few words?']"
-PHONE = {"width": 390, "height": 844}
 ROOMS = [({"width": 1280, "height": 720}, 18), ({"width": 1920, "height": 1080}, 24)]  # with the smallest text, in px
 SMALLEST = """() => {
   const seen = [...document.querySelectorAll("[data-testid=stMain] *")].filter((node) =>
@@ -24,26 +28,19 @@ SMALLEST = """() => {
 }"""
 
 Opens = Callable[..., Page]
-Scheme = Literal["light", "dark"]
 
 
 @pytest.fixture
-def opens(browser: Browser, app_server: AppServer) -> Iterator[Opens]:
+def opens(new_context: NewContext, app_server: AppServer) -> Opens:
     """A page of this app, in a browser of its own."""
-    contexts: list[BrowserContext] = []
 
     def open_page(path: str, **options: object) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})  # type: ignore[arg-type]
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        page = context.new_page()
+        page = new_context(**options).new_page()
         page.goto(f"{app_server.url}{path}")
         wait_until_drawn(page)
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page
 
 
 @pytest.fixture
@@ -122,40 +119,29 @@ def test_a_teacher_and_two_students(opens: Opens, teacher: Page) -> None:
     expect(one.get_by_text("You are no longer in the class")).to_be_visible()
 
 
-@pytest.mark.parametrize(("viewport", "smallest"), ROOMS, ids=["1280", "1920"])
-def test_a_room_can_read_every_part_on_a_projector(
-    opens: Opens, teacher: Page, viewport: dict[str, int], smallest: int
-) -> None:
+def test_a_room_can_read_every_part_on_a_projector_and_axe_finds_nothing(opens: Opens, teacher: Page) -> None:
     student = opens(f"/play?class={code_of(teacher)}")
     student.get_by_role("button", name="Join the class").click()
     expect(student.locator(".st-key-class_chip button")).to_be_visible()
     play(student, "Lily. She was", 1)
-    teacher.set_viewport_size(viewport)  # type: ignore[arg-type]
+    teacher.emulate_media(reduced_motion="reduce")
+    for part in ("Join", "Scores", "Guesses", "Quiz", "Students"):
+        show(teacher, part)
+        teacher.mouse.move(1, 1)  # what the mouse is on has another colour
+        for scheme in SCHEMES:
+            teacher.emulate_media(color_scheme=scheme)
+            assert violations_of(teacher) == [], (part, scheme)
     teacher.get_by_role("button", name="Projector", exact=True).click()
     expect(teacher.get_by_role("button", name="Leave the projector view")).to_be_visible()
     for part in ("Join", "Scores", "Guesses", "Quiz"):
         show(teacher, part)
-        wait_until_still(teacher)
-        size, text = teacher.evaluate(SMALLEST)
-        assert size >= smallest, text
-        expect_no_sideways_scroll(teacher)
+        for viewport, smallest in ROOMS:
+            teacher.set_viewport_size(viewport)
+            wait_until_still(teacher)
+            size, text = teacher.evaluate(SMALLEST)
+            assert size >= smallest, text
+            expect_no_sideways_scroll(teacher)
     expect(teacher.get_by_text("Students", exact=True)).to_have_count(0)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation_of_our_making_on_the_board(opens: Opens, teacher: Page, scheme: Scheme) -> None:
-    teacher.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    student = opens(f"/play?class={code_of(teacher)}")
-    student.get_by_role("button", name="Join the class").click()
-    expect(student.locator(".st-key-class_chip button")).to_be_visible()
-    play(student, "Lily. She was", 1)
-    teacher.evaluate(AXE)
-    for part in ("Join", "Scores", "Guesses", "Quiz", "Students"):
-        show(teacher, part)
-        teacher.mouse.move(1, 1)  # what the mouse is on has another colour
-        wait_until_still(teacher)
-        found = teacher.evaluate(VIOLATIONS)
-        assert [f"{part}: {one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]] == []
 
 
 def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing(teacher: Page) -> None:

@@ -1,22 +1,21 @@
 """When it helps in a real Chromium: the recorded sweep, one measured here, a visit elsewhere meanwhile, a phone."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.measure.sweep.table import read_frame
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn
+from tests.conftest import AppServer, NewContext
+from tests.support.layout import boxes_of, outside, overlapping, upright
+from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
-LONG = PATIENCE
 SMALL = "helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
 KINDS = "workload=story&workload=code&workload=prose&workload=structured"
 LARGE = f"helps?{KINDS}&gamma=1&gamma=2&gamma=4&gamma=8&tokens=64&prompts=5"
 TABS = {
-    "By workload": "Pays (for sure )?on",
+    "By workload": "Helps (for sure )?on",
     "Draft length": "One length alone is clearly the best",
     "Map": "measured points",
     "Constrained output": "With the grammar, acceptance",
@@ -26,28 +25,11 @@ TABS = {
 }
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(LONG)
-    yield context
-    context.close()
-
-
 def open_page(context: BrowserContext, server: AppServer, path: str = "helps") -> Page:
     page = context.new_page()
-    page.goto(f"{server.url}/")  # the first address of a server makes Streamlit see app.py's pages
-    wait_until_drawn(page)
     page.goto(f"{server.url}/{path}")
-    page.wait_for_selector(".chart .main-svg", timeout=LONG)
+    page.wait_for_selector(".chart .main-svg")
     return page
-
-
-def measured(page: Page) -> int:
-    """How many rows the progress bar counts."""
-    line = page.get_by_test_id("stProgress").inner_text()
-    found = re.search(r"(\d+) of \d+", line)
-    return int(found[1]) if found else 0
 
 
 def test_the_recorded_sweep_has_a_reading_and_a_figure_in_every_tab(
@@ -65,14 +47,14 @@ def test_the_recorded_sweep_has_a_reading_and_a_figure_in_every_tab(
 
 
 def test_a_small_sweep_is_measured_here_and_downloaded(
-    context: BrowserContext, app_server: AppServer, tmp_path: Path
+    context: BrowserContext, real_app_server: AppServer, tmp_path: Path
 ) -> None:
-    page = open_page(context, app_server, SMALL)
+    page = open_page(context, real_app_server, SMALL)
     expect(page.get_by_text("4 runs")).to_be_visible()
     page.get_by_role("tab", name="Draft length").click()
     page.get_by_role("button", name="Measure here").click()
-    expect(page.get_by_text("Measured here", exact=True)).to_be_visible(timeout=LONG)
-    expect(page.get_by_role("button", name="Measure here")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Measure here")).to_be_visible()
     expect(page.get_by_role("tab", name="Draft length")).to_have_attribute("aria-selected", "true")
     wait_until_drawn(page)  # until then the button may still be the recorded sweep's
     with page.expect_download() as download:
@@ -95,21 +77,19 @@ def test_a_sweep_goes_on_during_a_visit_to_watch_and_a_live_run_there(
     context: BrowserContext, app_server: AppServer
 ) -> None:
     page = open_page(context, app_server, LARGE)
-    page.get_by_role("button", name="Measure here").click()
-    page.wait_for_function("/[2-9] of 80/.test(document.body.innerText)", timeout=LONG)
-    before = measured(page)
-    page.get_by_role("link", name="Watch").click()
-    page.wait_for_selector(".stage .round .chip", timeout=LONG)
-    page.get_by_role("button", name="Show everything").click()
-    page.get_by_role("button", name="Run again").click()
-    page.wait_for_selector(".stage[data-run^='live'][data-done]", timeout=LONG)  # beside the sweep
-    page.get_by_role("link", name="When it helps").click()
-    page.wait_for_function(
-        f"(() => {{ const m = document.body.innerText.match(/(\\d+) of 80/); return m && m[1] > {before + 2}; }})()",
-        timeout=LONG,
-    )
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled: what was measured stays.")).to_be_visible()
+    with app_server.at_most(sweep=3) as allow:
+        page.get_by_role("button", name="Measure here").click()
+        expect(page.get_by_test_id("stProgress")).to_contain_text("3 of 80")
+        page.get_by_role("link", name="Watch").click()
+        page.wait_for_selector(".stage .round .chip")
+        page.get_by_role("button", name="Show everything").click()
+        page.get_by_role("button", name="Run again").click()
+        page.wait_for_selector(".stage[data-run^='live'][data-done]")  # beside the sweep
+        allow(sweep=7)
+        page.get_by_role("link", name="When it helps").click()
+        expect(page.get_by_test_id("stProgress")).to_contain_text("7 of 80")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("Cancelled: what was measured stays.")).to_be_visible()
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
 
 
@@ -127,11 +107,50 @@ def test_ones_own_prompts_are_taken_and_bad_lines_are_named(context: BrowserCont
     expect(page.get_by_text("1 prompt taken")).to_be_visible()  # nothing is lost
 
 
-def test_on_a_phone_nothing_scrolls_sideways(browser: Browser, app_server: AppServer) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    page = open_page(context, app_server)
-    expect(page.get_by_text(re.compile(r"Pays (for sure )?on")).first).to_be_visible()
+WORDS = ".annotation-text, .xtick text, .ytick text, .xtitle, .ytitle, .legendtext"
+SCREENS = {"desk": DESK, "phone": PHONE}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_words_of_every_figure_are_whole_and_none_lies_over_another(
+    new_context: NewContext, app_server: AppServer, screen: str
+) -> None:
+    page = open_page(new_context(viewport=SCREENS[screen], has_touch=screen == "phone"), app_server)
+    looked_at = 0
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        panel = page.get_by_role("tabpanel").filter(visible=True)
+        for chart in panel.locator(".chart").all():
+            chart.scroll_into_view_if_needed()
+            expect(chart.locator(".main-svg").first).to_be_visible()
+            wait_until_still(page)
+            assert overlapping(upright(chart.locator(WORDS))) == [], tab
+            assert outside(boxes_of(chart.locator(WORDS)), chart) == [], tab
+            button = boxes_of(chart.locator(".save summary"))
+            assert [word for word in boxes_of(chart.locator(WORDS)) if overlapping([word, *button])] == [], tab
+            looked_at += 1
+    assert looked_at > len(TABS)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_mark_of_a_figure_touches_another_on_the_map_or_is_cut_at_the_edge(
+    new_context: NewContext, app_server: AppServer, screen: str
+) -> None:
+    page = open_page(new_context(viewport=SCREENS[screen], has_touch=screen == "phone"), app_server)
+    page.get_by_role("tab", name="Map").click()
+    grid = page.locator(".chart").filter(has=page.get_by_role("img", name="Speedup by workload and draft length"))
+    marks = boxes_of(grid.locator(".points path"))
+    assert len(marks) == 40
+    assert overlapping(marks) == []
+    page.get_by_role("tab", name="By method").click()
+    costs = page.locator(".chart").filter(has=page.get_by_role("img", name="Tokens per target call against the cost"))
+    expect(costs.locator(".points path")).to_have_count(12)
+    assert outside(boxes_of(costs.locator(".points path")), costs.locator(".nsewdrag")) == []
+
+
+def test_on_a_phone_nothing_scrolls_sideways(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_page(new_context(viewport=PHONE, color_scheme="dark"), app_server)
+    expect(page.get_by_text(re.compile(r"Helps (for sure )?on")).first).to_be_visible()
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()
         expect_no_sideways_scroll(page)
-    context.close()

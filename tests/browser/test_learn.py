@@ -1,35 +1,28 @@
 """The Learn page in a real Chromium: the story by keyboard, the picture that follows, the quiz, a phone, stillness."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from specviz.data.lessons.quiz import QUIZ
-from specviz.data.lessons.steps import STEPS
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
+from specviz.data.lessons.recorded_runs import full_round
+from specviz.data.lessons.story import quiz, steps
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
 
-LONG = PATIENCE
 BOXES = (".box.draft", ".box.target")
 ARRIVED = "(node) => Promise.all(node.getAnimations({ subtree: true }).map((token) => token.finished))"
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="no-preference")
-    made.set_default_timeout(LONG)
-    yield made
-    made.close()
+def context(new_context: NewContext) -> BrowserContext:
+    return new_context(reduced_motion="no-preference")
 
 
 def open_learn(context: BrowserContext, server: AppServer, query: str = "", wait: str = ".stage .round .chip") -> Page:
     page = context.new_page()
     page.failures = []  # type: ignore[attr-defined]
     page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
-    page.goto(server.url)  # the app's own navigation is known to a server only after its first page
-    wait_until_drawn(page, ".stage")
     page.goto(f"{server.url}/learn{query}")
     page.wait_for_selector(wait)
     return page
@@ -46,9 +39,9 @@ def picture(page: Page) -> Locator:
 
 def test_the_story_is_walked_end_to_end_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server)
-    for number, step in enumerate(STEPS, start=1):
+    for number, step in enumerate(steps(), start=1):
         expect_title(page, f"{number}. {step.title.technical}")
-        expect(page.get_by_role("img", name=f"Step {number} of {len(STEPS)}")).to_be_visible()
+        expect(page.get_by_role("img", name=f"Step {number} of {len(steps())}")).to_be_visible()
         expect(page.locator(f".stage.lesson[data-focus={step.focus}]")).to_be_visible()
         right = page.locator(f".st-key-step-{step.name}-{step.question.right} button")
         right.focus()
@@ -66,10 +59,10 @@ def test_page_up_goes_back_and_arrows_still_move_the_stage(context: BrowserConte
     before = number.text_content() or ""
     page.keyboard.press("ArrowRight")
     expect(number).not_to_have_text(before)
-    expect_title(page, f"3. {STEPS[2].title.technical}")
+    expect_title(page, f"3. {steps()[2].title.technical}")
     wait_until_still(page)  # the key is heard once the page's script has ended
     page.keyboard.press("PageUp")
-    expect_title(page, f"2. {STEPS[1].title.technical}")
+    expect_title(page, f"2. {steps()[1].title.technical}")
 
 
 def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: AppServer) -> None:
@@ -136,34 +129,80 @@ def test_the_measured_times_of_a_pass_are_drawn(context: BrowserContext, app_ser
     expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+×"))
 
 
-def test_plain_words_reach_the_stages_labels_and_go_again(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=5")
-    page.get_by_text("Plain words", exact=True).click()
-    expect(page.locator(".legend .chip.rejected")).to_have_text("crossed out")
-    expect(page.locator(".under .keys")).to_contain_text("suggesting")
-    expect(page.locator(".caption")).to_contain_text("the editor alone")
-    expect(page.locator(".stage .sentence")).to_contain_text("crossed out")
-    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("crossed out"))
-    page.get_by_text("Technical", exact=True).click()
-    expect(page.locator(".legend .chip.rejected")).to_have_text("rejected")
-    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("rejected"))
+def test_the_first_step_has_the_lane_of_the_target_alone_and_nothing_else(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page, passes = open_learn(context, app_server), len(steps()[0].run.output.token_ids)
+    expect(page.locator(".diagram .odds")).to_have_count(passes)
+    for part in (".timeline", ".legend", ".round-number"):
+        expect(page.locator(f".stage {part}")).to_be_hidden()
+    expect(page.locator(".strip .chip:not(.own)")).to_have_count(0)
+    expect(page.locator(".diagram .odds.later")).to_have_count(passes - 1)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".diagram .odds.later")).to_have_count(passes - 2)
+    expect(picture(page)).to_have_attribute("aria-label", re.compile(f"pass 2 of {passes}: [0-9.]+ ms"))
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("lesson", ["sampled", "arithmetic"])
-def test_the_pictures_fit_a_phone(browser: Browser, app_server: AppServer, lesson: str) -> None:
-    narrow = browser.new_context(viewport={"width": 390, "height": 844})
-    narrow.set_default_timeout(LONG)
-    page = open_learn(narrow, app_server, f"?lesson={lesson}", wait=".diagram svg")
-    page.keyboard.press("End")
-    svg, texts = page.locator(".diagram svg").bounding_box(), page.locator(".diagram text").all()
-    assert svg is not None
-    assert len(texts) > 5
-    for text in texts:
-        found = text.bounding_box()
-        assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
-    expect_no_sideways_scroll(page)
-    narrow.close()
+def test_one_pass_gives_five_predictions_and_the_fifth_is_the_bonus(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_learn(context, app_server, "?lesson=bonus")
+    expected = page.locator(".diagram text.expected")
+    expect(expected).to_have_count(5)
+    expect(expected.first).to_be_hidden()  # the reader predicts first
+    page.keyboard.press("ArrowRight")
+    full = full_round(steps()[5].run)
+    assert full is not None
+    words = [*(token.shown for token in full.drafted), f"+ {full.emitted.text}"]
+    expect(expected).to_have_text([word.replace(" ", "␣") if word[0] != "+" else word for word in words])
+    expect(expected.first).to_be_visible()
+    expect(page.locator(".diagram .compared.accepted")).to_have_count(4)
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens enter.*after guess 4 .*the bonus"))
+    page.goto(f"{app_server.url}/learn?lesson=acceptance")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".diagram .compared.correction")).to_have_text(re.compile("✗ guess [0-9] was "))
+    expect(page.locator(".diagram .compared").last).to_have_text("not used")
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_the_bars_of_the_leftover_have_the_scale_of_what_they_are_left_from(
+    context: BrowserContext, app_server: AppServer
+) -> None:
+    page = open_learn(context, app_server, "?lesson=sampled")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".diagram .roll")).to_be_visible()
+    parts, bars = (page.locator(f".diagram .odds.left.{phase}:not([height='20'])") for phase in ("checked", "judged"))
+    width = "(all) => all.map((bar) => Number(bar.getAttribute('width'))).filter(Boolean)"
+    assert len(parts.evaluate_all(width)) >= 2
+    assert bars.evaluate_all(width) == pytest.approx(parts.evaluate_all(width))
+    shares = page.locator(".diagram .judged[height='20']")
+    line, widths = page.locator(".diagram .odds.checked[height='8']"), shares.evaluate_all(width)
+    assert sum(widths) == pytest.approx(sum(line.evaluate_all(width)), rel=1e-3)  # both lines go from 0 to 1
+
+
+def test_sixteen_texts_are_drawn_as_sixteen(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_learn(context, app_server, "?lesson=together")
+    places = page.locator(".diagram .odds:is(.passes, .later)[height='8']")
+    expect(places).to_have_count(16 * 5)
+    rows = places.evaluate_all("(all) => new Set(all.map((cell) => cell.getAttribute('y'))).size")
+    assert rows == 16
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("16 texts, 5 tokens of each: [0-9.]+×"))
+
+
+def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer) -> None:
+    narrow = new_context(viewport=PHONE)
+    for lesson in ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together"):
+        page = open_learn(narrow, app_server, f"?lesson={lesson}", wait=".diagram svg")
+        page.keyboard.press("End")
+        svg, texts = page.locator(".diagram svg").bounding_box(), page.locator(".diagram text").all()
+        assert svg is not None
+        assert len(texts) > 5
+        assert svg["width"] > 300  # not made smaller to fit a height
+        for text in texts:
+            found = text.bounding_box()
+            assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
+        expect_no_sideways_scroll(page)
 
 
 def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_server: AppServer) -> None:
@@ -177,23 +216,42 @@ def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_se
 
 
 def test_a_visitor_who_leaves_comes_back_to_the_same_step(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=6&words=plain")
-    expect_title(page, f"6. {STEPS[5].title.plain}")
+    page = open_learn(context, app_server, "?lesson=5&words=plain")
+    expect_title(page, f"5. {steps()[4].title.plain}")
     page.get_by_role("link", name="Watch").click()
     expect(page.locator(".stage:not(.lesson) .round .chip").first).to_be_visible()
     page.get_by_role("link", name="Learn", exact=True).click()
-    expect_title(page, f"6. {STEPS[5].title.plain}")
+    expect_title(page, f"5. {steps()[4].title.plain}")
     expect(page.locator(".diagram .title.draft")).to_have_text("intern")
 
 
-def test_text_and_stage_fit_a_projector(context: BrowserContext, app_server: AppServer) -> None:
+def test_a_step_fits_a_projector_and_explains_its_words(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=5")
     expect(page.locator(".stage .lanes svg").first).to_be_attached()
+    wait_until_still(page)
     stage, options = page.locator(".stage").bounding_box(), page.locator(".st-key-step-rejection-2").bounding_box()
     assert stage is not None
     assert options is not None
     assert stage["y"] + stage["height"] <= 720
     assert options["y"] + options["height"] <= 720
+    # a word explains itself on focus
+    tip = page.locator("#tip-step-rejection-discarded")
+    expect(tip).to_be_hidden()
+    page.locator(".explained").get_by_text("discarded").focus()
+    expect(tip).to_be_visible()
+    expect(tip).to_contain_text("never judged")
+    expect(page.get_by_role("button", name="discarded", exact=True).first).to_be_attached()
+    # plain words reach the stage's labels, and go again
+    page.get_by_text("Plain words", exact=True).click()
+    expect(page.locator(".legend .chip.rejected")).to_have_text("crossed out")
+    expect(page.locator(".under .keys")).to_contain_text("suggesting")
+    expect(page.locator(".caption")).to_contain_text("the editor alone")
+    expect(page.locator(".stage .sentence")).to_contain_text("crossed out")
+    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("crossed out"))
+    page.get_by_text("Technical", exact=True).click()
+    expect(page.locator(".legend .chip.rejected")).to_have_text("rejected")
+    expect(page.locator(".current .chip.rejected")).to_have_attribute("aria-label", re.compile("rejected"))
+    assert page.failures == []  # type: ignore[attr-defined]
 
 
 def test_a_tree_its_picture_and_the_timeline_are_in_sight_together(
@@ -201,6 +259,7 @@ def test_a_tree_its_picture_and_the_timeline_are_in_sight_together(
 ) -> None:
     page = open_learn(context, app_server, "?lesson=tree")
     expect(page.locator(".stage .lanes svg").first).to_be_attached()
+    wait_until_still(page)
     strip, lanes = page.locator(".stage .strip").bounding_box(), page.locator(".stage .lanes").bounding_box()
     assert strip is not None
     assert lanes is not None
@@ -208,26 +267,15 @@ def test_a_tree_its_picture_and_the_timeline_are_in_sight_together(
     assert lanes["y"] + lanes["height"] <= 720
 
 
-def test_a_word_explains_itself_on_focus(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=5")
-    word = page.get_by_role("button", name="discarded", exact=True).first
-    tip = page.locator("#tip-step-rejection-discarded")
-    expect(tip).to_be_hidden()
-    page.locator(".explained").get_by_text("discarded").focus()
-    expect(tip).to_be_visible()
-    expect(tip).to_contain_text("never judged")
-    expect(word).to_be_attached()
-
-
 def test_the_quiz_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?part=quiz", wait=".st-key-quiz-1-0")
-    for number, question in enumerate(QUIZ, start=1):
+    for number, question in enumerate(quiz(), start=1):
         page.locator(f".st-key-quiz-{number}-{question.right} button").focus()
         page.keyboard.press("Enter")
         expect(page.locator(f".st-key-reveal-quiz-{number}")).to_contain_text(
             question.options[question.right].meaning.technical
         )
-    expect(page.get_by_text(f"{len(QUIZ)} of {len(QUIZ)} right.")).to_be_visible()
+    expect(page.get_by_text(f"{len(quiz())} of {len(quiz())} right.")).to_be_visible()
 
 
 def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContext, app_server: AppServer) -> None:
@@ -235,32 +283,15 @@ def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContex
     entry = page.locator(".words .entry").filter(has=page.get_by_role("heading", name="bonus", exact=True))
     expect(entry.locator(".chip.bonus.ringed")).to_have_count(1)
     entry.get_by_role("link").click()
-    expect_title(page, f"6. {STEPS[5].title.technical}")
+    expect_title(page, f"6. {steps()[5].title.technical}")
 
 
-@pytest.mark.parametrize("part", ["story", "methods", "quiz", "words", "why"])
-def test_nothing_is_wider_than_a_phone(browser: Browser, app_server: AppServer, part: str) -> None:
-    narrow = browser.new_context(viewport={"width": 390, "height": 844})
-    narrow.set_default_timeout(LONG)
-    waits = {"story": ".diagram svg", "methods": ".family", "quiz": ".st-key-quiz-1-0", "words": ".words .entry"}
-    waits["why"] = ".st-key-why-busy"
-    page = open_learn(narrow, app_server, f"?part={part}&lesson=5", wait=waits[part])
-    expect_no_sideways_scroll(page)
-    if part in ("story", "why"):
-        page.locator(".explained").first.focus()
-        expect_no_sideways_scroll(page)
-    narrow.close()
-
-
-def test_with_reduced_motion_the_picture_jumps(browser: Browser, app_server: AppServer) -> None:
-    still = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    still.set_default_timeout(LONG)
-    page = open_learn(still, app_server, "?lesson=3")
+def test_with_reduced_motion_the_picture_jumps(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_learn(new_context(reduced_motion="reduce"), app_server, "?lesson=3")
     moving = page.locator(".diagram .guess").first.evaluate("(node) => getComputedStyle(node).transitionDuration")
     assert moving == "0s"
     page.keyboard.press("ArrowRight")
     expect(picture(page)).to_have_attribute("data-phase", "check")
-    still.close()
 
 
 def test_the_family_fits_one_screen_and_a_row_leads_to_its_run(context: BrowserContext, app_server: AppServer) -> None:

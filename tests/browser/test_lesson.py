@@ -1,19 +1,15 @@
 """A lesson in a real Chromium: all moments of "Ten minutes" on the projector, and the notes in their own window."""
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import find_plan
-from tests.browser.test_accessibility import AXE, VIOLATIONS
-from tests.browser.test_views import SHOTS, expect_all_in_sight, small_texts, step_of
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import wait_until_still
-
-PHONE = {"width": 390, "height": 844}
+from tests.browser.test_views import expect_all_in_sight, small_texts, step_of
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import PHONE, shot, violations_of, wait_until_still
 
 
 @pytest.fixture
@@ -24,11 +20,8 @@ def plan() -> Plan:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    made.set_default_timeout(PATIENCE)
-    yield made
-    made.close()
+def context(new_context: NewContext) -> BrowserContext:
+    return new_context(reduced_motion="reduce")
 
 
 def open_lesson(context: BrowserContext, server: AppServer, query: str) -> Page:
@@ -46,14 +39,8 @@ def expect_moment(page: Page, plan: Plan, at: int) -> None:
     page.wait_for_url(f"**/?lesson=ten-minutes&moment={at}")
 
 
-def violations(page: Page) -> list[str]:
-    page.evaluate(AXE)
-    return [f"{one['id']}: {node['html'][:120]}" for one in page.evaluate(VIOLATIONS) for node in one["nodes"]]
-
-
 def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_server: AppServer, plan: Plan) -> None:
     page = open_lesson(context, app_server, "moment=1")
-    SHOTS.mkdir(exist_ok=True)
     for at, moment in enumerate(plan.moments, start=1):
         expect_moment(page, plan, at)
         expect(page.locator(".stage[data-view=projector]")).to_be_visible()
@@ -62,18 +49,18 @@ def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_ser
         assert [text for text in (moment.answer, moment.mistakes, moment.do) if text[:30] in shown] == []
         assert small_texts(page, 18) == []
         expect_all_in_sight(page)
-        assert violations(page) == []
-        page.screenshot(path=SHOTS / f"lesson-{at}.png")
+        assert violations_of(page) == []
+        shot(page, f"lesson-{at}")
         if at < len(plan.moments):
             page.get_by_role("button", name="Next", exact=True).click()
     page.get_by_role("button", name="Show what is hidden").click()
-    expect(page.locator(".st-key-outcome")).to_be_visible()
+    expect(page.locator(".says")).to_be_visible()
     wait_until_still(page)
     expect_all_in_sight(page)
-    outcome, bar = page.locator(".st-key-outcome").bounding_box(), page.locator(".st-key-lesson_bar").bounding_box()
-    assert outcome is not None
+    stage, bar = page.locator(".stage").bounding_box(), page.locator(".st-key-lesson_bar").bounding_box()
+    assert stage is not None
     assert bar is not None
-    assert outcome["y"] + outcome["height"] <= bar["y"]  # the bar covers nothing of the result
+    assert stage["y"] + stage["height"] <= bar["y"]  # the bar covers nothing of the run
     page.get_by_role("button", name="Leave the lesson").click()
     expect(page.locator(".stage[data-view=full]")).to_be_visible()
     assert not {"lesson", "moment"} & parse_qs(urlsplit(page.url).query).keys()
@@ -107,7 +94,7 @@ def test_notes_and_page_of_one_browser_go_together(context: BrowserContext, app_
     page.get_by_role("button", name="Next", exact=True).click()
     expect(notes.get_by_role("heading", name="2. Which guess fails?")).to_be_visible()
     expect(notes.get_by_text(plan.moments[1].answer[:40])).to_be_visible()
-    assert violations(notes) == []
+    assert violations_of(notes) == []
     notes.get_by_role("button", name="Next", exact=True).click()
     expect(notes.get_by_role("heading", name="3. The best round")).to_be_visible()
     expect_moment(page, plan, 3)
@@ -116,7 +103,7 @@ def test_notes_and_page_of_one_browser_go_together(context: BrowserContext, app_
     expect(notes.get_by_role("heading", name="1. A small model guesses")).to_be_visible()
     expect_moment(page, plan, 1)
     notes.set_viewport_size(PHONE)
-    notes.screenshot(path=SHOTS / "lesson-notes-phone.png")
+    shot(notes, "lesson-notes-phone")
 
 
 def test_before_the_check_no_guess_shows_whether_it_fails(
@@ -151,5 +138,4 @@ def test_hidden_parts_of_the_stage_are_out_of_reach(context: BrowserContext, app
     for _ in range(60):
         page.keyboard.press("Tab")
         assert not page.locator(".draft-length input").evaluate("input => input.getRootNode().activeElement === input")
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / "hidden.png")
+    shot(page, "hidden")

@@ -1,29 +1,23 @@
 """A lesson's files in Chromium: the sheet and the key on paper, and the offline page with the network off."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.data.lessons.plan import Moment, Plan, Screen
 from specviz.data.lessons.plans import all_plans, find_plan
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
-from tests.conftest import PATIENCE
+from tests.conftest import NewContext
 from tests.support.from_disk import open_from_disk
 from tests.support.paper import PAPERS, expect_nothing_cut, on_paper, pages_of
-from tests.support.visitor import expect_no_sideways_scroll
-
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+from tests.support.visitor import DESK, PHONE, SCHEMES, SHOTS, expect_no_sideways_scroll, shot
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 800}, offline=True)
-    made.set_default_timeout(PATIENCE)
-    yield made
-    made.close()
+def context(new_context: NewContext) -> BrowserContext:
+    return new_context(offline=True)
 
 
 def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
@@ -98,17 +92,15 @@ def test_a_hostile_plan_does_nothing(context: BrowserContext, tmp_path: Path) ->
         assert heard == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-def test_it_fits_and_follows_the_scheme(browser: Browser, tmp_path: Path, scheme: str, width: int, height: int) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light", offline=True
-    )
+def test_it_fits_and_follows_the_scheme(context: BrowserContext, tmp_path: Path) -> None:
     page, _ = opened(context, tmp_path, lesson_page(ten_minutes()))
-    expect_no_sideways_scroll(page)
-    page.get_by_role("link", name="Is it three times as fast?").click()
-    expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
-    expect_no_sideways_scroll(page)
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"lesson-offline-{scheme}-{width}.png", full_page=True)
-    context.close()
+    for screen in (DESK, PHONE):
+        page.set_viewport_size(screen)
+        expect_no_sideways_scroll(page)
+        page.get_by_role("link", name="Is it three times as fast?").click()
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
+            expect_no_sideways_scroll(page)
+            shot(page, f"lesson-offline-{scheme}-{screen['width']}", full_page=True)
+        page.get_by_role("link", name="All moments").click()

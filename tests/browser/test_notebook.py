@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 import specviz
 from specviz.data.first_run import first_trace
 from specviz.player.html_file import Scheme
-from tests.conftest import PATIENCE
+from tests.conftest import NewContext
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
 
@@ -16,12 +16,13 @@ AROUND = "<!doctype html><meta charset='utf-8'><title>A notebook</title><body>{c
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_frame_plays_in_the_theme_that_was_asked_for(browser: Browser, tmp_path: Path, theme: Scheme) -> None:
+def test_the_frame_plays_in_the_theme_that_was_asked_for(
+    new_context: NewContext, tmp_path: Path, theme: Scheme
+) -> None:
     trace = first_trace()
     assert trace is not None
     other = "light" if theme == "dark" else "dark"
-    context = browser.new_context(offline=True, color_scheme=other, reduced_motion="no-preference")
-    context.set_default_timeout(PATIENCE)
+    context = new_context(offline=True, color_scheme=other, reduced_motion="no-preference")
     page, heard = open_from_disk(
         context, tmp_path / "cell.html", AROUND.format(cell=specviz.show(trace, theme)._repr_html_())
     )
@@ -30,15 +31,12 @@ def test_the_frame_plays_in_the_theme_that_was_asked_for(browser: Browser, tmp_p
     expect(frame.locator(f"[data-scheme={theme}]").first).to_be_attached()
     expect(frame.locator(".round-number")).to_contain_text("Round 2 of")  # it plays by itself
     assert heard == []
-    context.close()
 
 
-def test_a_hostile_run_does_nothing_to_the_notebook(browser: Browser, tmp_path: Path) -> None:
-    context = browser.new_context(offline=True)
-    context.set_default_timeout(PATIENCE)
+def test_a_hostile_run_does_nothing_to_the_notebook(new_context: NewContext, tmp_path: Path) -> None:
+    context = new_context(offline=True)
     cell = specviz.show(fake_trace(hostile=True))._repr_html_()
     page, heard = open_from_disk(context, tmp_path / "cell.html", AROUND.format(cell=cell))
     expect(page.frame_locator("iframe").locator(".stage .chip").first).to_be_visible()
     assert page.locator("body > *").count() == 1
     assert heard == []
-    context.close()

@@ -1,30 +1,23 @@
 """The page that plays a run offline, opened from disk in a Chromium without a network."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.core.trace import Trace
 from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.offline import offline_page
 from specviz.player.replay import replay_data
-from tests.conftest import PATIENCE
+from tests.conftest import NewContext
 from tests.support.fake_traces import fake_trace
 from tests.support.from_disk import open_from_disk
-from tests.support.visitor import expect_no_sideways_scroll
-
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+from tests.support.visitor import DESK, PHONE, SCHEMES, expect_no_sideways_scroll, shot
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="no-preference")
-    made.set_default_timeout(PATIENCE)
-    made.set_offline(True)
-    yield made
-    made.close()
+def context(new_context: NewContext) -> BrowserContext:
+    return new_context(reduced_motion="no-preference", offline=True)
 
 
 def opened(context: BrowserContext, folder: Path, text: str) -> tuple[Page, list[str]]:
@@ -75,19 +68,14 @@ def test_a_hostile_run_does_nothing(context: BrowserContext, tmp_path: Path) -> 
     assert heard == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-def test_it_fits_and_follows_the_scheme(browser: Browser, tmp_path: Path, scheme: str, width: int, height: int) -> None:
-    dark = scheme == "dark"
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
-    )
+def test_it_fits_and_follows_the_scheme(context: BrowserContext, tmp_path: Path) -> None:
     page, _ = opened(context, tmp_path, offline_page(recorded()))
-    expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
-    page.keyboard.press("End")
-    expect_no_sideways_scroll(page)
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"offline-{scheme}-{width}.png", full_page=True)
-    page.emulate_media(color_scheme="light" if dark else "dark")
-    expect(page.locator(f".stage[data-scheme={'light' if dark else 'dark'}]")).to_be_visible()
-    context.close()
+    for screen in (DESK, PHONE):
+        page.set_viewport_size(screen)
+        expect_no_sideways_scroll(page)
+        page.keyboard.press("End")
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
+            expect_no_sideways_scroll(page)
+            shot(page, f"offline-{scheme}-{screen['width']}", full_page=True)

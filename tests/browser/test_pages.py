@@ -9,38 +9,17 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import PATIENCE, ROOT, AppServer
-from tests.support.app_server import serving
-from tests.support.visitor import wait_until_drawn
-
-PAGES = {  # by address, in the order of the menu
-    "/": "Watch",
-    "/learn": "Learn",
-    "/race": "Race",
-    "/helps": "When it helps",
-    "/worksheet": "Worksheet",
-    "/proof": "Same quality",
-    "/play": "Be the draft",
-    "/class": "Class board",
-}
-NO_ENGINE_APP = Path(__file__).with_name("no_engine_app.py")
-PHONE = {"width": 390, "height": 844}
+from tests.browser.test_every_page import MENU, TITLES
+from tests.conftest import PATIENCE, ROOT, AppServer, NewContext
+from tests.support.app_server import SILENT, serving
+from tests.support.visitor import PHONE, wait_until_drawn
 
 
 def test_the_first_page_opened_on_a_fresh_server_has_its_frame(fresh_server: AppServer, page: Page) -> None:
     page.goto(f"{fresh_server.url}/learn?lesson=3")
-    expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(PAGES.values()), timeout=60_000)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(MENU.values()))
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
     expect(page).to_have_url(re.compile(r"/learn\?.*lesson=(3|round)"))
-
-
-def test_every_page_has_a_title_of_its_own_and_one_first_heading(app_server: AppServer, page: Page) -> None:
-    for path, title in PAGES.items():
-        page.goto(f"{app_server.url}{path}")
-        wait_until_drawn(page, "[data-testid=stMain] h1")
-        expect(page).to_have_title(f"{title} · specviz")
-        expect(page.get_by_role("heading", level=1)).to_have_count(1)
-        expect(page.get_by_role("heading", level=1)).to_contain_text("specviz")
 
 
 def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: AppServer, page: Page) -> None:
@@ -61,10 +40,29 @@ def test_a_phones_menu_says_what_it_is_and_closes_after_a_choice(app_server: App
         expect(handle).to_be_visible()
 
 
+@pytest.mark.parametrize("link", ["stTopNavLink", "stSidebarNavLink"], ids=["desk", "phone"])
+def test_the_class_board_is_reached_by_its_link_and_is_not_in_the_menu(
+    new_context: NewContext, app_server: AppServer, link: str
+) -> None:
+    phone = link == "stSidebarNavLink"
+    page = new_context(**({"viewport": PHONE} if phone else {})).new_page()
+    page.goto(f"{app_server.url}/learn?part=teach")
+    page.get_by_role("button", name="Class board").click()
+    expect(page).to_have_url(re.compile(r"/class(\?|$)"))
+    for come in (lambda: page.goto(f"{app_server.url}/class"), page.reload):
+        come()
+        expect(page.get_by_role("button", name="Open a class")).to_be_visible()
+        expect(page).to_have_title("Class board · specviz")
+    wait_until_drawn(page)
+    if phone:
+        page.get_by_role("button", name="Menu", exact=True).click()
+    expect(page.get_by_test_id(link)).to_have_text(list(MENU.values()))
+
+
 def test_each_pages_html_has_its_title_for_previews_of_links(tmp_path: Path) -> None:
     """serve.py puts them in."""
     with serving(ROOT / "serve.py", tmp_path / "server.log") as server:
-        for path, title in PAGES.items():
+        for path, title in TITLES.items():
             with urllib.request.urlopen(f"{server.url}{path}?view=full") as answer:
                 html = answer.read().decode()
             assert f"<title>{title} · specviz</title>" in html
@@ -83,12 +81,12 @@ def test_the_engine_starts_with_the_server_before_anyone_comes(tmp_path: Path) -
 def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
     entry: str, page: Page, tmp_path: Path
 ) -> None:
-    with serving(ROOT / entry, tmp_path / "server.log") as server:
+    with serving(ROOT / entry, tmp_path / "server.log", engine=None) as server:
         for path in ("/race", "/worksheet"):  # the first one opened is not the app's first page
             page.goto(f"{server.url}{path}")
             wait_until_drawn(page, "[data-testid=stMain] h1")
-            expect(page).to_have_title(f"{PAGES[path]} · specviz")
-            expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(PAGES.values()))
+            expect(page).to_have_title(f"{TITLES[path]} · specviz")
+            expect(page.get_by_test_id("stTopNavLink")).to_have_text(list(MENU.values()))
         with urllib.request.urlopen(f"{server.url}/app/static/plotly.min.js") as answer:
             assert len(answer.read()) > 1_000_000
         page.goto(f"{server.url}/?preset=story-1&tokens=16")
@@ -104,7 +102,7 @@ def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
 
 def test_after_waking_up_the_first_screen_is_a_recorded_run_without_the_engine(page: Page, tmp_path: Path) -> None:
     """A hosted server that slept starts with its first visitor, and the engine needs the processor for seconds."""
-    with serving(NO_ENGINE_APP, tmp_path / "server.log") as server:
+    with serving(ROOT / "app.py", tmp_path / "server.log", SILENT) as server:
         page.goto(server.url)
         wait_until_drawn(page, ".stage[data-run=first] .round .chip")
         page.get_by_role("button", name="Last step").click()

@@ -2,32 +2,20 @@
 
 import csv
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, expect_nothing_cut_off, wait_until_drawn
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import PHONE, expect_no_sideways_scroll, expect_nothing_cut_off, shot, wait_until_drawn
 
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
-LONG = PATIENCE
 INPUT = "input[aria-label='What are the next few words?']"
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme="light")
-    context.set_default_timeout(LONG)
-    yield context
-    context.close()
 
 
 def open_game(context: BrowserContext, server: AppServer, query: str = "") -> Page:
     page = context.new_page()
     page.goto(f"{server.url}/play{query}")
-    expect(so_far(page)).to_be_visible(timeout=LONG)
+    expect(so_far(page)).to_be_visible()
     return page
 
 
@@ -37,7 +25,7 @@ def so_far(page: Page) -> Locator:
 
 def send(page: Page, words: str) -> None:
     """By keyboard alone."""
-    expect(page.locator(INPUT)).to_be_focused(timeout=LONG)
+    expect(page.locator(INPUT)).to_be_focused()
     page.keyboard.type(words)
     page.keyboard.press("Enter")
 
@@ -47,12 +35,12 @@ def turn(page: Page) -> Locator:
 
 
 def wait_for_round(page: Page, number: int) -> None:
-    expect(page.get_by_text(f"round {number} of 5")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text(f"round {number} of 5")).to_be_visible()
 
 
-def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_game(context, app_server)
-    expect(page.locator(INPUT)).to_be_focused(timeout=LONG)
+def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, real_app_server: AppServer) -> None:
+    page = open_game(context, real_app_server, "?seed=3")
+    expect(page.locator(INPUT)).to_be_focused()
     expect(page.get_by_text("How it goes: an example, recorded")).to_be_visible()
     expect(so_far(page)).to_have_text("Once upon a time, there was a little girl named …")
     expect_no_sideways_scroll(page)
@@ -70,14 +58,12 @@ def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, app_s
     expect(so_far(page).locator("mark")).to_have_text(re.compile(r"^Lily\. She \w+"))
     expect(page.locator(INPUT)).to_be_focused()
     expect(page.locator(INPUT)).to_have_value("")
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / "play.png")
+    shot(page, "play")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_second_guess_is_typed_and_both_are_drawn(browser: Browser, app_server: AppServer, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 844})
-    context.set_default_timeout(LONG)
+def test_a_second_guess_is_typed_and_both_are_drawn(new_context: NewContext, app_server: AppServer, width: int) -> None:
+    context = new_context(viewport={"width": width, "height": 844})
     page = open_game(context, app_server)
     page.locator(INPUT).fill("Tom. He was")
     page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
@@ -89,9 +75,7 @@ def test_a_second_guess_is_typed_and_both_are_drawn(browser: Browser, app_server
     expect(turn(page).get_by_text("(your other guess)")).to_be_visible()
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(turn(page))
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"play-two-guesses-{width}.png", full_page=True)
-    context.close()
+    shot(page, f"play-two-guesses-{width}", full_page=True)
 
 
 def test_the_rounds_are_on_the_stage_too(context: BrowserContext, app_server: AppServer) -> None:
@@ -132,32 +116,30 @@ def test_bad_input_gets_a_friendly_answer_and_can_be_corrected(context: BrowserC
 
 def test_picking_by_number_and_enter(context: BrowserContext, app_server: AppServer) -> None:
     page = open_game(context, app_server, "?mode=pick")
-    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5, timeout=LONG)
-    expect(page.locator(".st-key-play_offer_1 button")).to_be_enabled(timeout=LONG)
+    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5)
+    expect(page.locator(".st-key-play_offer_1 button")).to_be_enabled()
     wait_until_drawn(page)
     page.keyboard.press("2")
-    expect(page.locator(".st-key-play_offer_1 button")).to_contain_text("● ", timeout=LONG)
+    expect(page.locator(".st-key-play_offer_1 button")).to_contain_text("● ")
     page.keyboard.press("4")
-    expect(page.locator(".st-key-play_offer_3 button")).to_contain_text("● ", timeout=LONG)
+    expect(page.locator(".st-key-play_offer_3 button")).to_contain_text("● ")
     expect(page.locator(".st-key-play_offer_1 button")).not_to_contain_text("● ")
     page.keyboard.press("Enter")
     wait_for_round(page, 2)
-    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5, timeout=LONG)
-    expect(page.locator("[class*=st-key-play_offer_]").filter(has_text="● ")).to_have_count(0, timeout=LONG)
+    expect(page.locator("[class*=st-key-play_offer_]")).to_have_count(5)
+    expect(page.locator("[class*=st-key-play_offer_]").filter(has_text="● ")).to_have_count(0)
 
 
-def test_a_class_link_gives_the_same_texts_and_candidates(browser: Browser, app_server: AppServer) -> None:
+def test_a_class_link_gives_the_same_texts_and_candidates(new_context: NewContext, app_server: AppServer) -> None:
     seen = []
     for _ in range(2):
-        context = browser.new_context()
-        context.set_default_timeout(LONG)
+        context = new_context()
         page = open_game(context, app_server, "?seed=21&set=prose&mode=pick")
-        expect(page.locator("[class*=st-key-play_offer_] p")).to_have_count(5, timeout=LONG)
+        expect(page.locator("[class*=st-key-play_offer_] p")).to_have_count(5)
         wait_until_drawn(page)
         seen.append((so_far(page).inner_text(), page.locator("[class*=st-key-play_offer_] p").all_inner_texts()))
         page.get_by_role("button", name="Game and class link").click()
         expect(page.get_by_text("/play?seed=21&set=prose&mode=pick")).to_be_visible()
-        context.close()
     assert seen[0] == seen[1]
 
 
@@ -181,9 +163,8 @@ def test_the_rounds_can_be_downloaded_as_a_table(context: BrowserContext, app_se
     wait_for_round(page, 1)
 
 
-def test_a_phone_needs_no_sideways_scrolling(browser: Browser, app_server: AppServer) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    context.set_default_timeout(LONG)
+def test_a_phone_needs_no_sideways_scrolling(new_context: NewContext, app_server: AppServer) -> None:
+    context = new_context(viewport=PHONE, color_scheme="dark", has_touch=True)
     page = open_game(context, app_server)
     expect_no_sideways_scroll(page)
     page.locator(INPUT).fill("Lily. She xylophoned")
@@ -193,4 +174,3 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser, app_server: AppSe
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(turn(page))
     expect(turn(page)).to_have_attribute("data-scheme", "dark")
-    context.close()

@@ -1,33 +1,18 @@
 """The Same quality page in a real Chromium, engine and all: recorded at first, then proved and broken live."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.measure.proof.rule_names import RULES
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_still
+from tests.conftest import AppServer
+from tests.support.visitor import DESK, PHONE, SCHEMES, expect_no_sideways_scroll, shot, wait_until_still
 
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
-LONG = PATIENCE
-DRAWING = 240_000
 WRONG = [rule for rule in RULES if not rule.lossless]
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme="light")
-    context.set_default_timeout(LONG)
-    yield context
-    context.close()
 
 
 def open_proof(context: BrowserContext, server: AppServer, query: str = "") -> Page:
     page = context.new_page()
     page.goto(f"{server.url}/proof{query}")
-    expect(page.get_by_text("Why not accept only exact matches?")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Why not accept only exact matches?")).to_be_visible()
     return page
 
 
@@ -50,41 +35,43 @@ def test_the_real_rule_passes_live_and_the_link_says_what_was_drawn(
 ) -> None:
     page = open_proof(context, app_server, "?preset=copy-1&draws=500&gamma=2")
     page.get_by_role("button", name="Draw 500 times", exact=True).click()
-    expect(page.get_by_text("LIVE · this machine").first).to_be_visible(timeout=DRAWING)
-    expect(page.get_by_text("After 500 draws nothing distinguishes the two.")).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible()
+    expect(page.get_by_text("After 500 draws nothing distinguishes the two.")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     assert {"preset=copy-1", "draws=500", "gamma=2", "position=first"} <= set(page.url.split("?")[1].split("&"))
     page.get_by_role("link", name="Watch").click()
-    page.wait_for_selector(".stage .round .chip", timeout=LONG)
+    page.wait_for_selector(".stage .round .chip")
     page.go_back()
-    expect(page.get_by_text("LIVE · this machine").first).to_be_visible(timeout=LONG)  # it is still there
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible()  # it is still there
     expect(page.get_by_role("button", name="Draw 500 times", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("rule", WRONG, ids=lambda rule: rule.name)
-def test_each_broken_switch_fails_live(context: BrowserContext, app_server: AppServer, rule: object) -> None:
-    name = rule.name  # type: ignore[attr-defined]
-    page = open_proof(context, app_server, f"?preset=story-2&draws=1000&gamma=2&rule={name}")
+def test_a_broken_switch_fails_live(context: BrowserContext, real_app_server: AppServer) -> None:
+    """One of them; tests/bundled has all."""
+    page = open_proof(context, real_app_server, f"?preset=story-2&draws=1000&gamma=2&rule={WRONG[0].name}")
     page.get_by_role("button", name="times this way").click()
-    expect(page.get_by_text("LIVE · this machine")).to_be_visible(timeout=DRAWING)
-    expect(page.get_by_text("Fails the test.")).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_text("LIVE · this machine")).to_be_visible()
+    expect(page.get_by_text("Fails the test.")).to_be_visible()
 
 
-def test_greedy_is_compared_live_and_the_near_tie_runs_here(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_proof(context, app_server)
+def test_greedy_is_compared_live_and_the_near_tie_runs_here(
+    context: BrowserContext, real_app_server: AppServer
+) -> None:
+    page = open_proof(context, real_app_server)
     page.get_by_role("button", name="Run this example here").click()
-    expect(page.get_by_text("LIVE · this machine").first).to_be_visible(timeout=DRAWING)
-    expect(page.get_by_role("button", name="Compare my prompt")).to_be_enabled(timeout=DRAWING)
+    expect(page.get_by_text("LIVE · this machine").first).to_be_visible()
+    expect(page.get_by_role("button", name="Compare my prompt")).to_be_enabled()
     page.get_by_role("button", name="Compare my prompt").click()
-    expect(page.get_by_text("64 of 64 tokens identical, id for id.")).to_be_visible(timeout=DRAWING)
+    expect(page.get_by_text("64 of 64 tokens identical, id for id.")).to_be_visible()
 
 
 def test_a_proof_can_be_cancelled_and_what_came_stays(context: BrowserContext, app_server: AppServer) -> None:
     page = open_proof(context, app_server, "?draws=20000")
-    page.get_by_role("button", name="Draw 20,000 times", exact=True).click()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled. The results so far stay.")).to_be_visible(timeout=LONG)
-    expect(page.get_by_role("button", name="Draw 20,000 times", exact=True)).to_be_enabled(timeout=LONG)
+    with app_server.at_most(prove=2):
+        page.get_by_role("button", name="Draw 20,000 times", exact=True).click()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("Cancelled. The results so far stay.")).to_be_visible()
+    expect(page.get_by_role("button", name="Draw 20,000 times", exact=True)).to_be_enabled()
 
 
 def test_it_works_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
@@ -92,12 +79,13 @@ def test_it_works_by_keyboard(context: BrowserContext, app_server: AppServer) ->
     page.get_by_role("radio", name=WRONG[0].title).focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_text(f"{WRONG[1].title}. {WRONG[1].does}")).to_be_visible()
-    page.get_by_role("button", name="Draw 20,000 times", exact=True).focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    page.get_by_role("button", name="Cancel").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Draw 20,000 times", exact=True)).to_be_enabled(timeout=LONG)
+    with app_server.at_most(prove=2):
+        page.get_by_role("button", name="Draw 20,000 times", exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+        page.get_by_role("button", name="Cancel").focus()
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Draw 20,000 times", exact=True)).to_be_enabled()
 
 
 def test_a_link_with_nonsense_falls_back_with_a_line(context: BrowserContext, app_server: AppServer) -> None:
@@ -107,21 +95,17 @@ def test_a_link_with_nonsense_falls_back_with_a_line(context: BrowserContext, ap
     expect(page.get_by_role("button", name="Draw 2,000 times", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width", "height"), [("light", 1280, 720), ("dark", 1280, 720), ("light", 390, 844)]
-)
-def test_it_looks_right(browser: Browser, app_server: AppServer, scheme: str, width: int, height: int) -> None:
-    """Nothing is wider than the screen; the picture is saved to be looked at."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
-    )
+def test_it_looks_right(context: BrowserContext, app_server: AppServer) -> None:
+    """Nothing is wider than the screen; the pictures are saved to be looked at."""
     page = open_proof(context, app_server)
-    page.locator(".chart").nth(1).scroll_into_view_if_needed()
-    page.wait_for_selector(".chart .bars", timeout=LONG)
-    expect_no_sideways_scroll(page)
-    whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": min(whole + 60, 6000)})
-    wait_until_still(page)
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"proof-{scheme}-{width}.png")
-    context.close()
+    for screen in (DESK, PHONE):
+        page.set_viewport_size(screen)
+        page.locator(".chart").nth(1).scroll_into_view_if_needed()
+        page.wait_for_selector(".chart .bars")
+        expect_no_sideways_scroll(page)
+        whole = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        page.set_viewport_size({"width": screen["width"], "height": min(whole + 60, 6000)})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            wait_until_still(page)
+            shot(page, f"proof-{scheme}-{screen['width']}")

@@ -2,32 +2,28 @@
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, expect_nothing_cut_off, wait_until_drawn
+from tests.conftest import AppServer, NewContext
+from tests.support.layout import boxes_of, outside, overlapping, upright
+from tests.support.visitor import (
+    DESK,
+    PHONE,
+    expect_no_sideways_scroll,
+    expect_nothing_cut_off,
+    wait_until_drawn,
+    wait_until_still,
+)
 
-LONG = PATIENCE
 SMALL = "?preset=story-1&preset=random-1&tokens=16&repeats=2"
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(LONG)
-    yield context
-    context.close()
 
 
 def open_race(context: BrowserContext, server: AppServer, query: str = "") -> Page:
     page = context.new_page()
-    page.goto(server.url)
-    page.wait_for_selector(".stage")
     page.goto(f"{server.url}/race{query}")
     page.wait_for_selector(".race .lane")
     return page
@@ -42,7 +38,7 @@ def start(page: Page) -> None:
 
 
 def wait_for_race(page: Page) -> str:
-    page.wait_for_selector(".race[data-run^=live]", timeout=LONG)
+    page.wait_for_selector(".race[data-run^=live]")
     return str(race(page).get_attribute("data-run"))
 
 
@@ -101,9 +97,9 @@ def test_speculative_tokens_come_in_bursts(context: BrowserContext, app_server: 
 
 
 def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewhere(
-    context: BrowserContext, app_server: AppServer
+    context: BrowserContext, real_app_server: AppServer
 ) -> None:
-    page = open_race(context, app_server, SMALL)
+    page = open_race(context, real_app_server, SMALL)
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     start(page)
     run = wait_for_race(page)
@@ -131,6 +127,66 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     assert wait_for_race(page) == run
 
 
+WORDS = ".annotation-text, .ytick text, .xtick text, .xtitle, .ytitle"
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_verdict_is_above_the_lanes_and_the_plots_words_are_whole(
+    new_context: NewContext, app_server: AppServer, screen: ViewportSize
+) -> None:
+    page = open_race(new_context(viewport=screen, reduced_motion="reduce"), app_server)
+    verdict = page.get_by_text("it depends on the kind of prompt.")
+    expect(verdict).to_be_in_viewport()
+    wait_until_still(page)
+    above, lanes = verdict.bounding_box(), race(page).bounding_box()
+    assert above is not None
+    assert lanes is not None
+    assert above["y"] + above["height"] <= lanes["y"]
+    expect_whole_words(page, rows=4)
+
+
+def expect_whole_words(page: Page, rows: int) -> None:
+    """No word of the plot lies over another one or is cut."""
+    plot = page.locator(".chart").filter(has=page.get_by_role("img", name="Speedup of each prompt"))
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".annotation")).to_have_count(rows)
+    words = boxes_of(plot.locator(WORDS))
+    assert len(words) > 2 * rows
+    assert overlapping(upright(plot.locator(WORDS))) == []
+    assert outside(words, plot) == []
+
+
+def test_ones_own_race_stands_beside_the_recorded_one(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_race(new_context(viewport=PHONE, reduced_motion="reduce"), app_server, SMALL)
+    start(page)
+    wait_for_race(page)
+    expect(page.get_by_text(re.compile(r"^Your race \(wren-nano, γ = 4\)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^The recorded race \(wren-nano, γ = 4\)"))).to_be_visible()
+    rows = page.locator(".chart .ytick text")
+    rows.first.scroll_into_view_if_needed()
+    expect(rows.filter(has_text="story-1, yours")).to_have_count(1)
+    expect(rows.filter(has_text="story-1, recorded")).to_have_count(1)
+    for name, run, laps in (("The recorded race", "recorded", 4), ("Your race", "live", 2)):
+        page.get_by_role("radio", name=name).click()
+        expect(page.locator(f".race[data-run^={run}] .lap")).to_have_count(laps)
+        expect(race(page)).to_have_count(1)
+
+
+def test_a_way_to_when_it_helps_and_back_loses_no_race(context: BrowserContext, app_server: AppServer) -> None:
+    page = open_race(context, app_server, SMALL)
+    start(page)
+    run = wait_for_race(page)
+    page.get_by_role("radio", name="The recorded race").click()
+    wait_until_still(page)  # a click while the page is still being drawn is lost
+    page.get_by_role("button", name="Open When it helps").click()
+    page.get_by_text("is not guaranteed").wait_for()
+    wait_until_still(page)
+    page.get_by_role("button", name="Open Race").click()
+    expect(page.get_by_role("radio", name="The recorded race")).to_be_checked()
+    page.get_by_role("radio", name="Your race").click()
+    expect(page.locator(f".race[data-run={run}]")).to_be_visible()
+
+
 def test_a_reload_brings_the_settings_back_and_starts_nothing(context: BrowserContext, app_server: AppServer) -> None:
     page = open_race(context, app_server, SMALL)
     start(page)
@@ -142,11 +198,12 @@ def test_a_reload_brings_the_settings_back_and_starts_nothing(context: BrowserCo
 
 
 def test_rows_come_prompt_by_prompt_while_it_is_measured(context: BrowserContext, app_server: AppServer) -> None:
-    """Each prompt is timed for many seconds, so that some look finds the table between the two."""
-    page = open_race(context, app_server, "?preset=story-1&preset=code-1&tokens=128&repeats=10")
-    start(page)
-    expect(page.get_by_text("So far: 0 of 2 prompts.")).to_be_visible()
-    expect(page.get_by_text("So far: 1 of 2 prompts.")).to_be_visible()
+    page = open_race(context, app_server, "?preset=story-1&preset=code-1&tokens=16&repeats=2")
+    with app_server.at_most(race=0) as allow:
+        start(page)
+        expect(page.get_by_text("So far: 0 of 2 prompts.")).to_be_visible()
+        allow(race=1)
+        expect(page.get_by_text("So far: 1 of 2 prompts.")).to_be_visible()
     wait_for_race(page)
     expect(page.get_by_text("So far:")).to_have_count(0)
 
@@ -156,7 +213,10 @@ def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
 ) -> None:
     page = open_race(context, app_server)
     page.wait_for_selector(".race[data-done]")
-    page.get_by_text("story-1: identical").click()
+    box = page.get_by_test_id("stExpander").filter(has_text="story-1: identical")
+    box.locator("summary").click()
+    expect(box.get_by_test_id("stText")).to_have_count(3)  # they are loaded late, and push the button down
+    wait_until_still(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save this run as a page that plays offline").first.click()
     file = tmp_path / "run.html"
@@ -169,37 +229,34 @@ def test_a_prompts_run_is_saved_as_a_page_that_plays_offline(
 
 
 def test_cancel_while_measuring(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server, "?preset=story-1&tokens=256&repeats=20")
-    start(page)
-    expect(page.get_by_text("The clock runs only inside the engine")).to_be_visible()
-    expect(race(page)).to_have_count(0)
-    expect(
-        page.get_by_text(re.compile(r"Prompt 1 of 1, story-1: repeat \d+ of 20, both decoders in turns"))
-    ).to_be_visible()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled: the previous results are shown.")).to_be_visible()
+    page = open_race(context, app_server, "?preset=story-1&tokens=16&repeats=20")
+    measured = page.get_by_text(re.compile(r"Prompt 1 of 1, story-1: repeat \d+ of 20, both decoders in turns"))
+    with app_server.at_most(race=0):
+        start(page)
+        expect(page.get_by_text("The clock runs only inside the engine")).to_be_visible()
+        expect(race(page)).to_have_count(0)
+        expect(measured).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("Cancelled: the previous results are shown.")).to_be_visible()
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
 
 
-def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(browser: Browser, app_server: AppServer) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    context.set_default_timeout(LONG)
-    page = open_race(context, app_server)
+def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(
+    new_context: NewContext, app_server: AppServer
+) -> None:
+    page = open_race(new_context(viewport=PHONE, color_scheme="dark", has_touch=True), app_server)
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(race(page))
     expect(race(page)).to_have_attribute("data-scheme", "dark")
+    wait_until_still(page)
     box, controls = race(page).bounding_box(), page.get_by_role("group", name="New tokens").bounding_box()
     assert box is not None
     assert controls is not None
     assert box["y"] < controls["y"]
-    context.close()
 
 
-def test_who_wants_stillness_sees_the_end_at_once(browser: Browser, app_server: AppServer) -> None:
-    context = browser.new_context(reduced_motion="reduce")
-    context.set_default_timeout(LONG)
-    page = open_race(context, app_server)
+def test_who_wants_stillness_sees_the_end_at_once(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_race(new_context(reduced_motion="reduce"), app_server)
     expect(race(page)).to_have_attribute("data-done", "")
     expect(race(page).get_by_role("button", name="Play", exact=True)).to_be_visible()
-    context.close()

@@ -1,46 +1,37 @@
 """A round whose draft is a tree, in a real Chromium: how it is drawn, reached by keyboard and explained."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.test_accessibility import AXE, VIOLATIONS
-from tests.conftest import PATIENCE
-from tests.support.app_server import serving
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_drawn, wait_until_still
+from tests.conftest import NewContext
+from tests.support.stage_page import serve_stage, visit_stage
+from tests.support.visitor import (
+    DESK,
+    PHONE,
+    SCHEMES,
+    expect_no_sideways_scroll,
+    shot,
+    violations_of,
+    wait_until_drawn,
+    wait_until_still,
+)
 
-APP = Path(__file__).with_name("stage_app.py")
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 SHAPE = "tree=4,2,1"  # 20 guesses in 8 rows
 WIDE = "tree=4,4"  # 20 guesses in 16 rows
 PROPOSED, CHECKED, JUDGED = 6, 7, 8  # of round 3
 BOXES = "all => all.map(one => { const {x, y, width} = one.getBoundingClientRect(); return [x, y, width]; })"
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(APP, tmp_path_factory.mktemp("tree") / "server.log") as server:
-        yield f"{server.url}/"
-
-
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    made.set_default_timeout(PATIENCE)
-    yield made
-    made.close()
+def context(new_context: NewContext) -> BrowserContext:
+    return serve_stage(new_context(reduced_motion="reduce"))
 
 
-def open_tree(context: BrowserContext, address: str, step: int = JUDGED, query: str = SHAPE) -> Page:
-    page = context.new_page()
-    page.failures = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
-    page.goto(f"{address}?{query}&step={step}")
-    expect(nodes(page).first).to_be_visible(timeout=PATIENCE)
+def open_tree(context: BrowserContext, step: int = JUDGED, query: str = SHAPE) -> Page:
+    page = visit_stage(context, f"{query}&step={step}")
+    expect(nodes(page).first).to_be_visible()
     wait_until_still(page)
     return page
 
@@ -59,8 +50,8 @@ def boxes_of(locator: Locator) -> list[list[float]]:
     return found
 
 
-def test_columns_are_places_and_rows_are_chains(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_columns_are_places_and_rows_are_chains(context: BrowserContext) -> None:
+    page = open_tree(context)
     expect(page.get_by_role("tree")).to_have_accessible_name("20 guesses in a tree, 3 places deep")
     expect(nodes(page)).to_have_count(20)
     lefts: dict[str, set[float]] = {}
@@ -74,8 +65,8 @@ def test_columns_are_places_and_rows_are_chains(context: BrowserContext, address
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, PROPOSED)
+def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserContext) -> None:
+    page = open_tree(context, PROPOSED)
     expect(page.locator(".sentence")).to_have_text("The draft proposes a tree: 20 guesses for the next 3 places.")
     expect(note(page)).to_have_text(re.compile("20 guesses, place by place"), use_inner_text=True)
     before = boxes_of(nodes(page))
@@ -87,8 +78,8 @@ def test_it_is_proposed_checked_and_judged_and_nothing_moves(context: BrowserCon
     assert boxes_of(nodes(page)) == before
 
 
-def test_the_accepted_path_is_text_and_only_the_tree_in_sight_is_drawn(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_the_accepted_path_is_text_and_only_the_tree_in_sight_is_drawn(context: BrowserContext) -> None:
+    page = open_tree(context)
     accepted = page.locator(".strip .current .branches .accepted")
     path = page.locator(".strip .current .path .chip")
     expect(path).to_have_text([*accepted.all_inner_texts(), *path.all_inner_texts()[-1:]])
@@ -100,8 +91,8 @@ def test_the_accepted_path_is_text_and_only_the_tree_in_sight_is_drawn(context: 
     expect(page.locator(".strip .branches:visible")).to_have_count(1)
 
 
-def test_a_judged_tree_shows_what_was_accepted_failed_and_not_taken(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_a_judged_tree_shows_what_was_accepted_failed_and_not_taken(context: BrowserContext) -> None:
+    page = open_tree(context)
     marks = {
         status: set(
             page.locator(f".strip .current .branches .{status}").evaluate_all(
@@ -116,9 +107,8 @@ def test_a_judged_tree_shows_what_was_accepted_failed_and_not_taken(context: Bro
     expect(page.locator("#tip-rejected")).to_contain_text("several can fail")
 
 
-def test_the_words_of_a_chain_come_back_with_a_chain(context: BrowserContext, address: str) -> None:
-    page = context.new_page()
-    page.goto(f"{address}?step=11&sharpness=6")
+def test_the_words_of_a_chain_come_back_with_a_chain(context: BrowserContext) -> None:
+    page = visit_stage(context, "step=11&sharpness=6")
     wait_until_drawn(page, ".stage .round .chip")
     expect(page.locator("#tip-rejected")).to_contain_text("A round has at most one.")
     expect(page.locator(".stage .width-key")).to_be_hidden()
@@ -126,22 +116,22 @@ def test_the_words_of_a_chain_come_back_with_a_chain(context: BrowserContext, ad
 
 
 @pytest.mark.parametrize("query", [SHAPE, WIDE, "tree=2,2", "tree=2,2,1,1,1,1,1,1"])
-def test_every_guess_can_be_read_without_scrolling(context: BrowserContext, address: str, query: str) -> None:
-    page = open_tree(context, address, JUDGED, query)
-    strip, stage = page.locator(".strip").bounding_box(), page.locator(".stage").bounding_box()
+def test_every_guess_can_be_read_without_scrolling(context: BrowserContext, query: str) -> None:
+    page = open_tree(context, JUDGED, query)
+    strip, playback = page.locator(".strip").bounding_box(), page.locator(".transport").bounding_box()
     assert strip is not None
-    assert stage is not None
-    assert stage["height"] <= 720, "the stage fits the screen"
+    assert playback is not None
+    assert playback["y"] + playback["height"] <= 720, "the tokens and the playback fit the screen"
     for _, top, width in boxes_of(nodes(page).and_(page.locator(":visible"))):
         assert strip["y"] - 1 <= top <= strip["y"] + strip["height"] - 20
         assert width >= 60, "the mark and five letters"
     expect_no_sideways_scroll(page)
 
 
-def test_on_a_phone_it_is_an_outline(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE)
-    page = open_tree(context, address)
+def test_on_a_phone_it_is_an_outline(context: BrowserContext) -> None:
+    page = open_tree(context)
+    page.set_viewport_size(PHONE)
+    wait_until_still(page)
     rows = page.locator(".strip .current .row")
     lefts = [round(boxes_of(row.get_by_role("treeitem"))[0][0]) for row in rows.all()]
     levels = [int(row.get_by_role("treeitem").first.get_attribute("aria-level") or 0) for row in rows.all()]
@@ -151,11 +141,10 @@ def test_on_a_phone_it_is_an_outline(browser: Browser, address: str) -> None:
         assert 0 <= box[0] <= 390 - box[2]
         assert box[2] >= 40
     expect_no_sideways_scroll(page)
-    context.close()
 
 
-def test_it_has_one_tab_stop_and_the_arrow_keys_follow_its_branches(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_it_has_one_tab_stop_and_the_arrow_keys_follow_its_branches(context: BrowserContext) -> None:
+    page = open_tree(context)
     expect(page.locator(".strip .chip[tabindex='0']")).to_have_count(1)
     nodes(page).first.focus()
     focused = page.locator(".strip .chip:focus")
@@ -181,8 +170,8 @@ def test_it_has_one_tab_stop_and_the_arrow_keys_follow_its_branches(context: Bro
     expect(page.locator(".round-number")).to_have_text(re.compile("Round 3 of"))  # no key moved the playhead
 
 
-def test_enter_explains_and_escape_closes(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_enter_explains_and_escape_closes(context: BrowserContext) -> None:
+    page = open_tree(context)
     nodes(page).first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".spoken")).to_contain_text("in the order tried")
@@ -190,16 +179,16 @@ def test_enter_explains_and_escape_closes(context: BrowserContext, address: str)
     expect(page.locator(".unpin")).to_have_count(0)
 
 
-def test_when_paused_a_sentence_says_what_became_of_the_tree(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_when_paused_a_sentence_says_what_became_of_the_tree(context: BrowserContext) -> None:
+    page = open_tree(context)
     expect(page.locator(".spoken")).to_have_text(re.compile(r"Round 3 of \d+\. It accepts "))
     label = nodes(page).first.get_attribute("aria-label") or ""
     assert re.search("(accepted|rejected|not taken, never judged), round 3$", label)
 
 
 @pytest.mark.parametrize("more", ["", "&greedy"])
-def test_the_inspector_works_on_every_guess(context: BrowserContext, address: str, more: str) -> None:
-    page = open_tree(context, address, 300, f"{SHAPE}{more}")  # at the end of the run
+def test_the_inspector_works_on_every_guess(context: BrowserContext, more: str) -> None:
+    page = open_tree(context, 300, f"{SHAPE}{more}")  # at the end of the run
     inspector = page.locator(".inspector")
     seen: set[str] = set()
     while seen < {"accepted", "rejected", "not taken"}:
@@ -223,15 +212,15 @@ def test_the_inspector_works_on_every_guess(context: BrowserContext, address: st
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_a_proposed_guess_keeps_its_secret(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, PROPOSED)
+def test_a_proposed_guess_keeps_its_secret(context: BrowserContext) -> None:
+    page = open_tree(context, PROPOSED)
     page.locator(".strip .current [aria-level='1']").nth(1).click()
     expect(page.locator(".inspector")).to_contain_text("It is guess 2 of 4 for the next place.")
     expect(page.locator(".inspector")).to_contain_text("The target has not judged it yet.")
 
 
-def test_a_large_tree_shows_its_most_probable_rows_and_opens(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, PROPOSED, WIDE)
+def test_a_large_tree_shows_its_most_probable_rows_and_opens(context: BrowserContext) -> None:
+    page = open_tree(context, PROPOSED, WIDE)
     fold = page.locator(".strip .current .fold")
     expect(fold).to_have_text(re.compile(r"^\+\d+ guesses, best \."))
     shown = nodes(page).and_(page.locator(":visible"))
@@ -245,8 +234,8 @@ def test_a_large_tree_shows_its_most_probable_rows_and_opens(context: BrowserCon
     expect(shown).to_have_count(20 - hidden)
 
 
-def test_an_accepted_path_is_never_hidden(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, 2, f"{WIDE}&sharpness=2")
+def test_an_accepted_path_is_never_hidden(context: BrowserContext) -> None:
+    page = open_tree(context, 2, f"{WIDE}&sharpness=2")
     rounds = int((page.locator(".round-number").inner_text()).split()[-1])
     found = 0
     for _ in range(rounds):
@@ -258,39 +247,40 @@ def test_an_accepted_path_is_never_hidden(context: BrowserContext, address: str)
     assert found, "in one round at least the accepted path would be hidden: else this test says nothing"
 
 
-def test_a_wider_check_costs_more_and_the_timeline_shows_it(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_a_wider_check_costs_more_and_the_timeline_shows_it(context: BrowserContext) -> None:
+    page = open_tree(context)
     expect(page.locator(".lanes .block.width")).to_have_attribute("d", re.compile("M"))
     expect(note(page)).to_contain_text(re.compile(r"21 tokens at once: \d\.\d\d× the time of one"))
     expect(page.locator(".width-key")).to_be_visible()
 
 
-def test_a_tree_of_a_fixed_shape_has_no_slider_and_says_why(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address)
+def test_a_tree_of_a_fixed_shape_has_no_slider_and_says_why(context: BrowserContext) -> None:
+    page = open_tree(context)
     expect(page.get_by_role("slider", name="Draft length")).to_be_hidden()
     why = page.get_by_role("button", name="tree 4,2,1")
     why.focus()
-    expect(page.get_by_text("what another tree would draft is not known from this run")).to_be_visible()
+    expect(page.locator("#tip-fixed")).to_be_visible()
+    for said in (page.locator("#tip-fixed"), page.locator("[data-figure=lengths] .note")):
+        expect(said).to_contain_text("what another tree would draft is not known from this run")
 
 
-def test_a_dynamic_tree_has_a_slider_and_no_replay(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, JUDGED, f"{WIDE}&setting=dynamic:20&greedy")
+def test_a_dynamic_tree_has_a_slider_and_no_replay(context: BrowserContext) -> None:
+    page = open_tree(context, JUDGED, f"{WIDE}&setting=dynamic:20&greedy")
     slider = page.get_by_role("slider", name="Draft length")
     slider.evaluate("it => { it.value = 5; it.dispatchEvent(new Event('input')); }")
     expect(page.locator(".notice")).to_have_text(re.compile("What a tree would draft at another depth is not known"))
     expect(page.locator(".badge")).not_to_contain_text("MODELLED")
 
 
-def test_heads_that_draft_everything_at_once_say_so(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, PROPOSED, f"{SHAPE}&kind=medusa")
+def test_heads_that_draft_everything_at_once_say_so(context: BrowserContext) -> None:
+    page = open_tree(context, PROPOSED, f"{SHAPE}&kind=medusa")
     expect(note(page)).to_have_text(re.compile("20 guesses, all at once"), use_inner_text=True)
     nodes(page).first.click()
     expect(page.locator(".inspector")).to_contain_text("which does not see the guesses before it, gave it q = ")
 
 
-def test_a_block_is_explained_as_a_block(context: BrowserContext, address: str) -> None:
-    page = context.new_page()
-    page.goto(f"{address}?step=11&sharpness=6&block")
+def test_a_block_is_explained_as_a_block(context: BrowserContext) -> None:
+    page = visit_stage(context, "step=11&sharpness=6&block")
     wait_until_drawn(page, ".stage .round .chip")
     page.locator(".strip .chip.accepted").first.click()
     expect(page.locator(".inspector")).to_contain_text(re.compile("The block up to here"))
@@ -299,8 +289,8 @@ def test_a_block_is_explained_as_a_block(context: BrowserContext, address: str) 
     expect(page.locator(".inspector")).not_to_contain_text("ever judged")
 
 
-def test_hostile_guesses_are_only_text(context: BrowserContext, address: str) -> None:
-    page = open_tree(context, address, 8, "tree=3,2&hostile&sharpness=1")
+def test_hostile_guesses_are_only_text(context: BrowserContext) -> None:
+    page = open_tree(context, 8, "tree=3,2&hostile&sharpness=1")
     page.on("dialog", lambda dialog: page.failures.append(dialog.message))  # type: ignore[attr-defined]
     for node in nodes(page).all():
         node.click()
@@ -308,22 +298,13 @@ def test_hostile_guesses_are_only_text(context: BrowserContext, address: str) ->
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
-def test_axe_finds_nothing_and_the_picture_can_be_looked_at(
-    browser: Browser, address: str, scheme: Any, size: tuple[int, int]
-) -> None:
-    width, height = size
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    context.set_default_timeout(PATIENCE)
-    SHOTS.mkdir(exist_ok=True)
-    for name, step, query in (("judged", JUDGED, SHAPE), ("checked", CHECKED, SHAPE), ("folded", JUDGED, WIDE)):
-        page = open_tree(context, address, step, query)
-        page.locator(".stage").screenshot(path=SHOTS / f"tree-{name}-{scheme}-{width}.png")
-        page.evaluate(AXE)
-        violations = page.evaluate(VIOLATIONS)
-        assert [f"{one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]] == []
-        page.close()
-    context.close()
+@pytest.mark.parametrize(("step", "query"), [(JUDGED, SHAPE), (CHECKED, SHAPE), (JUDGED, WIDE)])
+def test_axe_finds_nothing_and_the_picture_can_be_looked_at(context: BrowserContext, step: int, query: str) -> None:
+    page = open_tree(context, step, query)
+    for screen in (DESK, PHONE):
+        page.set_viewport_size(screen)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            expect(page.locator(f".stage[data-scheme={scheme}]")).to_be_visible()
+            shot(page.locator(".stage"), f"tree-{query}-{step}-{scheme}-{screen['width']}")
+            assert violations_of(page) == []

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
 from specviz.data.first_run import first_trace
 from specviz.player.data import SUBSTEPS
-from tests.conftest import PATIENCE, AppServer
-from tests.support.visitor import expect_no_sideways_scroll, wait_until_still
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import SCHEMES, expect_all_in_sight, shot, wait_until_still
 
-SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
 SMALLEST = {(1920, 1080): 24, (1280, 720): 18}  # pixels that a room can read, on each screen
 FIRST = first_trace()
 assert FIRST
@@ -55,11 +53,8 @@ TEXTS = """(exceptions) => {
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    made.set_default_timeout(PATIENCE)
-    yield made
-    made.close()
+def context(new_context: NewContext) -> BrowserContext:
+    return new_context(reduced_motion="reduce")
 
 
 def open_view(context: BrowserContext, server: AppServer, query: str) -> Page:
@@ -76,42 +71,28 @@ def small_texts(page: Page, smallest: float) -> list[Any]:
     return [text for text in texts if text[2] < smallest]
 
 
-def expect_all_in_sight(page: Page) -> None:
-    """Nothing scrolls: neither the page nor the part of it that Streamlit scrolls."""
-    expect_no_sideways_scroll(page)
-    page.wait_for_function(
-        "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".every((box) => box.scrollHeight <= box.clientHeight)"
-    )
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), SMALLEST)
-def test_a_room_can_read_everything_on_the_projector(
-    browser: Browser, app_server: AppServer, width: int, height: int, scheme: str
-) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if scheme == "dark" else "light",
-        reduced_motion="reduce",
-    )
-    context.set_default_timeout(PATIENCE)
+def test_a_room_can_read_everything_on_the_projector(context: BrowserContext, app_server: AppServer) -> None:
     page = open_view(context, app_server, "view=projector")
-    expect(page.get_by_text("tokens per target call")).to_be_visible()
-    assert small_texts(page, SMALLEST[width, height]) == []
-    expect_all_in_sight(page)
-    box = page.locator(".stage").bounding_box()
-    assert box is not None
-    assert box["width"] > 0.95 * width
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"projector-{scheme}-{width}.png")
-    page.locator(".strip .chip.rejected").last.click()
-    expect(page.locator(".inspector")).to_contain_text("was rejected")
-    page.get_by_role("button", name="draft q").hover()
-    assert small_texts(page, SMALLEST[width, height]) == []
-    expect_all_in_sight(page)
-    page.screenshot(path=SHOTS / f"projector-explained-{scheme}-{width}.png")
-    context.close()
+    expect(page.locator(".says")).to_contain_text("times as fast")
+    token, term = page.locator(".strip .chip.rejected").last, page.get_by_role("button", name="draft q")
+    for (width, height), smallest in SMALLEST.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            wait_until_still(page)
+            assert small_texts(page, smallest) == []
+            expect_all_in_sight(page)
+            box = page.locator(".stage").bounding_box()
+            assert box is not None
+            assert box["width"] > 0.95 * width
+            shot(page, f"projector-{scheme}-{width}")
+            token.click()
+            expect(page.locator(".inspector")).to_contain_text("was rejected")
+            term.hover()
+            assert small_texts(page, smallest) == []
+            expect_all_in_sight(page)
+            shot(page, f"projector-explained-{scheme}-{width}")
+            page.locator(".unpin").click()
 
 
 def test_the_projector_shows_no_menu_and_can_be_left(context: BrowserContext, app_server: AppServer) -> None:
@@ -191,8 +172,7 @@ def test_without_colours_every_state_and_both_models_still_differ(
     target, draft = (page.locator(f".bar.{model} i").first.evaluate(fill) for model in ("target", "draft"))
     assert (target, "gradient" in draft) == ("none", True)
     context.new_cdp_session(page).send("Emulation.setEmulatedVisionDeficiency", {"type": "achromatopsia"})
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / "projector-grey.png")
+    shot(page, "projector-grey")
 
 
 @pytest.fixture(scope="module")
@@ -236,14 +216,13 @@ def test_a_frame_shows_the_player_alone_without_scroll_bars(
     assert frame.get_by_role("link").all_inner_texts() == ["Skip to main content", "Open in specviz"]
     back = frame.get_by_role("link", name="Open in specviz")
     expect(back).to_be_in_viewport(ratio=1)
-    SHOTS.mkdir(exist_ok=True)
-    page.locator("iframe").screenshot(path=SHOTS / f"stage-{width}.png")
+    shot(page.locator("iframe"), f"stage-{width}")
     for chosen in (False, True):
         if chosen:
             frame.locator(".round.current .chip.rejected").click()
             expect(frame.locator(".inspector")).to_contain_text("was rejected")
             expect(frame.locator(".inspector .title")).to_be_in_viewport(ratio=1)
-            page.locator("iframe").screenshot(path=SHOTS / f"stage-explained-{width}.png")
+            shot(page.locator("iframe"), f"stage-explained-{width}")
         sizes = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
         for box in ("html", "[data-testid=stMain]"):
             assert frame.locator(box).evaluate(sizes) == [0, 0]

@@ -5,30 +5,36 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
+from specviz.measure import calibration
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
 from tests.support.commands import Cli, command_line, without_progress
 
 
 @pytest.fixture(autouse=True)
-def restore_threads() -> Iterator[None]:
-    """The command line sets the number of torch's threads."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
+    """As the other tests have it; the command line may set another number."""
     torch.set_num_threads(1)
     yield
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(autouse=True)
+def any_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No calibration in this process is refused: these tests run on a busy machine too."""
+    monkeypatch.setattr(calibration, "check_costs", lambda measured: None)
+
+
+@pytest.fixture(scope="session")
 def target() -> LoadedModel:
+    """Read only."""
     return load_model("wren-base")
+
+
+@pytest.fixture(scope="session")
+def nano() -> LoadedModel:
+    """Read only."""
+    return load_model("wren-nano")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.cli import show
+from specviz.cli import traces
 from specviz.cli.main import main
 from specviz.core.trace import dump_trace
 from tests.support.commands import (
@@ -57,13 +57,11 @@ def refused(run: Cli, *arguments: object) -> str:
         (["sweep", *PAIR, "--max-new-tokens", "510"], "do not fit"),
         (["run", *PAIR, *PROMPT, "--max-new-tokens", "0"], "max_new_tokens must be at least 1, not 0"),
         (["run", *PAIR, *PROMPT, "--max-new-tokens", "1e3"], "invalid int value: '1e3'"),
-        (["run", *PAIR, *PROMPT, "--draft-length", "17"], "draft_length must be from 1 to 16, not 17"),
-        (["run", *PAIR, *PROMPT, "--temperature", "nan"], "temperature must be from 0 to 10, not nan"),
-        (["run", *PAIR, *PROMPT, "--temperature", "-1"], "temperature must be from 0 to 10, not -1"),
-        (["run", *PAIR, *PROMPT, "--temperature", "warm"], "invalid float value: 'warm'"),
-        (["run", *PAIR, *PROMPT, "--top-k", "0"], "top_k must be at least 1, not 0"),
-        (["run", *PAIR, *PROMPT, "--top-p", "0"], "top_p must be above 0 and at most 1, not 0"),
-        (["run", *PAIR, *PROMPT, "--seed", "-1"], "seed must be from 0"),
+        (["run", *SHORT, *PROMPT, "--regex", "a("], "regular expression cannot be used: unclosed group."),
+        (["compare", *SHORT, *PROMPT, "--json-schema", "/no/such/file"], "/no/such/file cannot be read: No such file"),
+        (["run", *SHORT, *PROMPT, "--json-schema", "README.md"], "JSON schema is not JSON"),
+        (["compare", *SHORT, *PROMPT, "--json-schema", "x", "--regex", "y"], "not allowed with"),
+        (["run", *SHORT, *PROMPT, "--draft-schedule", "wild"], "invalid choice: 'wild'"),
         (["run", *PAIR, *PROMPT, "--threads", "0"], "--threads must be at least 1, not 0"),
         (["run", *PAIR, *PROMPT, "--dtype", "int8"], "invalid choice: 'int8'"),
         (["run", *PAIR, *PROMPT, "--no\nsuch\x1b[31m"], "unrecognized arguments: --no such␛"),
@@ -110,7 +108,7 @@ def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
     assert "not valid at rounds.0.drafted.0.id" in refused(run, "show", file)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tiny_model(seed=1), tmp_path_factory.mktemp("tiny"))
 
@@ -157,7 +155,7 @@ def test_anything_else_is_status_1_and_one_line(
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr(show, "read_trace", fail)
+    monkeypatch.setattr(traces, "read_trace", fail)
     assert run("show", "x.json") == (1, "", says)
 
 
@@ -165,7 +163,7 @@ def test_ctrl_c_is_status_130(run: Cli, monkeypatch: pytest.MonkeyPatch) -> None
     def stop(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(show, "read_trace", stop)
+    monkeypatch.setattr(traces, "read_trace", stop)
     assert run("show", "x.json") == (130, "", "specviz: stopped before it was done.\n")
 
 

@@ -2,64 +2,40 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 from specviz import load_model
-from specviz.models import layout
+from specviz.models import llama_weights
 from specviz.models.bundled import read_bundled
 from specviz.models.catalogue import bundled_names
 from specviz.models.forward import LightForward
-from specviz.models.transformers_forward import TransformersForward
-from specviz.models.transformers_models import MOST_APART, agree
+from specviz.models.transformers_models import MOST_APART, TransformersForward, agree
 
 ROOT = Path(__file__).parents[2]
 TEXT = torch.randint(4096, (300,), generator=torch.Generator().manual_seed(1))
 WIDTHS = [128, 72, 1, 5, 2, 17, 1, 4, 70]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.mark.parametrize("name", bundled_names())
 def test_float32_logits_are_equal_bit_for_bit(name: str) -> None:
-    """On this machine: another matrix library may add the products of a joined matrix in another order.
-
-    A matrix may be stored in a second order, for one token alone. Then transformers' has that order too for one token.
-    """
+    """On this machine: another matrix library may add the products of a joined matrix in another order."""
     loaded = load_model(name)
     ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, name).reader()
     assert isinstance(loaded.forward, LightForward)
-    output = loaded.forward.llama.output
     for part in TEXT.split(WIDTHS):
-        store_in_order_of(output.weight if len(part) > 1 or output.for_one is None else output.for_one, loaded.model)
         assert torch.equal(ours.read(part), theirs.read(part))
         for reader in (ours, theirs):
             reader.crop(3)
-    store_in_order_of(output.weight, loaded.model)
-
-
-def store_in_order_of(example: torch.Tensor, model: torch.nn.Module) -> None:
-    by_rows = example.is_contiguous()
-    for module in model.modules():
-        if isinstance(module, torch.nn.Linear):
-            weight = module.weight.data
-            module.weight.data = weight.contiguous() if by_rows else weight.t().contiguous().t()
 
 
 @pytest.mark.parametrize("processor", ["AMD EPYC", "Intel(R) Xeon(R) Processor", "Apple M3"])
 def test_the_order_of_the_weights_changes_logits_by_rounding_alone(
     processor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layout, "processor", lambda: processor)
+    monkeypatch.setattr(llama_weights, "processor", lambda: processor)
     other, loaded = read_bundled("wren-nano", "float32"), load_model("wren-nano")
     ours, theirs = other.forward.reader(), loaded.forward.reader()
     for part in TEXT.split(WIDTHS):
@@ -80,18 +56,10 @@ def test_bfloat16_logits_differ_by_rounding_alone(name: str) -> None:
         assert float(behind.max()) <= 0.5, "another choice only where two tokens are nearly equal"
 
 
-@pytest.mark.parametrize(("processor", "copies"), [("AMD EPYC", 1), ("Intel(R) Xeon(R) Processor", 2)])
-def test_the_memory_of_a_second_order_is_counted(processor: str, copies: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "processor", lambda: processor)
-    loaded = read_bundled("wren-mini", "float32")
-    weights = loaded.info.parameters * 4
-    assert copies * 0.95 * weights <= loaded.bytes <= copies * weights  # norms have one order
-
-
 def test_decoding_with_bundled_models_and_an_engine_import_no_transformers() -> None:
     program = """
 import sys
-import specviz.service.dispatch, specviz.service.workshop
+import specviz.service.handlers, specviz.service.workshop
 from specviz import DecodeSettings, ModelDrafter, load_model, speculative_decode
 sampled = DecodeSettings(max_new_tokens=5, temperature=0.8, top_k=40, top_p=0.9)
 trace = speculative_decode(load_model("wren-base"), ModelDrafter(load_model("wren-nano")), "Once upon a time", sampled)

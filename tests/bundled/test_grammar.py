@@ -6,14 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import product
 
 import pytest
 import torch
-from scipy.stats import chisquare
-from tokenizers import Tokenizer, decoders
-from tokenizers.models import BPE
-from transformers import PreTrainedTokenizerFast
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter, load_model
 from specviz.core.metrics import count
@@ -22,7 +17,7 @@ from specviz.data.grammars import MAX_GRAMMAR_CHARACTERS, Grammar, compile_gramm
 from specviz.data.workloads import CONSTRAINED, Preset
 from specviz.decoding import Drafter, autoregressive_decode, make_constraint, speculative_decode
 from specviz.models.loaded_model import LoadedModel
-from tests.support.commands import PROMPT, SHORT, command_line
+from tests.support.tiny_grammar import ALPHABET, LANGUAGE, WORDS, lettered, letters, may_follow
 from tests.support.tiny_models import ending, tiny_model, with_tokenizer
 
 TOKENS = 128
@@ -31,6 +26,7 @@ LIST, TABLE = CONSTRAINED.prompts[0], CONSTRAINED.prompts[3]  # a schema and an 
 
 @cache
 def bundled(name: str) -> LoadedModel:
+    """Read only."""
     return load_model(name)
 
 
@@ -85,9 +81,10 @@ def test_plain_output_matches_the_grammar(preset: Preset) -> None:
     assert matches(grammar_of(preset), plain.output.text)
 
 
-@pytest.mark.parametrize("preset", [LIST, TABLE], ids=lambda preset: preset.name)
 @pytest.mark.parametrize(
-    ("drafter", "length"), [("model", 1), ("model", 4), ("model", 11), ("lookup", 3), ("lookup", 9)]
+    ("preset", "drafter", "length"),
+    [(LIST, "model", 4), (TABLE, "model", 11), (TABLE, "lookup", 3)],
+    ids=["list", "table", "lookup"],
 )
 def test_greedy_output_is_the_targets_own(preset: Preset, drafter: str, length: int) -> None:
     target = bundled("wren-base")
@@ -104,7 +101,7 @@ def test_sampled_output_matches_the_grammar(drafter: str) -> None:
     ended = 0
     for preset in (LIST, TABLE):
         constraint = make_constraint(target, drafter_of(drafter).loaded, grammar_of(preset), preset.text)
-        for seed in range(3):
+        for seed in range(2):
             settings = DecodeSettings(TOKENS, temperature=1.0, top_k=50, seed=seed)
             output = speculative_decode(
                 target, drafter_of(drafter), preset.text, settings, constraint=constraint
@@ -112,18 +109,14 @@ def test_sampled_output_matches_the_grammar(drafter: str) -> None:
             if output.stopped_by == "eos":
                 assert matches(grammar_of(preset), output.text)
                 ended += 1
-    assert ended >= 3
+    assert ended >= 2
 
 
-def test_the_constraint_changes_acceptance(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_constraint_changes_acceptance() -> None:
     target, drafter, settings = bundled("wren-base"), drafter_of("model"), DecodeSettings(TOKENS)
     constraint = make_constraint(target, drafter.loaded, grammar_of(TABLE), TABLE.text)
     bound = count(speculative_decode(target, drafter, TABLE.text, settings, constraint=constraint).rounds)
     free = count(speculative_decode(target, drafter, TABLE.text, settings).rounds)
-    with capsys.disabled():
-        print(
-            f"\n{TABLE.name}: acceptance rate {bound.acceptance_rate:.3f} with the grammar, {free.acceptance_rate:.3f}"
-        )
     assert bound.acceptance_rate is not None
     assert free.acceptance_rate is not None
     assert abs(bound.acceptance_rate - free.acceptance_rate) > 0.02
@@ -136,7 +129,7 @@ def test_rolling_back_gives_the_masks_of_a_new_matcher(preset: Preset) -> None:
     used = make_constraint(target, None, grammar_of(preset), prompt)
     output: list[int] = []
     kinds: Counter[str] = Counter()
-    for _ in range(250):
+    for _ in range(120):
         fresh = make_constraint(target, None, grammar_of(preset), prompt)
         mask = used.allowed([*prompt, *output])
         assert torch.equal(mask, fresh.allowed([*prompt, *output]))
@@ -149,87 +142,21 @@ def test_rolling_back_gives_the_masks_of_a_new_matcher(preset: Preset) -> None:
             output = output[: max(0, len(output) - rng.randint(1, 3))]
         allowed = mask.nonzero().flatten().tolist()
         output = [*output, rng.choice(allowed) if rng.random() < 0.9 else rng.randrange(len(mask))]
-    assert kinds["some"] > 75
+    assert kinds["some"] > 40
     assert kinds["all"] > 1
 
 
-# --- models of seven tokens, whose every text can be counted
+# --- models of seven tokens, whose every text can be listed
 
-ALPHABET = ["<end>", "a", "b", "c", "ab", "bc", "ca"]
-LANGUAGE = Grammar("regex", "(ab|b|ca){1,3}")
-WORDS = {"".join(parts) for n in (1, 2, 3) for parts in product(("ab", "b", "ca"), repeat=n)}
 TINY_PROMPT = [1, 2, 1, 2, 1]
+TINY, SMALLER = lettered(2), lettered(1)
 
 
-def letters() -> PreTrainedTokenizerFast:
-    model = BPE({token: i for i, token in enumerate(ALPHABET)}, [("a", "b"), ("b", "c"), ("c", "a")])
-    tokenizer = Tokenizer(model)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(["<end>"])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>")
-
-
-LETTERS = letters()
-
-
-def tiny(layers: int, vocabulary: int = 7, seed: int = 1) -> LoadedModel:
-    made = tiny_model(seed=seed, layers=layers, vocabulary=vocabulary, name=f"tiny-{layers}")
-    return with_tokenizer(made, LETTERS)
-
-
-TINY, SMALLER = tiny(2), tiny(1)
-
-
-def may_follow(written: str, token: int) -> bool:
-    """By definition: some word of the language begins so; at an end, is one."""
-    if token == 0:
-        return written in WORDS
-    return any(word.startswith(written + ALPHABET[token]) for word in WORDS)
-
-
-def exact_outputs(tokens: int) -> dict[tuple[int, ...], float]:
-    """Chance of every output of at most so many tokens: the target's own distribution on what may follow, no cache."""
-    done: dict[tuple[int, ...], float] = {}
-    open_: dict[tuple[int, ...], float] = {(): 1.0}
-    for _ in range(tokens):
-        longer: dict[tuple[int, ...], float] = {}
-        for output, chance in open_.items():
-            logits = TINY.model(torch.tensor([[*TINY_PROMPT, *output]])).logits[0, -1].double()
-            written = "".join(ALPHABET[token] for token in output)
-            for token in range(7):
-                if not may_follow(written, token):
-                    logits[token] = float("-inf")
-            for token, p in enumerate(logits.softmax(-1).tolist()):
-                if p > 0:
-                    (longer if token else done)[(*output, token)] = chance * p
-        open_ = longer
-    return done | open_
-
-
-@pytest.mark.parametrize("drafter", [ModelDrafter(SMALLER), PromptLookupDrafter()], ids=["model", "lookup"])
-def test_sampling_under_a_grammar_is_lossless(drafter: Drafter) -> None:
-    """chi-squared over whole outputs of up to four tokens, 800 seeds, at 1 in 10,000.
-
-    Two such tests: right and with new seeds, one would fail by chance with odds of about 2 in 10,000; these are fixed.
-    """
-    expected = exact_outputs(4)
-    constraint = make_constraint(TINY, drafter.loaded, LANGUAGE, TINY_PROMPT)
-    runs, seen, statuses = 800, Counter[tuple[int, ...]](), Counter[str]()
-    for seed in range(runs):
-        settings = DecodeSettings(4, draft_length=2, temperature=1.0, seed=seed)
-        trace = speculative_decode(TINY, drafter, TINY_PROMPT, settings, record=False, constraint=constraint)
-        seen[tuple(trace.output.token_ids)] += 1
-        statuses.update(token.status for round in trace.rounds for token in round.drafted)
-    assert min(statuses["accepted"], statuses["rejected"]) > runs / 20
-    assert set(seen) <= set(expected), "an output the grammar does not allow"
-    common = [output for output, chance in expected.items() if chance * runs >= 5]
-    observed = [*(seen[output] for output in common), runs - sum(seen[output] for output in common)]
-    wanted = [*(expected[output] * runs for output in common)]
-    wanted.append(runs - sum(wanted))
-    if wanted[-1] < 5:
-        observed, wanted = observed[:-1], wanted[:-1]
-    scale = sum(observed) / sum(wanted)
-    assert chisquare(observed, [value * scale for value in wanted]).pvalue > 1e-4
+@pytest.mark.parametrize(("expression", "text", "may"), [("", TINY_PROMPT, [0]), ("b", [*TINY_PROMPT, 2], [0, 6])])
+def test_every_end_of_text_may_end_an_output_that_is_whole(expression: str, text: list[int], may: list[int]) -> None:
+    target = ending(lettered(2), *may)
+    mask = make_constraint(target, None, Grammar("regex", expression), TINY_PROMPT).allowed(text)
+    assert mask.nonzero().flatten().tolist() == may
 
 
 def test_every_mask_equals_its_definition() -> None:
@@ -255,14 +182,8 @@ def test_only_an_end_of_text_follows_an_end_of_text() -> None:
     assert plain[-8:] == [0] * 8
 
 
-def test_any_of_several_ends_of_text_may_end_the_output() -> None:
-    target = ending(tiny(2), 0, 6)
-    mask = make_constraint(target, None, Grammar("regex", "b"), TINY_PROMPT).allowed([*TINY_PROMPT, 2])
-    assert mask.nonzero().flatten().tolist() == [0, 6]
-
-
 def test_padding_of_an_embedding_is_never_allowed() -> None:
-    target, draft = tiny(2, vocabulary=12), tiny(1, vocabulary=9)
+    target, draft = lettered(2, vocabulary=12), lettered(1, vocabulary=9)
     constraint = make_constraint(target, draft, Grammar("regex", "(.|\n)*"), TINY_PROMPT)
     assert constraint.allowed(TINY_PROMPT).shape == (7,)
     settings = DecodeSettings(20, stop_at_eos=False, temperature=1.0)
@@ -271,7 +192,7 @@ def test_padding_of_an_embedding_is_never_allowed() -> None:
 
 
 def test_the_target_alone_takes_the_mask_of_a_pair_that_shares_fewer_tokens() -> None:
-    draft = with_tokenizer(tiny(1, vocabulary=6), letters())  # has no row for the last token, "ca"
+    draft = with_tokenizer(lettered(1, vocabulary=6), letters())  # has no row for the last token, "ca"
     constraint = make_constraint(TINY, draft, LANGUAGE, TINY_PROMPT)
     assert constraint.allowed(TINY_PROMPT).shape == (6,)
     settings = DecodeSettings(12)
@@ -287,15 +208,9 @@ def test_a_grammar_without_a_possible_token_gets_one_sentence() -> None:
     constraint = make_constraint(TINY, None, Grammar("regex", "bx"), TINY_PROMPT)  # there is no x
     with pytest.raises(InputError, match="no token that it allows here"):
         constraint.allowed([*TINY_PROMPT, 2])
-    draft = with_tokenizer(tiny(1, vocabulary=2), letters())  # has no b, so the pair has none
+    draft = with_tokenizer(lettered(1, vocabulary=2), letters())  # has no b, so the pair has none
     only_end = make_constraint(TINY, draft, Grammar("regex", "b"), [1]).allowed([1])
     assert only_end.tolist() == [True, False]
-
-
-def test_an_expression_that_matches_nothing_but_the_empty_text() -> None:
-    assert make_constraint(TINY, None, Grammar("regex", ""), TINY_PROMPT).allowed(TINY_PROMPT).nonzero().tolist() == [
-        [0]
-    ]
 
 
 SCHEMA = '{"type": "string", %s}'
@@ -353,29 +268,3 @@ def test_models_that_cannot_be_constrained_say_why() -> None:
         make_constraint(endless, None, LANGUAGE, [1])
     with pytest.raises(InputError, match="The output of endless cannot be constrained"):
         make_constraint(ending(endless, 0), None, LANGUAGE, [1])
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--regex", "a("], "regular expression cannot be used: unclosed group."),
-        (["--json-schema", "/no/such/file"], "/no/such/file cannot be read: No such file"),
-        (["--json-schema", "README.md"], "JSON schema is not JSON"),
-        (["--json-schema", "x", "--regex", "y"], "not allowed with"),
-        (["--draft-schedule", "wild"], "invalid choice: 'wild'"),
-    ],
-)
-@pytest.mark.parametrize("command", ["run", "compare"])
-def test_the_command_line_refuses_in_one_line(
-    capsys: pytest.CaptureFixture[str], command: str, options: list[str], says: str
-) -> None:
-    status, out, err = command_line(capsys)(command, *SHORT, *PROMPT, *options)
-    assert (status, out) == (2, "")
-    assert says in err
-    assert err.count("\n") == 1
-
-
-def test_the_command_line_constrains(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = command_line(capsys)("run", *SHORT, *PROMPT, "--regex", " (yes|no)", "--json", "-")
-    assert status == 0
-    assert json.loads(out)["output"]["text"] in (" yes", " no")

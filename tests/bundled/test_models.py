@@ -1,10 +1,6 @@
 """The bundled models from disk: what their files say, the texts of their tokens, the memory that loading uses."""
 
-import os
-import platform
 import socket
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +9,15 @@ import pytest
 from specviz import DecodeSettings, PromptLookupDrafter, load_model
 from specviz.core.trace import DrafterInfo, ModelInfo
 from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.models import bundled
 from specviz.models.catalogue import MODELS_FOLDER, bundled_models, bundled_names, changed_weights, count_parameters
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import TokenTexts
+from specviz.models.tokens import LightTokens, Tokens, TokenTexts
 from tests.support.fake_traces import fake_trace
 from tests.support.tiny_models import save, tiny_model
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def nano() -> LoadedModel:
-    return load_model("wren-nano")
 
 
 @pytest.mark.parametrize("name", bundled_names())
@@ -58,12 +50,6 @@ def test_a_bundled_name_wins_over_a_folder_of_that_name(tmp_path: Path, monkeypa
     assert len(load_model("wren-nano").tokenizer) == 4096
 
 
-def test_bundled_models_are_listed_largest_first() -> None:
-    sizes = [model.parameters for model in bundled_models()]
-    assert sizes == sorted(sizes, reverse=True)
-    assert bundled_names()[0] == "wren-base"
-
-
 def test_weights_that_changed_since_a_trace_are_named() -> None:
     base, small = (hash_of(MODELS_FOLDER / name) for name in ("wren-base", "wren-nano"))
     trace = fake_trace(tokens=8)
@@ -78,6 +64,13 @@ def test_weights_that_changed_since_a_trace_are_named() -> None:
     stranger = ModelInfo("someone/else", 1, "float32", "0" * 16)
     without_a_model = replace(unchanged, target=stranger, drafter=DrafterInfo("prompt-lookup", "wren-nano"))
     assert changed_weights(without_a_model) == []  # nothing here to compare with
+
+
+def test_what_loading_used_for_a_moment_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+    monkeypatch.setattr(bundled, "give_back", lambda: given.append("back"))
+    bundled.read_bundled("wren-nano", "float32")
+    assert given
 
 
 def test_pieces_show_spaces_line_ends_and_the_bytes_of_a_character_cut_in_two(nano: LoadedModel) -> None:
@@ -130,28 +123,52 @@ def test_output_text_is_decoded_whole(nano: LoadedModel) -> None:
     assert trace.output.text == nano.tokenizer.decode(trace.output.token_ids, skip_special_tokens=True)
 
 
-HELD = """
-import sys
-
-import psutil
-
-from specviz.models import layout, read_model
-
-layout.processor = lambda: "AMD"  # there the weights are stored in another order than in the file
-if sys.argv[1] == "held":
-    read_model.give_back = lambda: False
-read_model.read_model("wren-base")
-print(psutil.Process().memory_info().rss / 1e6)  # MB
-"""
+TEXTS = [
+    "Once upon a time",
+    " two  spaces\n\n\tand a tab ",
+    "<|endoftext|> spelled out<|endoftext|>",
+    "Königin, 日本語, 🙂‍↔️, \x00 and \ud7ff",
+    "",
+]
 
 
-@pytest.mark.skipif(sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="only glibc gives memory back")
-def test_what_loading_used_for_a_moment_goes_back_to_the_system() -> None:
-    def held(how: str) -> float:
-        theirs = os.environ | {"SPECVIZ_FORWARD": "transformers"}  # it reads a model twice; the light one does not
-        done = subprocess.run(
-            [sys.executable, "-c", HELD, how], cwd=ROOT, env=theirs, capture_output=True, text=True, check=True
-        )
-        return float(done.stdout)
+@pytest.fixture(scope="module")
+def loaded() -> LoadedModel:
+    return load_model("wren-nano")
 
-    assert held("given back") + 10 < held("held")
+
+@pytest.fixture(scope="module")
+def light(loaded: LoadedModel) -> Tokens:
+    assert isinstance(loaded.tokens, LightTokens)
+    return loaded.tokens
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("split", [True, False])
+@pytest.mark.parametrize("special", [True, False])
+def test_a_text_has_the_same_tokens(loaded: LoadedModel, light: Tokens, text: str, split: bool, special: bool) -> None:
+    options = {"add_special_tokens": special, "split_special_tokens": split}
+    ours = light(text, **options)["input_ids"]
+    assert ours == loaded.tokenizer(text, **options)["input_ids"]
+    for skip in (True, False):
+        spelled = light.decode(ours, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
+        assert spelled == loaded.tokenizer.decode(ours, skip_special_tokens=skip, clean_up_tokenization_spaces=False)
+
+
+def test_every_token_is_written_the_same(loaded: LoadedModel, light: Tokens) -> None:
+    theirs = loaded.tokenizer
+    assert len(light) == len(theirs)
+    assert light.get_vocab() == theirs.get_vocab()
+    ours, other = TokenTexts(light), TokenTexts(theirs)
+    assert [ours[token] for token in range(len(light) + 2)] == [other[token] for token in range(len(light) + 2)]
+
+
+def test_the_marks_are_the_same(loaded: LoadedModel, light: Tokens) -> None:
+    theirs = loaded.tokenizer
+    assert (light.eos_token_id, light.all_special_ids) == (theirs.eos_token_id, theirs.all_special_ids)
+    assert light.all_special_tokens == theirs.all_special_tokens
+
+
+def test_cleaning_up_spaces_is_refused(light: Tokens) -> None:
+    with pytest.raises(ValueError, match="clean up no spaces"):
+        light.decode([5], clean_up_tokenization_spaces=True)

@@ -1,9 +1,10 @@
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
 
-from specviz.core.prompts import prompt_problem
+from specviz.core.request import prompt_problem
 from specviz.data import workloads
 from specviz.data.workloads import WORKLOADS, Preset
 
@@ -43,15 +44,17 @@ def test_a_prompt_leaves_room_to_continue(preset: Preset, tokenizer: Tokenizer) 
     assert 10 <= len(tokenizer.encode(preset.text).ids) <= 120
 
 
-def test_random_words_are_the_same_everywhere() -> None:
-    assert workloads.RANDOM.prompts[0].text.startswith("cinder of walnut ferry nettle")
+def test_the_text_of_a_name_in_a_link_never_changes() -> None:
+    texts = "\0".join(f"{preset.name}\0{preset.text}" for preset in PRESETS)
+    assert len(PRESETS) == 80
+    assert sha256(texts.encode()).hexdigest()[:16] == "a23c92c92a56b8ea"
 
 
 def test_lookup() -> None:
     preset = workloads.find_preset("code-2")
-    assert preset is workloads.CODE.prompts[1]
-    assert workloads.workload_of("code-2") is workloads.CODE
-    assert workloads.find_workload("code") is workloads.CODE
+    code = WORKLOADS[1]
+    assert preset is code.prompts[1]
+    assert workloads.workload_of("code-2") is workloads.find_workload("code") is code
     assert workloads.find_preset("code-99") is None
     assert workloads.find_workload("poetry") is None
     assert workloads.workload_of("poetry-1") is None

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { layoutOf, merged } from "../../assets/chart/layout.js";
 
-const LOOK = { ink: "black", mute: "grey", line: "silver", veil: "clear", background: "white", font: "serif" };
+const LOOK = { ink: "black", mute: "grey", line: "silver", veil: "clear", background: "white", font: "serif", room: 28 };
 
 test("what is inside objects is merged; lists and values are replaced", () => {
   const base = { a: { b: 1, c: { d: 2, e: 3 } }, list: [1, 2], kept: 0 };
@@ -18,4 +18,8 @@ test("a chart keeps the shared look and adds its own", () => {
   const { title, dtick, fixedrange } = /** @type {{ title: object, dtick: number, fixedrange: boolean }} */ (xaxis);
   assert.deepEqual(title, { text: "γ", font: { size: 14 }, standoff: 12 });
   assert.deepEqual([dtick, fixedrange], [1, true]);
+});
+
+test("a legend, which is as wide as the axis, leaves the button that saves its room", () => {
+  assert.equal(/** @type {{ r: number }} */ (layoutOf({}, LOOK, 640).margin).r, 28);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { diceInWords, rolled } from "../../assets/stage/dice.js";
+import { diceInWords, rolled, sharesOf } from "../../assets/stage/dice.js";
 import { weightsInWords } from "../../assets/stage/weights.js";
 
 /** @import { Chip, JudgedChip, RoundPayload } from "../../assets/shared/payloads.js" */
@@ -40,6 +40,14 @@ test("both probabilities, the dice roll and the leftover are said", () => {
   for (const part of ["draft model, q .40", "target model, p .20", "is .70", "p/q .50", "a .90, drawn"]) assert.ok(said.includes(part), part);
   assert.ok(!diceInWords(round(judged("x", "rejected", 0.5), correction), "plain").includes("model"));
   assert.equal(diceInWords(round(), "plain"), "Nothing is drawn here.");
+});
+
+test("the leftover sums to one: what the recorded tokens leave belongs to all others", () => {
+  /** @param {Array<[string, number, boolean]>} residual */
+  const corrected = (residual) => round(/** @type {Chip} */ ({ text: "a", status: "correction", p: 0.5, candidates: [], residual }));
+  assert.deepEqual(sharesOf(corrected([["a", 0.5, true], ["b", 0.25, false]]), "others"), [["a", 0.5, true], ["b", 0.25, false], ["others", 0.25, false]]);
+  assert.deepEqual(sharesOf(corrected([["a", 1, true]]), "others"), [["a", 1, true]]);
+  assert.deepEqual(sharesOf(round(judged("x", "accepted", 1)), "others"), []);
 });
 
 test("the measured times of a pass are said, in each number format", () => {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from specviz.core.assets import ASSETS
-from specviz.player.bundle import BundleError, bundle
+from specviz.core.files import ASSETS
+from specviz.player.html_file import BundleError, bundle
 
 ENTRIES = (
     "chart/chart.js",

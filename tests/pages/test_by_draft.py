@@ -1,7 +1,6 @@
 """By drafter: the panel by AppTest with the real engine, and its sentence and figures by hand."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,25 +8,18 @@ from streamlit.testing.v1 import AppTest
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.trace import DrafterInfo
-from specviz.service.protocol import DraftGuessed, dump_event, parse_event
-from specviz.ui.helps.by_draft import drafts_to_compare, reading
-from specviz.ui.helps.by_draft_figures import best_of, points_of, prospects_figure, tokens_figure
-from specviz.ui.shared.engine import end_engine
+from specviz.service.protocol import Item, dump_event, parse_event
+from specviz.ui.helps.by_draft import best_of, drafts_to_compare, points_of, prospects_figure, reading, tokens_figure
 from tests.support.figures import parts_of
 
 SECONDS = 120  # for a loaded machine; every bundled draft is loaded and calibrated
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ended_engine() -> Iterator[None]:
-    yield
-    end_engine()
-
-
 def panel() -> None:
     from specviz.ui.helps.by_draft import show_by_draft
+    from specviz.ui.session import session
 
-    show_by_draft()
+    show_by_draft(session().by_draft)
 
 
 def prospect(draft: str, right: bool, cost_ratio: float) -> Prospect:
@@ -43,11 +35,11 @@ def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_i
     assert best_of(always).speedup == pytest.approx(10)
     assert (best_of(never).draft_length, best_of(never).per_call) == (1, 1.0)
     assert best_of(never).speedup < 1
-    assert "a would pay most: 10.00× at γ = 9 (modelled)" in reading([never, always])
+    assert "a would help most: 10.00× at γ = 9 (modelled)" in reading([never, always])
     tried = len(never) + len(always)
     assert f"the best of {tried} combinations of draft and γ, all tried on this one text" in reading([never, always])
-    assert "No draft pays on this text: the best, b" in reading([never])
-    assert "No draft so far would pay on this text: the best, b" in reading([never], complete=False)
+    assert "No draft helps on this text: the best, b" in reading([never])
+    assert "No draft so far would help on this text: the best, b" in reading([never], complete=False)
 
 
 def test_each_draft_is_a_line_and_its_best_point_a_star() -> None:
@@ -70,7 +62,7 @@ def test_a_name_from_a_file_is_text_in_both_figures() -> None:
 
 def test_a_prospect_is_read_as_the_engine_wrote_it() -> None:
     one = prospect("a", True, 0.05)
-    event = DraftGuessed(1, one)
+    event = Item(1, "guess along", one)
     assert parse_event(dump_event(event)) == event
 
 

@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import Plan
 from specviz.ui.classes import membership
-from specviz.ui.classes.state import Attending
-from specviz.ui.play.state import Playing
+from specviz.ui.classes.classes_state import Attending
+from specviz.ui.play.play_state import Playing
 from tests.support.fake_turns import a_turn
 from tests.support.hostile import NAME, raw_names_in
 
@@ -136,6 +136,14 @@ def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> No
     click(student, "class_game")
     assert game(student).plan == Plan(seed=7)
     assert "This is not the class’s game" not in said(student)
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "button"),
+    [("learn", {"part": "teach"}, "lesson_class_board"), ("play", {}, "play_class_board")],
+)
+def test_learn_and_the_game_lead_to_the_board(page: str, link: dict[str, str], button: str) -> None:
+    assert "## Open a class" in said(click(opened(page, **link), button))
 
 
 def test_a_student_keeps_the_class_on_other_pages_and_can_leave(teacher: AppTest, code: str) -> None:

@@ -1,7 +1,6 @@
 """The "When it helps" page by AppTest: the recorded sweep first, then a small one of its own on the bundled models."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +11,15 @@ from specviz.data.batches import recorded_batches
 from specviz.measure.batch_sentences import reading, where
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
-from specviz.ui.helps.state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
+from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
 from specviz.ui.helps.studied import studied
 from specviz.ui.session import Session
-from specviz.ui.shared.engine import end_engine
 from tests.support.fake_rows import row_at
 from tests.support.hostile import figures_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
 PAGE = "../../pages/helps.py"
 SMALL = Choice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ended_engine() -> Iterator[None]:
-    """The engine these tests start finds no Hub: its address is one on this machine where nothing listens."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-        yield
-    end_engine()
 
 
 def opened(**state: Any) -> AppTest:
@@ -63,7 +52,7 @@ def until(page: AppTest, holds: Any) -> None:
 def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
     page = opened()
     assert "**Recorded** on" in texts(page)
-    assert "pays on" in texts(page).lower()
+    assert "helps on" in texts(page).lower()
     assert [tab.label for tab in page.tabs][:5] == [
         "By workload", "Draft length", "Map", "Constrained output", "Adaptive",
     ]  # fmt: skip
@@ -73,7 +62,7 @@ def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
 
 
 def test_without_any_rows_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("specviz.ui.helps.state.FILE", tmp_path / "none.csv")
+    monkeypatch.setattr("specviz.ui.helps.helps_state.FILE", tmp_path / "none.csv")
     monkeypatch.setattr("specviz.ui.helps.controls.pace_here", lambda *_: None)  # the engine may have measured already
     recorded_sweep.cache_clear()
     try:
@@ -101,7 +90,7 @@ def test_impossible_times_are_left_out_and_reported() -> None:
     spoilt, rest = row_at("story", 4, 9.0), [row_at("story", 4, 1.5, number=2), row_at("copy", 4, 1.4)]
     page = opened(rows={HERE: frame_of([spoilt, *rest])})
     assert "1 of these 3 pairs of runs is faster than possible" in texts(page)
-    assert "it looks like it pays on story (1.5×)" in texts(page)
+    assert "it looks like it helps on story (1.5×)" in texts(page)
 
 
 def test_nothing_chosen_cannot_be_started() -> None:
@@ -145,7 +134,7 @@ def test_a_cancelled_sweep_keeps_what_it_has() -> None:
 def test_clearing_can_be_undone() -> None:
     rows = [row_at("story", 4, 1.5), row_at("code", 4, 0.8)]
     page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
-    assert "With one prompt each, it looks like it pays on story (1.5×), loses on code" in texts(page)
+    assert "With one prompt each, it looks like it helps on story (1.5×), looks like it hurts on code" in texts(page)
     page.button(key="sweep_clear").click().run()
     assert "**Recorded** on" in texts(page)
     page.button(key="sweep_undo").click().run()
@@ -168,16 +157,16 @@ def test_a_loaded_csv_says_where_it_is_from() -> None:
     found.load(dump_frame(frame_of([row_at("tales", 4, 1.5)])).encode(), "my.csv")
     page = opened(rows=found.rows, shown=found.shown)
     assert "**Loaded from my.csv**, measured on a test's machine" in texts(page)
-    assert "it looks like it pays on tales (1.5×)" in texts(page)
+    assert "it looks like it helps on tales (1.5×)" in texts(page)
 
 
 def test_several_pairs_are_chosen_between() -> None:
     rows = [row_at("story", 4, 1.5), row_at("story", 4, 0.5, temperature=0.7)]
     page = opened(rows={HERE: frame_of(rows)}, shown=HERE)
-    assert "it looks like it pays on story (1.5×)" in texts(page)
+    assert "it looks like it helps on story (1.5×)" in texts(page)
     menu = next(box for box in page.selectbox if box.label == "Pair and temperature")
     menu.set_value(1).run()
-    assert "it looks like it loses on" in texts(page)
+    assert "it looks like it hurts on" in texts(page)
 
 
 def test_the_tab_on_batches_shows_the_recorded_study() -> None:

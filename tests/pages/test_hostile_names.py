@@ -15,14 +15,14 @@ from specviz.game.game import Offer, Plan, Turn
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.sweep.table import frame_of
 from specviz.service import JobView
-from specviz.ui.helps.state import HERE, Sweeps
-from specviz.ui.learn.state import Learning
-from specviz.ui.play.state import Playing
-from specviz.ui.proof.state import Outcome, Proving, Task
-from specviz.ui.race.link import Entry
-from specviz.ui.race.state import Racing, recorded_race
+from specviz.ui.helps.helps_state import HERE, Sweeps
+from specviz.ui.learn.learn_state import Learning
+from specviz.ui.play.play_state import Playing
+from specviz.ui.proof.proof_state import Outcome, Proving, Task
+from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.session import Session
-from specviz.ui.watch.state import Watching, recorded_run
+from specviz.ui.shared.arrival import Arrival
+from specviz.ui.watch.watch_state import PairCosts, Watching, recorded_run
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile import ALL_NAMES, NAME, NAMES, ODD_NAMES, markdown_of, raw_names_in
@@ -41,7 +41,7 @@ def hostile_trace() -> Trace:
 def a_watch_page() -> dict[str, Any]:
     shown = recorded_run(hostile_trace(), "file-1")
     watching = Watching(shown=shown, message=NAME)
-    watching.finish(shown)
+    watching.past.finish(shown)
     return {"watch": watching}
 
 
@@ -50,7 +50,7 @@ def a_race_page() -> dict[str, Any]:
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
-    racing = Racing(Entry(), [NAME], laps=laps, raced=Entry(), message=NAME, finished=NAME, link_read=True)
+    racing = Racing(Entry(), Arrival(True, notes=[NAME]), laps=laps, raced=Entry(), message=NAME, finished=NAME)
     return {"race": racing}
 
 
@@ -75,8 +75,8 @@ def a_helps_page() -> dict[str, Any]:
 
 def a_worksheet_page() -> dict[str, Any]:
     costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = Watching(costs={(NAME, NAME, "exact"): costs})
-    watching.finish(recorded_run(hostile_trace(), "file-1"))
+    watching = Watching(costs=PairCosts(known={(NAME, NAME, "exact"): costs}))
+    watching.past.finish(recorded_run(hostile_trace(), "file-1"))
     return a_race_page() | {"watch": watching, "sweeps": Sweeps(rows={HERE: hostile_rows()})}
 
 
@@ -105,11 +105,11 @@ def a_proof_page() -> dict[str, Any]:
 def a_play_page() -> dict[str, Any]:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
-    return {"play": Playing(Plan(mode="pick"), here=here, message=NAME, name=NAME, problems=[NAME], link_read=True)}
+    return {"play": Playing(Plan(mode="pick"), here=here, message=NAME, name=NAME, came=Arrival(True, notes=[NAME]))}
 
 
 def the_end_of_a_game() -> dict[str, Any]:
-    return {"play": Playing(Plan(), place=99, name=NAME, problems=[NAME], link_read=True)}
+    return {"play": Playing(Plan(), place=99, name=NAME, came=Arrival(True, notes=[NAME]))}
 
 
 def a_learn_page() -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_what_is_looked_for_would_be_found() -> None:
     def unescaped() -> None:
         import streamlit as st
 
-        from specviz.ui.shared.chart import chart
+        from specviz.ui.shared.figures import chart
         from tests.support.hostile import NAMES
 
         st.segmented_control("choice", [NAMES[0]])
@@ -177,4 +177,4 @@ def test_what_is_looked_for_would_be_found() -> None:
         st.selectbox("shown as text", [NAMES[2]])
         chart({"data": [{"type": "bar", "x": [NAMES[1]], "y": [1]}], "layout": {"height": 300}}, "bars", "Bars.")
 
-    assert len(raw_names_in(AppTest.from_function(unescaped).run())) == 3
+    assert len(raw_names_in(AppTest.from_function(unescaped, default_timeout=60).run())) == 3

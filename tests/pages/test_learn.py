@@ -1,20 +1,21 @@
 """The Learn page by AppTest: the whole story, answers, coming back, bad values in the address. No engine."""
 
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons import recorded_runs
-from specviz.data.lessons.family import FAMILY
-from specviz.data.lessons.method_runs import METHOD_RUNS
-from specviz.data.lessons.questions import FAQ
-from specviz.data.lessons.quiz import QUIZ
-from specviz.data.lessons.steps import STEPS
-from specviz.data.lessons.story import facts_of, fill
-from specviz.ui.learn.faq import href
-from specviz.ui.learn.state import Learning
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.family import family
+from specviz.data.lessons.questions import faq
+from specviz.data.lessons.recorded_runs import METHOD_RUNS
+from specviz.data.lessons.story import Step, quiz, steps
+from specviz.data.texts import Words, fill
+from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
 from tests.support.payloads import payload_of, stage_payload_of
 
@@ -32,9 +33,9 @@ def texts(page: AppTest) -> str:
     return "\n".join([*(element.value for element in shown), *html])
 
 
-def stage_of(page: AppTest) -> dict[str, object]:
-    found: dict[str, object] = stage_payload_of(page, "learn-lesson")
-    return found
+def diagram_of(page: AppTest) -> Any:
+    assert not page.exception
+    return stage_payload_of(page, "learn-lesson")["diagram"]
 
 
 def place(page: AppTest) -> str:
@@ -48,31 +49,24 @@ def answer(page: AppTest, key: str, option: int) -> AppTest:
 
 def test_the_whole_story_step_by_step_to_the_quiz() -> None:
     page = open_page()
-    for number, step in enumerate(STEPS, start=1):
-        assert not page.exception
+    for number, step in enumerate(steps(), start=1):
         assert place(page) == f"story {step.name} technical"
         assert f"{number}. {step.title.technical}" in texts(page)
-        diagram = stage_of(page)["diagram"]
-        assert isinstance(diagram, dict)
-        assert diagram["step"] == step.playhead(False)
-        assert diagram["focus"] == step.focus
+        assert (diagram_of(page)["step"], diagram_of(page)["focus"]) == (step.playhead(False), step.focus)
         page.button(key="learn-next").click().run()
     assert place(page) == "quiz tree technical"
     assert page.button(key="quiz-1-0")
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
-def test_right_and_wrong_answers_are_both_explained_and_move_the_stage(step) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
+def test_right_and_wrong_answers_are_both_explained_and_move_the_stage(step: Step) -> None:
     page, facts, question = open_page(lesson=step.name), facts_of(step.trace), step.question
     wrong = (question.right + 1) % len(question.options)
     answer(page, f"step-{step.name}", wrong)
-    assert not page.exception
-    assert fill(question.options[wrong].meaning.technical, facts) in texts(page)
-    assert fill(question.options[question.right].meaning.technical, facts) in texts(page)
+    for option in (wrong, question.right):
+        assert fill(question.options[option].meaning.technical, facts) in texts(page)
     assert "Not quite." in texts(page)
-    diagram = stage_of(page)["diagram"]
-    assert isinstance(diagram, dict)
-    assert diagram["step"] == step.playhead(True)
+    assert diagram_of(page)["step"] == step.playhead(True)
     page.button(key=f"step-{step.name}-again").click().run()
     answer(page, f"step-{step.name}", question.right)
     assert "**Right.**" in texts(page)
@@ -83,42 +77,26 @@ def test_plain_words_change_every_text_and_the_picture() -> None:
     page = open_page(lesson="2")
     page.button_group(key="learn-words").set_value("plain").run()
     assert place(page) == "story idea plain"
-    assert STEPS[1].title.plain in texts(page)
-    diagram = stage_of(page)["diagram"]
-    assert isinstance(diagram, dict)
-    assert diagram["words"] == "plain"
-    assert "intern suggests" in str(stage_of(page)["rounds"])
+    assert steps()[1].title.plain in texts(page)
+    assert diagram_of(page)["words"] == "plain"
+    assert "intern suggests" in str(stage_payload_of(page, "learn-lesson")["rounds"])
 
 
 @pytest.mark.parametrize("words", ["technical", "plain"])
 def test_the_pass_lesson_hands_the_measured_times_to_its_picture(words: str) -> None:
-    diagram = stage_of(open_page(lesson="arithmetic", words=words))["diagram"]
-    assert isinstance(diagram, dict)
-    assert diagram["passes"]["tokens"] == 5
-    assert [format for format, _ in diagram["passes"]["measured"]] == ["float32", "bfloat16"]
-
-
-def test_plain_words_reach_the_questions() -> None:
-    page = open_page(part="why", words="plain")
-    assert not page.exception
-    shown = texts(page)
-    for entry in FAQ:
-        assert entry.question.plain in shown
-    assert "E(γ)" not in shown
-    labels = [link.proto.label for link in page.get("link_button")]
-    assert labels == [entry.run_it.plain for column in (0, 1) for entry in FAQ[column::2]]
+    passes = diagram_of(open_page(lesson="arithmetic", words=words))["passes"]
+    assert (passes["tokens"], [dtype for dtype, _ in passes["measured"]]) == (5, ["float32", "bfloat16"])
 
 
 def test_an_address_leads_back_to_the_step() -> None:
     page = open_page(lesson="7", words="plain")
     assert place(page) == "story same plain"
-    assert STEPS[6].title.plain in texts(page)
+    assert steps()[6].title.plain in texts(page)
 
 
 def test_an_older_link_still_names_its_step() -> None:
     page = open_page(lesson="theatre")
-    assert not page.warning
-    assert place(page) == "story no-gain technical"
+    assert (len(page.warning), place(page)) == (0, "story no-gain technical")
 
 
 def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
@@ -132,12 +110,7 @@ def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("lesson", "0"),
-        ("lesson", "11"),
-        ("lesson", "-1"),
-        ("lesson", "३"),
-        ("lesson", "9" * 400),
-        ("lesson", "<script>"),
+        *(("lesson", value) for value in ("0", "11", "-1", "३", "9" * 400, "<script>")),
         ("words", "klingon"),
         ("part", "<img src=x>"),
     ],
@@ -154,28 +127,30 @@ def test_a_bad_value_in_the_address_gets_one_line_and_the_first_step(name: str, 
 
 def test_the_quiz_explains_at_once_counts_and_starts_again() -> None:
     page = open_page(part="quiz")
-    for number, question in enumerate(QUIZ, start=1):
+    for number, question in enumerate(quiz(), start=1):
         wrong = number == 1
         chosen = (question.right + 1) % 3 if wrong else question.right
         answer(page, f"quiz-{number}", chosen)
         assert question.options[chosen].meaning.technical in texts(page)
     assert not page.exception
-    assert f"**{len(QUIZ) - 1} of {len(QUIZ)} right.**" in texts(page)
+    assert f"**{len(quiz()) - 1} of {len(quiz())} right.**" in texts(page)
     page.button(key="quiz-try-again").click().run()
     assert "right so far" not in texts(page)
     assert page.button(key="quiz-1-0")
 
 
-def test_every_question_is_on_the_page_with_the_source_of_its_figures() -> None:
-    page = open_page(part="why")
+@pytest.mark.parametrize("words", get_args(Words))
+def test_every_question_is_on_the_page_with_the_source_of_its_figures(words: Words) -> None:
+    page = open_page(part="why", words=words)
     assert not page.exception
-    for entry in FAQ:
-        assert entry.question.technical in texts(page)
-    links = [link.proto.url for link in page.get("link_button")]
-    assert links == [href(entry) for column in (0, 1) for entry in FAQ[column::2]]
-    assert "Figures recorded on" in texts(page)
-    assert "arxiv.org/abs/2503.01840" in texts(page)
-    assert "recorded on" in texts(page)
+    shown = texts(page)
+    assert all(entry.question.in_(words) in shown for entry in faq().questions)
+    entries = [entry for column in (0, 1) for entry in faq().questions[column::2]]
+    links = [(link.proto.label, link.proto.url) for link in page.get("link_button")]
+    assert links == [(entry.run_it.in_(words), href(entry)) for entry in entries]
+    assert ("Figures recorded on" if words == "technical" else "Recorded on") in shown
+    assert "arxiv.org/abs/2503.01840" in shown
+    assert words == "technical" or "E(γ)" not in shown
 
 
 def test_the_vocabulary_is_one_component_of_plain_data() -> None:
@@ -198,27 +173,39 @@ def test_without_its_recorded_runs_the_page_says_so(tmp_path: Path, monkeypatch:
         recorded_runs.story_trace.cache_clear()
 
 
-@pytest.mark.parametrize("words", ["technical", "plain"])
-def test_the_family_of_methods_has_a_run_for_each_method(words: str) -> None:
+@pytest.mark.parametrize("words", get_args(Words))
+def test_the_family_of_methods_has_a_run_for_each_method(words: Words) -> None:
     page = open_page(part="methods", words=words)
     assert not page.exception
     assert place(page) == f"methods slow {words}"
-    shown = texts(page)
-    for member in FAMILY:
-        assert (member.title.technical if words == "technical" else member.title.plain) in shown
-    for name in METHOD_RUNS:
-        assert f"./?run={name}" in shown
+    assert all(member.title.in_(words) in texts(page) for member in family().methods)
+    assert all(f"./?run={name}" in texts(page) for name in METHOD_RUNS)
 
 
 def test_the_step_on_many_texts_shows_what_a_check_costs_in_a_batch() -> None:
     study = recorded_batches()
-    length = study.draft_lengths[-1]
-    diagram = stage_of(open_page(lesson="together"))["diagram"]
-    assert isinstance(diagram, dict)
-    assert diagram["passes"] == {
+    length, texts = study.draft_lengths[-1], study.batches[-1]
+    together = study.at(texts, length)
+    assert texts == 16
+    assert diagram_of(open_page(lesson="together"))["batch"] == {
+        "texts": texts,
         "tokens": length + 1,
-        "measured": [
-            ["1 text", study.at(1, length).verification.value],
-            ["16 texts", study.at(16, length).verification.value],
-        ],
+        "alone": study.at(1, length).verification.value,
+        "together": together.verification.value,
+        "empty": together.empty_places,
     }
+
+
+@pytest.mark.parametrize("words", get_args(Words))
+def test_the_first_step_shows_the_target_alone_and_says_nothing_of_prefill(words: Words) -> None:
+    page = open_page(lesson="slow", words=words)
+    stage = stage_payload_of(page, "learn-lesson")
+    run = steps()[0].run
+    assert [len(round["chips"]) for round in stage["rounds"]] == [1] * len(run.output.token_ids)
+    assert {round["chips"][0]["status"] for round in stage["rounds"]} == {"own"}
+    assert (stage["phases"], stage["diagram"]["picture"]) == (["judge"], "alone")
+    assert "1 of 40" in stage["rounds"][0]["sentences"][0]
+    assert "prefill" not in f"{texts(page)} {stage}".lower()
+    assert "draft" not in str([round["sentences"] for round in stage["rounds"]])
+    live = next(link.proto.url for link in page.get("link_button"))
+    assert f"step={steps()[0].live_playhead}" in live, "the run itself, which has rounds of three phases"

@@ -19,7 +19,7 @@ def script() -> None:
 
 def test_a_part_drawn_after_streamlit_forgot_its_widgets_shows_what_was_set_last() -> None:
     """Found by the soak: a proof's part was drawn again in the moment in which its visitor opened another page."""
-    page = AppTest.from_function(script)
+    page = AppTest.from_function(script, default_timeout=60)
     page.session_state["forgets"] = True
     page.run()
     assert not page.exception

@@ -1,26 +1,19 @@
 """The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.game.game import PROMPTS, ROUNDS, Plan
-from specviz.game.guesses import branches
-from specviz.ui.play import page as play_page
-from specviz.ui.play.state import Playing
-from specviz.ui.shared.engine import end_engine
+from specviz.game.words import branches
+from specviz.ui.play import play_page
+from specviz.ui.play.play_state import Playing
 from tests.support.payloads import payload_of, stage_payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ended_engine() -> Iterator[None]:
-    yield
-    end_engine()
 
 
 def open_page(**link: str) -> AppTest:

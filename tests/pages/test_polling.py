@@ -3,14 +3,15 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.ui.shared import polling
+from specviz.ui.shared import job_slot
+from tests.support.payloads import payload_of
 
 
 def page_with_a_job() -> None:
     import streamlit as st
 
+    from specviz.ui.shared.job_slot import while_busy
     from specviz.ui.shared.persistent_widgets import set_widgets
-    from specviz.ui.shared.polling import while_busy
 
     st.session_state.runs = st.session_state.get("runs", 0) + 1
     if st.session_state.get("sets"):
@@ -21,7 +22,7 @@ def page_with_a_job() -> None:
 
 
 def opened(looks: list[bool], sets: bool = False) -> AppTest:
-    page = AppTest.from_function(page_with_a_job)
+    page = AppTest.from_function(page_with_a_job, default_timeout=60)
     page.session_state["looks"], page.session_state["sets"] = looks, sets
     return page.run()
 
@@ -43,5 +44,26 @@ def test_when_the_job_is_over_the_page_is_drawn_once_more() -> None:
 def test_a_script_that_sets_widgets_does_not_run_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow browser would never receive their values."""
     assert opened([True, False], sets=True).session_state["runs"] == 1
-    monkeypatch.setattr(polling, "RECEIVED_SECONDS", 0)
+    monkeypatch.setattr(job_slot, "RECEIVED_SECONDS", 0)
     assert opened([True, False], sets=True).session_state["runs"] == 2
+
+
+def page_that_looks_at_a_run() -> None:
+    import streamlit as st
+
+    from specviz.ui.session import session
+    from specviz.ui.watch.watch_page import _feed
+    from specviz.ui.watch.watch_state import first_run
+
+    watching = session().watch
+    watching.shown = watching.shown or first_run()
+    st.session_state.gamma = 4
+    _feed(watching)
+
+
+def test_what_is_new_is_handed_on_until_there_is_something_newer() -> None:
+    """Found on a busy machine: a look that began before the one before it was sent threw its news away."""
+    page = AppTest.from_function(page_that_looks_at_a_run, default_timeout=60).run()
+    news = payload_of(page.get_by_key("feed"))
+    assert news["whole"]
+    assert payload_of(page.run().get_by_key("feed")) == news

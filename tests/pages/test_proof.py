@@ -11,9 +11,9 @@ from specviz.core.settings import DecodeSettings
 from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.measure.proof.rule_names import FORGETFUL, RULES
-from specviz.service.protocol import BatchDrawn, Failed, Finished, Progress, PromptCompared
-from specviz.ui.proof.figures import token_label
-from specviz.ui.proof.greedy import bfloat16_step
+from specviz.service.protocol import Failed, Finished, Item, Progress
+from specviz.ui.proof.greedy import Cells, bfloat16_step, without_constant
+from specviz.ui.proof.outcomes import token_label
 from specviz.ui.shared import job_slot
 from specviz.ui.shared.engine import Visitor
 from tests.support.fake_service import FakeService
@@ -128,12 +128,12 @@ def test_the_uncropped_cache_is_always_tested_after_a_rejection(page: AppTest, e
     assert engine.commands[0].position == "after"
 
 
-def batches(rule: str, number: int, job: int = 1) -> list[BatchDrawn]:
+def batches(rule: str, number: int, job: int = 1) -> list[Item]:
     proof = recorded_proof()
     assert proof is not None
     found = next(draws.batches for draws in proof.draws if draws.rule == rule)
     assert len(found) >= number
-    return [BatchDrawn(job, batch) for batch in found[:number]]
+    return [Item(job, "prove", batch) for batch in found[:number]]
 
 
 def drawing(page: AppTest, engine: FakeService) -> None:
@@ -215,6 +215,26 @@ def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest
     assert len(engine.commands[1].presets) == 1
 
 
+def test_the_eight_statistics_are_one_row_folded_under_the_verdict(page: AppTest) -> None:
+    folded = [each for each in page.expander if each.label == "The statistics of this test"]
+    assert len(folded) == 2, "of the real rule, and of the broken one"
+    assert not any(each.proto.expanded for each in folded)
+    for each in folded:
+        [table] = [html.proto.body for html in each.get("html") if "statistics" in html.proto.body]
+        assert (table.count("<tr"), table.count("<th "), table.count("<td ")) == (2, 8, 8)
+        assert each.caption[0].value.count("\n- ") == 7, "what each of them means"
+
+
+def test_the_greedy_table_has_no_column_that_says_the_same_in_every_row(page: AppTest) -> None:
+    table = page.dataframe[0].value
+    assert list(table.columns) == ["prompt", "same", "difference", "drafts accepted"]
+    assert "In every row: draft length 4, draft wren-nano, target wren-base" in texts(page)
+    rows: list[Cells] = [{"prompt": "a", "draft length": 2, "draft": "x", "target": "t"}] * 2
+    other: Cells = {"prompt": "b", "draft length": 4, "draft": "x", "target": "t"}
+    same, kept = without_constant([*rows, other])
+    assert (same, kept[-1]) == ({"draft": "x", "target": "t"}, {"prompt": "b", "draft length": 4})
+
+
 def test_the_verdict_names_its_bins_and_looks_inside_them(page: AppTest) -> None:
     assert "30 tokens one by one, and “any other”, which has 26% of the probability" in texts(page)
     assert "Bins of the first test: " in texts(page)
@@ -236,7 +256,7 @@ def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, en
     assert (command.forgets, command.presets) == (True, [])
     found = recorded_proof()
     assert found is not None
-    engine.tell(PromptCompared(1, found.greedy[0]), Finished(1))
+    engine.tell(Item(1, "compare greedy", found.greedy[0]), Finished(1))
     page.run()
     assert "Here the two texts do not differ" in texts(page)
     assert "LIVE · this machine" in texts(page)
@@ -252,7 +272,7 @@ def test_a_greedy_comparison_fails_where_rounding_does_not_explain_it(
     assert found.forgotten_row is not None
     page.button(key="proof_greedy").click().run()
     row = replace(found.forgotten_row, target=target)
-    engine.tell(PromptCompared(1, found.greedy[0]), PromptCompared(1, row), Finished(1))
+    engine.tell(Item(1, "compare greedy", found.greedy[0]), Item(1, "compare greedy", row), Finished(1))
     page.run()
     assert word in next(one.value for one in page.markdown if "tokens identical" in one.value)
 

@@ -1,23 +1,19 @@
 """The Race page by AppTest: at first, a race, a cancelled one, bad input, links. Real engine, bundled models."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from specviz.ui.race.state import Racing
-from specviz.ui.shared.engine import end_engine
+from specviz.measure.race import RaceLap
+from specviz.ui.race.race_state import Entry, Racing, recorded_race
+from specviz.ui.session import Session
 from tests.support.payloads import payload_of
 
 SECONDS = 90  # for a loaded machine; the engine needs five to start
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ended_engine() -> Iterator[None]:
-    yield
-    end_engine()
 
 
 @pytest.fixture
@@ -33,8 +29,25 @@ def open_page(**link: Any) -> AppTest:
 
 
 def lanes_of(page: AppTest) -> dict[str, Any]:
-    data: dict[str, Any] = payload_of(page.get_by_key("race_lanes"))
+    """Of the race in the lanes."""
+    races = racing(page).shown()
+    in_lanes = racing(page).in_lanes or next(iter(races))
+    data: dict[str, Any] = payload_of(page.get_by_key(f"race_lanes-{in_lanes}"))
+    assert data["run_id"] == in_lanes
     return data
+
+
+def plot_of(page: AppTest) -> dict[str, str]:
+    """The rows of the plot, and what stands at the point of each."""
+    layout = payload_of(page.get_by_key("race_speedups"))["figure"]["layout"]
+    labels = (each["text"] for each in layout["annotations"] if each["text"] != "→")
+    return dict(zip(layout["yaxis"]["ticktext"], labels, strict=True))
+
+
+def with_own_race(laps: list[RaceLap]) -> AppTest:
+    page = AppTest.from_file("../../pages/race.py", default_timeout=SECONDS)
+    page.session_state["session"] = Session(race=Racing(Entry(), laps=laps))
+    return page.run()
 
 
 def racing(page: AppTest) -> Racing:
@@ -76,10 +89,64 @@ def test_the_first_screen_plays_a_recorded_race(page: AppTest) -> None:
     data = lanes_of(page)
     assert data["badge"].startswith("recorded on")
     assert len(data["laps"]) == 4
-    assert "A recorded race" in texts(page)
+    assert "The recorded race: wren-base" in texts(page)
     assert "over 4 prompts" in texts(page)
     table = page.dataframe[0].value
     assert list(table["prompt"]) == [lap["name"] for lap in data["laps"]] + ["all together"]
+
+
+def test_the_verdict_is_above_the_lanes_and_a_plot_stands_beside_the_table(page: AppTest) -> None:
+    (run,) = (block for block in page.main.children.values() if getattr(block, "key", None) == "run")
+    verdict, *_, lanes = run.children.values()
+    assert verdict.value.startswith("The recorded race: **it depends on the kind of prompt.** ")
+    assert ":green[**Helps**] on story (1.56×), code (1.56×). " in verdict.value
+    assert lanes.key == "race_lanes-recorded"
+    said = {lap.name: f"{lap.speedup:.2f}× {lap.verdict.judgement.said}" for lap in recorded_race()}
+    assert plot_of(page) == said, "no mean of kinds that differ"
+
+
+def test_the_other_word_of_when_it_helps_is_explained_with_a_way_there(page: AppTest) -> None:
+    assert "**When it helps has another word for random words.**" in texts(page)
+    assert "0.60× on Race (hurts), 1.14× on When it helps (helps)" in texts(page)
+    assert "Most of the difference is the choice of prompts" in texts(page)
+    page.button(key="race_to_helps").click().run()
+    assert not page.exception
+    assert "“2–3× faster” is not guaranteed." in texts(page)
+    assert "**Race has another word for random words.**" in texts(page)
+    assert "0.60× on Race (hurts), 1.14× on When it helps (helps)" in texts(page)
+    page.button(key="helps_to_race").click().run()
+    assert not page.exception
+    assert "Is it really faster?" in texts(page)
+
+
+def test_a_race_of_models_that_no_sweep_has_says_nothing_of_when_it_helps() -> None:
+    lap = recorded_race()[3]
+    other = replace(lap.speculative.target, name="another")
+    page = with_own_race([replace(lap, speculative=replace(lap.speculative, target=other))])
+    assert not page.exception
+    assert "another word" not in texts(page)
+
+
+def test_the_visitors_race_stands_beside_the_recorded_one(page: AppTest) -> None:
+    recorded = recorded_race()
+    own = [replace(recorded[3], speculative_seconds=recorded[3].plain_seconds)]
+    page = with_own_race(own)
+    assert not page.exception
+    said = texts(page)
+    assert said.index("Your race (wren-nano, γ = 4): ") < said.index("The recorded race (wren-nano")
+    assert lanes_of(page)["badge"] == "measured on this machine"
+    plot = plot_of(page)
+    assert list(plot)[:3] == ["random-1, yours", "random-1, recorded", "story-1, recorded"]
+    assert plot["random-1, yours"] == f"{own[0].speedup:.2f}× {own[0].verdict.judgement.said}"
+    assert plot["random-1, recorded"] == "0.60× hurts"
+    assert list(page.dataframe[0].value["prompt"]) == ["random-1"]
+    choice = page.segmented_control(key="race_shown-live-recorded")
+    choice.set_value("recorded").run()
+    assert lanes_of(page)["badge"].startswith("recorded on")
+    assert len(page.dataframe[0].value) == 5
+    assert plot_of(page) == plot, "the plot has both, whichever plays"
+    page.segmented_control(key="race_shown-live-recorded").set_value("live").run()
+    assert list(page.dataframe[0].value["prompt"]) == ["random-1"]
 
 
 def test_a_race_of_two_prompts(page: AppTest) -> None:
@@ -151,6 +218,7 @@ def test_after_a_cancelled_race_the_previous_results_are_shown(page: AppTest) ->
     assert list(page.dataframe[0].value["so far"]) == ["next", "to come", "to come"]
     with pytest.raises(KeyError):  # nothing plays while the clock runs
         lanes_of(page)
+    assert "it depends on the kind of prompt" not in texts(page), "no verdict while the clock runs"
     page.button(key="race_cancel").click().run()
     wait(page, lambda: not racing(page).slot.busy)
     assert "Cancelled: the previous results are shown." in texts(page)
@@ -174,6 +242,7 @@ def test_prompts_that_cannot_be_raced_start_nothing(page: AppTest, presets: list
     assert lanes_of(page)["run_id"] == "recorded"
 
 
+@pytest.mark.usefixtures("real_engine")
 def test_a_prompt_beyond_the_window_is_named(page: AppTest) -> None:
     start(small_race(page, ["story-1"], own="word " * 600))
     wait(page, lambda: not racing(page).slot.busy)

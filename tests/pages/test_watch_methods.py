@@ -1,21 +1,13 @@
 """Heads, early exit, trees and the ways to draft and verify on the Watch page, by AppTest. Real engine and models."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.first_run import first_trace
-from specviz.ui.shared.engine import end_engine
 from specviz.ui.watch.controls import request_of
 from tests.support.watch_page import SECONDS, release_slider, stage_of, texts, until_done
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ended_engine() -> Iterator[None]:
-    yield
-    end_engine()
 
 
 @pytest.fixture

@@ -8,22 +8,33 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from specviz.core.judge import LOOKS, Judgement, judge
 from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.data.importers import Given, import_run
-from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS
+from specviz.data.published import GPU_COSTS, GPU_ROUNDS
 from specviz.measure.sweep.table import frame_of
-from specviz.ui.helps.state import HERE, Sweeps
-from specviz.ui.race.link import Entry
-from specviz.ui.race.state import Racing, recorded_race
+from specviz.measure.worksheet.model import Model
+from specviz.ui.helps.helps_state import HERE, Sweeps
+from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.session import Session
-from specviz.ui.watch.state import Shown, Watching
-from tests.support.explained import without_explanations
+from specviz.ui.watch.watch_state import Shown, Watching
+from specviz.ui.worksheet.controls import TERMS
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.pasted_counters import ISSUE
 from tests.support.records import record
+
+EXPLANATION = re.compile(
+    r'<button type="button" class="explained"[^>]*>(.*?)</button><span class="explanation".*?</span>'
+)
+
+
+def without_explanations(text: str) -> str:
+    """The text with each explained word as a plain word again."""
+    return EXPLANATION.sub(r"\1", text)
+
 
 LINE = (
     "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
@@ -41,7 +52,7 @@ def opened(**parts: Any) -> AppTest:
 def watched(*traces: Trace) -> Watching:
     watching = Watching()
     for trace in traces:
-        watching.finish(Shown(trace, "live-1", "live", None))
+        watching.past.finish(Shown(trace, "live-1", "live", None))
     return watching
 
 
@@ -62,6 +73,13 @@ def texts(page: AppTest) -> str:
 
 def metric(page: AppTest, label: str) -> str:
     return next(each.value for each in page.metric if each.label.startswith(label))
+
+
+def term(page: AppTest, symbol: str) -> str:
+    """Its value under "All terms"."""
+    (table,) = (element.value for element in page.markdown if element.value.startswith("| symbol |"))
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
+    return next(row[-1] for row in rows if row[0] == symbol)
 
 
 def test_before_any_run_it_starts_from_the_recorded_one_and_says_so(page: AppTest) -> None:
@@ -90,16 +108,65 @@ def test_it_starts_from_the_visitors_newest_run() -> None:
 
 
 def test_every_slider_moves_the_model_and_every_symbol_is_explained(page: AppTest) -> None:
-    before = metric(page, "Realistic")
+    before = metric(page, "Speedup")
     page.slider(key="worksheet_cost").set_value(1.0).run()
-    assert float(metric(page, "Realistic").rstrip("×")) < float(before.rstrip("×"))
+    assert float(metric(page, "Speedup").rstrip("×")) < float(before.rstrip("×"))
     page.slider(key="worksheet_cost").set_value(0.1).run()
-    alone = metric(page, "Realistic")
+    alone = metric(page, "Speedup")
     page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert float(metric(page, "Realistic").rstrip("×")) < float(alone.rstrip("×"))
+    assert float(metric(page, "Speedup").rstrip("×")) < float(alone.rstrip("×"))
     assert not page.exception
     widgets = [*page.slider, *page.select_slider, *page.number_input, *page.metric]
     assert all(widget.proto.help for widget in widgets)
+
+
+def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(page: AppTest) -> None:
+    counts = "44 of 75 guesses accepted at draft length 4"
+    assert f"{counts}" in texts(page)
+    assert "The sliders say the same." in texts(page)
+    assert metric(page, "Speedup") == f"{judged(page).speedup:.2f}×"
+    page.slider(key="worksheet_gamma").set_value(10).run()
+    assert f"**{judged(page).headline}.**" in texts(page)
+    assert metric(page, "Speedup") == f"{judged(page).speedup:.2f}×"
+    assert counts in texts(page), "the run is as it was loaded"
+    assert "draft length 10 instead of 4" in texts(page)
+    verdicts = [look.looks for look in LOOKS.values()] + ["it helps", "it pays:", "no real gain"]
+    assert [word for word in verdicts if word in texts(page)] == [], "one verdict, in the words of the judge"
+    assert "44 / 75 = **59 % of the drafted tokens accepted**; at γ = 4" in texts(page)
+
+
+def judged(page: AppTest) -> Judgement:
+    """Of what the sliders say."""
+    worksheet = page.session_state["session"].worksheet
+    model = Model(*(worksheet.values[f"worksheet_{name}"] for name in TERMS))
+    return judge(model.realistic, None, modelled=True)
+
+
+def test_the_first_view_has_four_terms_in_words_and_the_rest_under_all_terms(page: AppTest) -> None:
+    (more,) = (each for each in page.expander if each.label == "All terms")
+    assert not more.proto.expanded
+    inside = {slider.key for slider in more.slider}
+    shown = [slider.label for slider in page.slider if slider.key not in inside]
+    assert shown == ["Acceptance of checked guesses", "Draft length", "Cost of a guess", "Cost of a check"]
+    assert inside == {"worksheet_overhead", "worksheet_operations"}
+    assert [metric.label for metric in page.metric] == ["Speedup", "Pays above", "Best length"]
+    assert re.findall("[αγĉτ]", " ".join([*shown, *(metric.label for metric in page.metric)])) == []
+
+
+def test_counts_belong_to_the_draft_length_at_which_they_were_counted(page: AppTest) -> None:
+    page.slider(key="worksheet_gamma").set_value(8).run()
+    page.number_input(key="worksheet_drafted").set_value(80).run()
+    assert "44 / 80 = **55 % of the drafted tokens accepted**; at γ = 8" in texts(page)
+    page.slider(key="worksheet_gamma").set_value(2).run()
+    assert "at γ = 8" in texts(page)
+    visitor = opened()
+    visitor.query_params.update(dict(page.query_params))
+    visitor.run()
+    assert "44 / 80 = **55 % of the drafted tokens accepted**; at γ = 8" in texts(visitor)
+    older = opened()
+    older.query_params.update({"gamma": "3", "drafted": "30", "accepted": "10"})
+    older.run()
+    assert "10 / 30 = **33 % of the drafted tokens accepted**; at γ = 3" in texts(older)
 
 
 def test_counts_lead_to_alpha(page: AppTest) -> None:
@@ -125,7 +192,7 @@ def test_a_published_machine_can_be_started_from(page: AppTest) -> None:
     label = next(option for option in page.selectbox(key="worksheet_start").options if "T5-large" in option)
     page.selectbox(key="worksheet_start").set_value(label).run()
     assert page.slider(key="worksheet_cost").value == 0.11
-    assert metric(page, "Ideal") == "2.50×"
+    assert term(page, "E(γ) / (γc + 1)") == "2.50×"
     assert "Leviathan et al. 2023" in texts(page)
 
 
@@ -150,11 +217,11 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert "Try **2 or 3** instead of 5" in texts(page)
     page.button(key="worksheet_use").click().run()
     assert not page.exception
-    assert metric(page, "Realistic") == "0.94×"
-    assert metric(page, "Tokens per call") == "2.72"
-    assert metric(page, "Best γ").startswith(("2 ", "3 "))
+    assert metric(page, "Speedup") == "0.94×"
+    assert term(page, "E(γ)") == "2.72"
+    assert metric(page, "Best length").startswith(("2 ", "3 "))
     assert "1720 / 5000" in texts(page)
-    assert "no real gain" in texts(page)
+    assert "**Hurts, 0.94×, modelled.**" in texts(page)
     assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
     assert "The costs are inferred from the measured speedup" in texts(page)
     assert "The sliders and the map above show these values" in texts(page)
@@ -175,11 +242,11 @@ def test_without_a_measured_speedup_top_and_bottom_agree_too(page: AppTest) -> N
     assert "6 requests were running. At a batch of 4 instead of 1 this would be" in texts(page)
     page.button(key="worksheet_use").click().run()
     assert page.select_slider(key="worksheet_batch").value == 4
-    speedup = metric(page, "Realistic")
+    speedup = metric(page, "Speedup")
     assert f", {speedup}, modelled.** 2.72 tokens per target call were counted" in texts(page)
     page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert metric(page, "Realistic") != speedup
-    assert f", {metric(page, 'Realistic')}, modelled.** 2.72 tokens" in texts(page)
+    assert metric(page, "Speedup") != speedup
+    assert f", {metric(page, 'Speedup')}, modelled.** 2.72 tokens" in texts(page)
 
 
 def test_latencies_give_the_speedup_and_one_alone_gets_a_sentence(page: AppTest) -> None:
@@ -214,7 +281,7 @@ def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     assert not again.exception
     assert again.number_input(key="worksheet_speedup").value == 0.94
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
-    assert metric(again, "Realistic") == "0.94×"
+    assert metric(again, "Speedup") == "0.94×"
 
 
 ANSWERS = {
@@ -250,7 +317,7 @@ def test_published_machines_include_gpus_with_their_sources(page: AppTest) -> No
 
 def test_the_batch_slider_changes_the_speedup_or_says_why_not(page: AppTest) -> None:
     page.select_slider(key="worksheet_batch").set_value(64).run()
-    assert f"the modelled speedup is {metric(page, 'Realistic')} instead of" in page.info[0].value
+    assert f"the modelled speedup is {metric(page, 'Speedup')} instead of" in page.info[0].value
     label = next(option for option in page.selectbox(key="worksheet_start").options if "T5-large" in option)
     page.selectbox(key="worksheet_start").set_value(label).run()
     page.select_slider(key="worksheet_batch").set_value(64).run()

@@ -1,5 +1,6 @@
 """A Streamlit app on a free port of this machine, and the processes that it starts."""
 
+import json
 import os
 import signal
 import socket
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +19,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60  # far more than a server needs, so that a busy machine fails no test
 STOP_SECONDS = 20
+REPLAYING = "-m tests.support.replaying_engine"
+MOST = "most.json"  # a file beside the log: how many items the replaying engine sends for now
+SILENT = "-c import sys; sys.stdin.read()"  # an engine that never starts
 STARTS = 3  # another process may take the free port before the server has it
 
 
 @dataclass(frozen=True)
 class AppServer:
-    """A server that answers."""
-
     url: str  # without a slash at the end
     pid: int
     log: Path  # what the server printed
@@ -33,22 +35,46 @@ class AppServer:
         """The engine processes that the server started and that still run."""
         return [child.pid for child in psutil.Process(self.pid).children() if child.status() != psutil.STATUS_ZOMBIE]
 
+    @contextmanager
+    def at_most(self, **items: int) -> Iterator[Callable[..., None]]:
+        """Have the replaying engine wait once a job has so many items, until the block ends or what it gives is called.
+
+        `at_most(race=1)`: a race has one lap. `ready=0`: an engine that is started does not get ready.
+        """
+        file = self.log.with_name(MOST)
+
+        def allow(**items: int) -> None:
+            whole = file.with_suffix(".new")
+            whole.write_text(json.dumps(items), encoding="utf-8")
+            whole.replace(file)
+
+        allow(**items)
+        try:
+            yield allow
+        finally:
+            file.unlink()
+
     def freeze(self, pid: int) -> None:
         """Stop one of them for now, so that it cannot do what it is asked before it is killed."""
         assert pid in self.engine_pids()
         os.kill(pid, signal.SIGSTOP)
 
     def kill(self, pid: int) -> None:
-        """End one of them at once."""
         assert pid in self.engine_pids()
         os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
-def serving(app: Path, log: Path) -> Iterator[AppServer]:
-    """Serve an app; at the end no process of it is left, also where a test failed."""
+def serving(app: Path, log: Path, engine: str | None = REPLAYING) -> Iterator[AppServer]:
+    """Serve an app; at the end no process of it is left, also where a test failed.
+
+    Args:
+        app: the file that Streamlit runs.
+        log: where what it prints goes; what it stores is beside that.
+        engine: Python's arguments for an engine; None: the real one, with its models.
+    """
     for _ in range(STARTS):
-        server, process = _start(app, log)
+        server, process = _start(app, log, engine)
         try:
             if not _healthy(server, process):
                 continue
@@ -59,13 +85,14 @@ def serving(app: Path, log: Path) -> Iterator[AppServer]:
     pytest.fail(f"the app did not start:\n{log.read_text(errors='replace')[-4000:]}")
 
 
-def _start(app: Path, log: Path) -> tuple[AppServer, "subprocess.Popen[bytes]"]:
+def _start(app: Path, log: Path, engine: str | None) -> tuple[AppServer, "subprocess.Popen[bytes]"]:
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.headless", "true"]
+    streamlit = ["tests.support.streamlit_with", engine] if engine else ["streamlit"]
+    command = [sys.executable, "-m", *streamlit, "run", str(app), "--server.headless", "true"]
     options = ["--server.fileWatcherType", "none", "--server.address", "127.0.0.1", "--server.port", str(port)]
     with log.open("ab") as out:
         # a run store of its own: what other tests measured is not there
-        environment = {**os.environ, "SPECVIZ_RUNS": str(log.parent / "runs")}
+        environment = {**os.environ, "SPECVIZ_RUNS": str(log.parent / "runs"), "REPLAY_MOST": str(log.with_name(MOST))}
         process = subprocess.Popen(
             [*command, *options], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=environment
         )

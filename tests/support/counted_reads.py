@@ -6,7 +6,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from specviz.models.forward import Reader
-from specviz.models.hidden_states import HiddenStates
+from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
 
 
@@ -25,7 +25,6 @@ class CountedReads:
         self.text: list[int] = []  # what the cache holds, as of the last pass
 
     def reader(self, *, whole: bool = False) -> Reader:
-        """See `Forward`."""
         self.text = []
         return _Reader(self._forward.reader(whole=whole), self)
 

@@ -1,7 +1,7 @@
 """An engine without models for the service's tests: speaks the protocol, and does what the prompt says.
 
 Prompts: `rounds N` decodes N rounds · `hold` decodes one, then waits for a Stop · `deaf` decodes one, then hears
-nothing · `slow` decodes one, then does nothing for a second · `die` ends the process · `fail` is refused · `noise`
+nothing · `slow N` decodes one, then does nothing for N seconds · `die` ends the process · `fail` is refused · `noise`
 prints what is no event, then decodes one. A calibration obeys `hold` too. A sweep finds one cell each time it has the
 engine, then waits for a Stop; its third cell is the last. The argument `stillborn` ends it before it is ready.
 """
@@ -16,22 +16,21 @@ from specviz.core.trace import (
     Autoregressive,
     DrafterInfo,
     EmittedToken,
-    Machine,
     ModelInfo,
     Output,
-    PrefillSeconds,
     Prompt,
     Round,
     Trace,
 )
 from specviz.service.protocol import (
     Calibrate,
-    Calibrated,
-    CellSwept,
+    CostsResult,
     Done,
     Event,
     Failed,
     Finished,
+    Item,
+    JobCommand,
     Loading,
     Progress,
     Ready,
@@ -44,6 +43,7 @@ from specviz.service.protocol import (
     dump_event,
     parse_command,
 )
+from tests.support.fake_traces import run_of
 
 
 def main() -> None:
@@ -57,29 +57,34 @@ def main() -> None:
                 say(event)
 
 
-def obey(command: Run | Calibrate | Sweep) -> Iterator[Event]:
+def obey(command: JobCommand) -> Iterator[Event]:
     if isinstance(command, Sweep):
         yield from sweep(command)
         return
+    assert isinstance(command, Run | Calibrate)
     job = command.job
     order, _, number = command.request.prompt.partition(" ")
     if order == "fail":
         yield Failed(job, "The prompt is not to the engine's taste.")
     elif isinstance(command, Calibrate):
         yield Started(job)
-        yield wait_for_stop(job) if order == "hold" else Calibrated(job, Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.05))
+        if order == "hold":
+            yield wait_for_stop(job)
+        else:
+            yield Item(job, "calibrate", CostsResult(Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.05)))
+            yield Finished(job)
     else:
         yield Loading(job, command.request.target)
         yield Started(job, header(command))
         if order == "noise":
             print("Downloading shards: 100%\n{}\n\n[1, 2]", flush=True)
-        for index in range(int(number or 1)):
+        for index in range(int(number) if order == "rounds" else 1):
             made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
             yield Rounds(job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
         if order == "die":
             os._exit(3)
         if order == "slow":
-            Never().wait(1)
+            Never().wait(float(number or 1))
         if order == "deaf":
             Never().wait()
         if order == "hold":
@@ -91,7 +96,7 @@ def obey(command: Run | Calibrate | Sweep) -> Iterator[Event]:
 def sweep(command: Sweep) -> Iterator[Event]:
     cell = command.done + 1
     yield Progress(command.job, "measuring", 3)
-    yield CellSwept(command.job, f"cell {cell}")
+    yield Item(command.job, "sweep", f"cell {cell}")
     yield Finished(command.job) if cell == 3 else wait_for_stop(command.job)
 
 
@@ -102,18 +107,13 @@ def wait_for_stop(job: int) -> Stopped:
 
 
 def header(run: Run) -> Trace:
-    model = ModelInfo(run.request.target, 1, "float32", "0")
-    return Trace(
-        schema=1,
-        created="2025-01-01T00:00:00+00:00",
-        recorded_on=Machine("none", "0", "0", 1),
-        target=model,
-        drafter=DrafterInfo("model", run.request.draft),
-        settings=run.request.settings,
-        prompt=Prompt(run.request.prompt, [1], ["p"]),
-        prefill_seconds=PrefillSeconds(0.0, 0.0),
-        rounds=[],
-        autoregressive=None,
+    request = run.request
+    return run_of(
+        [],
+        target=ModelInfo(request.target, 1, "float32", "0"),
+        drafter=DrafterInfo("model", request.draft),
+        settings=request.settings,
+        prompt=Prompt(request.prompt, [1], ["p"]),
         output=output(0),
     )
 

@@ -3,10 +3,10 @@
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
-from specviz.core.request import PROMPT_LOOKUP
-from specviz.measure.sweep.nodes import Answer, Loaded, Measured
+from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.measure.sweep.plan import Cell, SweepPair
 from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.spread import Answer, Loaded, Measured
 from tests.support.fake_rows import a_row
 
 Asked = tuple[str, SweepPair | list[Cell]]

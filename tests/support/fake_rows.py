@@ -45,7 +45,6 @@ ROW = SweepRow(
 
 
 def a_row(**changes: Any) -> SweepRow:
-    """A row with some of its values changed."""
     return replace(ROW, **changes)
 
 

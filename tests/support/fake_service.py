@@ -56,7 +56,6 @@ class FakeService:
     # ---- for tests
 
     def tell(self, *events: JobEvent) -> None:
-        """What the engine sends about a job."""
         for event in events:
             ticket = self._sessions.ticket(event.job)
             assert ticket, "the service has no such job"

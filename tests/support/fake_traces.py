@@ -1,9 +1,15 @@
 """Traces without models: true speculative sampling over made-up distributions, so that the numbers agree."""
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
 
+from specviz.core.drafters import PROMPT_LOOKUP
+from specviz.core.replay import DraftGuesses
+from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import (
     Autoregressive,
@@ -28,6 +34,8 @@ The dog wagged its tail and they ran to the tree .\n\nAfter lunch her mom gave t
 HOSTILE = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\u202eright to left", "\x00\x07\x1b[31m"]
 HOSTILE += ["<b>bold</b>", "a" * 300, "\t\t", "\r\n", "⟨E2⟩⟨80⟩", "&lt;", "", "$x^2$ **md**", "日本語の", "👩‍👩‍👧"]
 EOS = "<|end|>"
+FIRST_PLACE = 9  # of the script, that is written; what comes before is the prompt
+SHARPNESS = 6.0
 
 
 def _words(text: str) -> list[str]:
@@ -52,7 +60,6 @@ class World:
         self.vocabulary = [*dict.fromkeys(self.script), EOS]
 
     def distributions(self, place: int) -> tuple[list[float], list[float]]:
-        """Target and draft distributions after `place` tokens."""
         rng = random.Random(f"{place}-{self.sharpness}")
         weights = [rng.random() ** 12 for _ in self.vocabulary]
         blurred = [weight * (0.3 + 1.4 * rng.random()) for weight in weights]
@@ -121,6 +128,26 @@ def _correction(world: World, p: list[float], q: list[float], *, greedy: bool) -
     return EmittedToken("correction", token, world.vocabulary[token], p[token], _candidates(world, p, q, token), shown)
 
 
+def run_of(rounds: Sequence[Round], plain: Autoregressive | None = None, **changes: Any) -> Trace:
+    """The run that these rounds make; `changes` are fields of it that are to be others."""
+    written = [token for round in rounds for token in round.emitted_ids]
+    ended = bool(rounds) and rounds[-1].emitted.kind == "none"
+    made = Trace(
+        schema=2,
+        created="2026-01-01T00:00:00+00:00",
+        recorded_on=Machine("a machine", "2.13.0", "5.23.0", 1),
+        target=ModelInfo("target", 2, "float32", "00"),
+        drafter=DrafterInfo("model", "draft", 1, "float32", "11"),
+        settings=DecodeSettings(max_new_tokens=max(1, len(written))),
+        prompt=Prompt("a", [1], ["a"]),
+        prefill_seconds=PrefillSeconds(0.01, 0.01),
+        rounds=list(rounds),
+        autoregressive=plain,
+        output=Output(written, "a" * len(written), "eos" if ended else "length"),
+    )
+    return replace(made, **changes)
+
+
 def fake_trace(
     *,
     tokens: int = 64,
@@ -144,7 +171,7 @@ def fake_trace(
         length = min(draft_length, tokens - len(written) - 1)
         if lookup and len(rounds) % 3 == 0:
             length = 0
-        made = _round(world, len(rounds), len(written) + 9, length, greedy=greedy, record=record)
+        made = _round(world, len(rounds), len(written) + FIRST_PLACE, length, greedy=greedy, record=record)
         if lookup:
             made = replace(made, draft_seconds=2e-5)
         if eos and len(rounds) == 4:
@@ -155,20 +182,56 @@ def fake_trace(
             break
     model = DrafterInfo("model", "wren-nano", 700_000, "float32", "11")
     alone = [3.8e-3 * rng.uniform(0.9, 1.2) for _ in written]
-    prompt = script[:9]
-    return Trace(
-        schema=1,
-        created="2026-01-01T00:00:00Z",
+    prompt = script[:FIRST_PLACE]
+    return run_of(
+        rounds,
+        Autoregressive(alone, list(written)) if plain else None,
         recorded_on=Machine("a test's machine", "2.13.0", "5.23.0", 1),
         target=ModelInfo("wren-base", 7_500_000, "float32", "00"),
         drafter=DrafterInfo("prompt-lookup", "lookup") if lookup else model,
         settings=DecodeSettings(tokens, draft_length, temperature=0.0 if greedy else 1.0, seed=seed),
         prompt=Prompt("".join(prompt), list(range(len(prompt))), prompt),
         prefill_seconds=PrefillSeconds(0.01, 0.002),
-        rounds=rounds,
-        autoregressive=Autoregressive(alone, list(written)) if plain else None,
         output=Output(list(written), "".join(world.vocabulary[i] for i in written), "eos" if eos else "length"),
     )
+
+
+def fake_run(request: RunRequest) -> Trace:
+    """The run that a request asks for, as an engine would have made it: greedy runs of one prompt write one text."""
+    settings = request.settings
+    trace = fake_trace(
+        tokens=settings.max_new_tokens,
+        draft_length=settings.draft_length,
+        greedy=settings.greedy,
+        sharpness=SHARPNESS,
+        seed=settings.seed,
+    )
+    pieces = pieces_of(request.prompt)
+    return replace(
+        trace,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        target=replace(trace.target, name=request.target),
+        drafter=DrafterInfo("prompt-lookup", "lookup")
+        if request.draft == PROMPT_LOOKUP
+        else DrafterInfo("model", request.draft, 700_000, "float32", "11"),
+        settings=settings,
+        prompt=Prompt(request.prompt, list(range(len(pieces))), pieces),
+    )
+
+
+def pieces_of(text: str) -> list[str]:
+    """The text as a byte-level tokenizer cuts it, about: a word takes the space before it."""
+    return re.findall(r" ?\w+|\s|[^\w\s]", text)
+
+
+def draft_guesses_of(trace: Trace, sharpness: float = SHARPNESS) -> DraftGuesses:
+    """What the made-up draft of a greedy run would guess along its output."""
+    world = World(_words(STORY), sharpness, random.Random(0))
+    written = trace.output.token_ids
+    guesses = [_argmax(world.distributions(FIRST_PLACE + place)[1]) for place in range(len(written))]
+    pieces = {token: world.vocabulary[token] for token in (*guesses, *written)}
+    assert trace.drafter is not None
+    return DraftGuesses(trace.drafter, written, guesses, None, pieces, True)
 
 
 def _ended(world: World, made: Round, length: int) -> Round:

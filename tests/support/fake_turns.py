@@ -6,7 +6,7 @@ from typing import Any
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, EmittedKind, EmittedToken, Output, Round, Status
 from specviz.game.game import LOOKUP, MODEL, Turn
-from specviz.game.guesses import TEXT, joined_guesses
+from specviz.game.words import TEXT, joined_guesses
 from tests.support.fake_traces import fake_trace
 
 
@@ -22,11 +22,18 @@ def a_round(pieces: list[str], accepted: int, emitted: str = " end") -> Round:
 
 
 def a_turn(
-    pieces: list[str], accepted: int, *, before: str = "Once", model: int = 1, lookup: int = 0, **more: Any
+    pieces: list[str],
+    accepted: int,
+    *,
+    emitted: str = " end",
+    before: str = "Once",
+    model: int = 1,
+    lookup: int = 0,
+    **more: Any,
 ) -> Turn:
-    round = a_round(pieces, accepted)
+    round = a_round(pieces, accepted, emitted)
     fake = fake_trace(tokens=8, greedy=True, plain=False)
-    output = "".join(token.text for token in round.drafted[:accepted]) + " end"
+    output = "".join(token.text for token in round.drafted[:accepted]) + emitted
     written = len(round.emitted_ids)
     trace = replace(
         fake,

@@ -15,11 +15,9 @@ class FakeWorkshop(Workshop):
         self._find = find
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[Any, None, Any]:
-        """The pair, after one chance to stop."""
         yield None
         return self._find(request)
 
 
 def workshop_with(target: Any, draft: Any) -> FakeWorkshop:
-    """Every request gets this pair."""
     return FakeWorkshop(lambda request: (target, draft))

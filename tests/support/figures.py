@@ -19,5 +19,4 @@ def parts_of(figure: Figure) -> list[Part]:
 
 
 def by_name(figure: Figure) -> dict[str, Part]:
-    """The parts by their name in the legend."""
     return {part["name"]: part for part in parts_of(figure) if "name" in part}

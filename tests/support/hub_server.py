@@ -7,7 +7,7 @@ It lists a model (`/api/models/...`), and serves its files (`/owner/name/resolve
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +15,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Literal
 from urllib.parse import urlparse
+
+import pytest
+from huggingface_hub import constants
+
+from specviz import InputError
+from specviz.models import downloads, hub_errors
+from specviz.models import hub as hub_module
 
 Trouble = Literal[
     "none",
@@ -27,6 +34,8 @@ Trouble = Literal[
     "no ranges",  # ranges are ignored, and the connection is cut once
     "wrong size",  # the weight file is shorter than the listing said
 ]
+NAME, OTHER, THIRD = "someone/tiny", "someone/other", "someone/third"
+CHUNK = 2_000  # bytes that the client reads at a time
 COMMIT = "c0ffee" + "0" * 34
 
 
@@ -170,7 +179,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The files of a model."""
     return sorted(file for file in folder.iterdir() if file.is_file())
 
 
@@ -184,3 +192,26 @@ def _sibling(file: Path) -> dict[str, object]:
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client knows this Hub alone, has an empty cache, and reads small parts without a pause."""
+    monkeypatch.setattr(constants, "ENDPOINT", url)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "no-token"))
+    monkeypatch.setattr(hub_errors, "_silent_since", [])
+    monkeypatch.setattr(downloads, "_held", {})
+    monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(hub_module, "CHUNK", CHUNK)
+
+
+def refusal(act: Callable[[], object]) -> str:
+    with pytest.raises(InputError) as caught:
+        act()
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert len(sentence) < 400
+    return sentence

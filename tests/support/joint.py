@@ -20,7 +20,7 @@ from specviz.decoding.rules import make_rule
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.decoding.verification import AcceptanceRule
-from specviz.measure.proof.remembered import Passes, RememberingModel
+from specviz.measure.proof.remembering import Passes, RememberingModel
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
 
@@ -28,12 +28,13 @@ Joint = dict[tuple[int, ...], float]
 FALSE_ALARM = 1e-4  # odds that a right method fails one test with new seeds; with fixed seeds it is decided for ever
 
 
-class OddOnly:
-    """A constraint for a vocabulary of seven tokens: odd token ids alone."""
+class OddAndNew:
+    """A constraint for a vocabulary of seven tokens: odd token ids alone, and none twice in a row."""
 
     def allowed(self, token_ids: Sequence[int]) -> Tensor:
-        """The same after every text."""
-        return torch.arange(7) % 2 == 1
+        """What may follow depends on the last token, so on the path of a tree."""
+        ids = torch.arange(7)
+        return (ids % 2 == 1) & (ids != token_ids[-1])
 
 
 def exact_joint(
@@ -87,7 +88,7 @@ def p_value(seen: Counter[tuple[int, ...]], expected: Joint) -> float:
 class Loop:
     """The speculative loop from one prompt, as often as needed; forward passes are remembered from run to run.
 
-    `specviz.measure.proof.remembered` says why that changes nothing, and test_other_rules.py shows it. Each run is long
+    `specviz.measure.proof.draws` says why that changes nothing, and test_other_rules.py shows it. Each run is long
     enough for a whole draft, so that a rule that judges it jointly can show what it does.
     """
 
@@ -111,7 +112,6 @@ class Loop:
         self._recorder = Recorder(self._setup.token_texts, self._sampler, False)
 
     def first(self, tokens: int, seed: int) -> tuple[int, ...]:
-        """The first tokens of the run with this seed."""
         self._generator.manual_seed(seed)
         token_ids = list(self._setup.prompt.token_ids)
         start = len(token_ids)
@@ -132,6 +132,9 @@ class Loop:
         return RememberingModel(self._passes[id(loaded)])
 
 
+_JOINTS: dict[tuple[object, ...], tuple[Joint, LoadedModel, LogitsConstraint | None]] = {}
+
+
 def p_value_of_loop(
     target: LoadedModel,
     drafter: Drafter,
@@ -144,5 +147,9 @@ def p_value_of_loop(
 ) -> float:
     """The test on the first three tokens of this many runs; the seeds are 0, 1, 2, ..."""
     loop = Loop(target, drafter, prompt, settings, rule, constraint)
-    expected = exact_joint(target, prompt, settings, 3, constraint)
+    how = settings.temperature, settings.top_k, settings.top_p
+    key = id(target), tuple(prompt), how, id(constraint) if constraint else 0
+    if key not in _JOINTS:  # with what its key names, so that no `id` is used again
+        _JOINTS[key] = exact_joint(target, prompt, settings, 3, constraint), target, constraint
+    expected = _JOINTS[key][0]
     return p_value(Counter(loop.first(3, seed) for seed in range(runs)), expected)

@@ -53,11 +53,9 @@ def expect_nothing_cut(page: Page) -> None:
 
 
 def pages_of(pdf: bytes) -> int:
-    """How many pages a PDF of Chromium has."""
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
 def print_page(page: Page, paper: str) -> bytes:
-    """The page's PDF."""
     side = f"{MARGIN}in"
     return page.pdf(format=paper, margin={"top": side, "right": side, "bottom": side, "left": side})

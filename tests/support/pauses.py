@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from specviz.decoding import autoregressive, prompt_reading, speculative
+from specviz.decoding import autoregressive, speculative
 from specviz.models import pass_timing
 
 PAUSE = 1000.0  # seconds
@@ -16,7 +16,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        for module in (autoregressive, prompt_reading, speculative, pass_timing):
+        for module in (autoregressive, speculative, pass_timing):
             monkeypatch.setattr(module, "perf_counter", self._look)
 
     def _look(self) -> float:

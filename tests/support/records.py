@@ -31,5 +31,4 @@ class FakeTokenizer:
 
 
 def record(name: str) -> bytes:
-    """The content of a record."""
     return (RECORDS / name).read_bytes()

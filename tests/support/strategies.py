@@ -2,10 +2,12 @@
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
@@ -37,6 +39,17 @@ def value_or_sentence(read: Callable[[], T]) -> T | None:
     except InputError as refused:
         assert_one_sentence(str(refused))
         return None
+
+
+def refusal_and_peak(read: Callable[[], object]) -> tuple[str, int]:
+    """The sentence of a refusal, and how many bytes of Python's own objects it took at most."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError) as refused:
+            read()
+        return str(refused.value), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def assert_one_sentence(text: str) -> None:
@@ -100,7 +113,6 @@ SETTINGS = st.builds(
 
 @st.composite
 def rounds(draw: st.DrawFn, index: int, longest: int) -> Round:
-    """A round whose statuses and emitted token agree."""
     accepted = draw(st.integers(0, longest))
     rejected = accepted < longest and draw(st.booleans())
     discarded = draw(st.integers(0, longest - accepted - 1)) if rejected else 0
@@ -157,7 +169,7 @@ def sweep_rows(draw: st.DrawFn) -> SweepRow:
         **{name: draw(CELL) for name in texts},
         draft_dtype=draw(st.none() | CELL),
         seed=draw(st.integers()),
-        top_p=draw(st.none() | st.floats(0, 1)),
+        top_p=draw(st.none() | st.floats(0, 1, exclude_min=True)),
         top_k=draw(st.none() | st.integers(1, 1_000)),
         speedup=draw(st.floats(1e-6, 1e6)),
         identical=draw(st.none() | st.booleans()),

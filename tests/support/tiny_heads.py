@@ -6,17 +6,16 @@ from tempfile import TemporaryDirectory
 import torch
 from transformers import LlamaForCausalLM
 
-from specviz.models.head_files import LoadedHead, load_head
+from specviz.models.heads import LoadedHead, load_head
 from specviz.models.loaded_model import LoadedModel
-from specviz.training.eagle import Eagle
-from specviz.training.heads import Head, save_head
-from specviz.training.medusa import Medusa
+from training.eagle import Eagle
+from training.heads import Head, save_head
+from training.medusa import Medusa
 
 KINDS = ("eagle", "medusa")
 
 
 def llama(loaded: LoadedModel) -> LlamaForCausalLM:
-    """The model as transformers has it."""
     model = loaded.model
     assert isinstance(model, LlamaForCausalLM)
     return model
@@ -35,7 +34,6 @@ def random_head(kind: str, target: LoadedModel) -> Head:
 
 
 def loaded_head(head: Head, target: LoadedModel, folder: Path) -> LoadedHead:
-    """The same head, saved and loaded to draft."""
     kind = str(head.config()["kind"])
     save_head(head, llama(target), target.name, target.info.weights_hash, folder, {})
     return load_head(f"tiny-{kind}", target, folder=folder)

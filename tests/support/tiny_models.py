@@ -1,5 +1,6 @@
 """Very small random models, made in a moment: enough vocabulary to enumerate, real caches, real forward passes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,15 +45,17 @@ def ending(made: LoadedModel, *token_ids: int) -> LoadedModel:
 
 
 def with_forward(made: LoadedModel, forward: Forward) -> LoadedModel:
-    """The same model, read by another forward pass."""
     return replace(made, forward=forward)
 
 
 def word_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
     """Words w0, w1, ... as tokens 0, 1, ..."""
-    words = {f"w{i}": i for i in range(vocabulary)}
-    tokenizer = Tokenizer(WordLevel(words, unk_token="w0"))
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    return tokenizer_of({f"w{i}": i for i in range(vocabulary)})
+
+
+def tokenizer_of(words: dict[str, int]) -> PreTrainedTokenizerFast:
+    """These words as tokens; any other word is w0."""
+    return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel(words, unk_token="w0")))
 
 
 def save(made: LoadedModel, folder: Path, shard: str = "1GB") -> Path:
@@ -70,3 +73,11 @@ def save(made: LoadedModel, folder: Path, shard: str = "1GB") -> Path:
 def with_tokenizer(loaded: LoadedModel, tokenizer: PreTrainedTokenizerFast) -> LoadedModel:
     """The same model with other words for its tokens."""
     return replace(loaded, tokens=tokenizer, make_tokenizer=lambda: tokenizer)
+
+
+def greedy_of_transformers(target: LoadedModel, prompt: Sequence[int], tokens: int) -> list[int]:
+    """What transformers' own `generate` writes after the prompt: ids of this many tokens, or up to an end of text."""
+    ids = torch.tensor([list(prompt)])
+    how = {"max_new_tokens": tokens, "do_sample": False, "pad_token_id": 0}
+    written = target.model.generate(ids, attention_mask=torch.ones_like(ids), **how)
+    return list(written[0, len(prompt) :].tolist())

@@ -3,20 +3,8 @@
 from collections.abc import Sequence
 
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import (
-    Autoregressive,
-    DraftedToken,
-    DrafterInfo,
-    EmittedToken,
-    Machine,
-    ModelInfo,
-    Output,
-    PrefillSeconds,
-    Prompt,
-    Round,
-    Status,
-    Trace,
-)
+from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Status, Trace
+from tests.support.fake_traces import run_of
 
 FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "n": "not taken", "d": "discarded"}
 
@@ -37,18 +25,5 @@ def tree_round(nodes: str, kind: str, index: int = 0, draft: float = 0.0, verify
 def tree_trace(rounds: Sequence[Round], tree: str = "2,2", draft_length: int = 2) -> Trace:
     """The run that these rounds make, greedy; the target alone takes a second a token."""
     written = [token_id for round in rounds for token_id in round.emitted_ids]
-    stopped = "eos" if rounds[-1].emitted.kind == "none" else "length"
-    model = ModelInfo("tiny", 1, "float32", "")
-    return Trace(
-        schema=2,
-        created="2026-01-01T00:00:00+00:00",
-        recorded_on=Machine("here", "2", "5", 1),
-        target=model,
-        drafter=DrafterInfo("model", "small", 1, "float32", ""),
-        settings=DecodeSettings(max_new_tokens=max(1, len(written)), draft_length=draft_length, tree=tree),
-        prompt=Prompt("p", [1], ["p"]),
-        prefill_seconds=PrefillSeconds(0.0, 0.0),
-        rounds=list(rounds),
-        autoregressive=Autoregressive([1.0] * len(written), written),
-        output=Output(written, "", stopped),  # type: ignore[arg-type]
-    )
+    settings = DecodeSettings(max_new_tokens=max(1, len(written)), draft_length=draft_length, tree=tree)
+    return run_of(rounds, Autoregressive([1.0] * len(written), written), settings=settings)

@@ -1,7 +1,21 @@
-"""What the browser tests share: waiting until a page has settled, and looking at its width."""
+"""What the browser tests share: screens, waiting until a page has settled, its width, and what axe-core says of it.
 
-from playwright.sync_api import Locator, Page
+axe comes with axe-playwright-python, a pinned development dependency. Nothing of it is committed.
+"""
 
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Locator, Page, ViewportSize
+
+SHOTS = Path(__file__).parents[1] / "shots"  # git-ignored; to be looked at
+DESK: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+VIOLATIONS = "axe.run(document, {resultTypes: ['violations']}).then((done) => done.violations)"
+LOOKS = 4
 RESTING = "[data-testid=stApp][data-test-script-state=notRunning]"
 STILL = """() => new Promise((done) => {
   const moving = () => document.querySelector("[data-stale=true]") || document.getAnimations().some(
@@ -43,6 +57,37 @@ def expect_no_sideways_scroll(page: Page) -> None:
     )
 
 
+def expect_all_in_sight(page: Page) -> None:
+    """Nothing scrolls: neither the page nor the part of it that Streamlit scrolls."""
+    expect_no_sideways_scroll(page)
+    page.wait_for_function(
+        "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".every((box) => box.scrollHeight <= box.clientHeight)"
+    )
+
+
 def expect_nothing_cut_off(box: Locator) -> None:
     """The same for one part of a page, which would scroll or be clipped within itself."""
     box.page.wait_for_function("box => box.scrollWidth <= box.clientWidth", arg=box.element_handle())
+
+
+def violations_of(page: Page) -> list[str]:
+    """What axe finds and goes on finding: while a page's script runs once more, its parts are faded for a moment."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    for _ in range(LOOKS):
+        wait_until_still(page)
+        found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
+        if not found:
+            break
+    return [f"{one['id']}: {node['html'][:120]} {_measured(node)}" for one in found for node in one["nodes"]]
+
+
+def _measured(node: dict[str, Any]) -> list[Any]:
+    """What axe measured: of a contrast, both colours and their ratio."""
+    return [check.get("data") for check in node["any"]]
+
+
+def shot(page: Page | Locator, name: str, **options: Any) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}.png", **options)

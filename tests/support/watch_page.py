@@ -11,7 +11,6 @@ SECONDS = 60  # for a loaded machine; the engine needs five to start
 
 
 def stage_of(page: AppTest) -> dict[str, Any]:
-    """The payload of the stage."""
     data: dict[str, Any] = stage_payload_of(page)
     return data
 
@@ -36,5 +35,4 @@ def release_slider(page: AppTest, length: int) -> None:
 
 
 def texts(page: AppTest) -> str:
-    """What the page says."""
     return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning])

@@ -1,33 +1,29 @@
-"""Models of other shapes: padded vocabularies, other architectures, and those that cannot be rolled back."""
+"""Models of all shapes: the light forward pass against transformers' own, padded vocabularies, and what is refused."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 import torch
-import transformers
-from transformers import AutoModelForCausalLM, PreTrainedConfig
+from torch import Tensor
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
-from specviz.core.metrics import count
-from specviz.core.trace import ModelInfo
+from benchmarks.batching.model import BatchModel
+from specviz import DecodeSettings, InputError, ModelDrafter
 from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.models import transformers_models
+from specviz.models.cached_model import CHUNK, CachedModel
+from specviz.models.forward import LightForward
+from specviz.models.key_values import FIRST_ROOM, HiddenStates
+from specviz.models.llama import Llama
+from specviz.models.llama_weights import frequencies, unknown_because
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.transformers_models import from_transformers
+from specviz.models.transformers_models import TransformersForward
+from tests.support.architectures import KNOWN, REFUSED, SMALL_LIGHT, STRETCHED, random_model, random_weights, ready
 from tests.support.tiny_models import tiny_model, with_tokenizer, word_tokenizer
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 # Padded vocabularies
-
-
 def padded(seed: int, vocabulary: int, likely: bool, layers: int = 2) -> LoadedModel:
     """A model with more rows in its embedding than tokens; `likely` makes the padding most probable."""
     loaded = tiny_model(seed=seed, vocabulary=vocabulary, layers=layers)
@@ -60,82 +56,207 @@ def test_without_the_mask_padding_is_written() -> None:
 
 
 # Other architectures
-
-SMALL = {
-    "vocab_size": 11,
-    "bos_token_id": None,
-    "eos_token_id": None,
-    "pad_token_id": None,
-    "tie_word_embeddings": False,
-}
-WIDE = SMALL | {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
-LLAMA = WIDE | {"intermediate_size": 32, "num_key_value_heads": 1, "head_dim": 8}
-GPT2 = SMALL | {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
-WINDOW = 6  # shorter than the texts below, so that what has left it must stay left, and come back after a rejection
-DECODABLE: dict[str, dict[str, object]] = {
-    "gpt2": GPT2,
-    "llama": LLAMA,
-    "gpt_neox": WIDE | {"intermediate_size": 32},
-    "qwen2": LLAMA,
-    "opt": WIDE | {"ffn_dim": 32, "word_embed_proj_dim": 16},
-    "mistral": LLAMA | {"sliding_window": WINDOW},
-    "gemma2": LLAMA | {"sliding_window": WINDOW, "query_pre_attn_scalar": 8},
-    "gemma3_text": LLAMA
-    | {"sliding_window": WINDOW, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]},
-    "bloom": SMALL | {"hidden_size": 16, "n_layer": 2, "n_head": 2},
-}
-REFUSED: dict[str, tuple[dict[str, object], str]] = {
-    "mamba": (SMALL | {"hidden_size": 16, "state_size": 4, "num_hidden_layers": 2}, "recurrent state"),
-    "lfm2": (LLAMA | {"layer_types": ["conv", "full_attention"]}, "recurrent state"),
-    "openai-gpt": (GPT2, "does not use a key-value cache"),  # takes the cache and ignores it
-}
-PROMPTS = ([1, 2, 3], [4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7], [3])
-
-
-def random_model(kind: str, config: dict[str, object], noise: float = 0.0) -> LoadedModel:
-    """Random weights large enough that the text wanders; `noise` makes a draft that only sometimes agrees."""
-    made: PreTrainedConfig = transformers.AutoConfig.for_model(kind, **config)
-    generator = torch.Generator().manual_seed(3)
-    with torch.random.fork_rng():
-        model = AutoModelForCausalLM.from_config(made).eval()
-    for weight in model.parameters():
-        weight.requires_grad_(False)
-        if weight.dim() > 1:
-            weight.normal_(0, 0.5, generator=generator)
-    for weight in model.parameters() if noise else ():
-        weight.add_(noise * torch.randn(weight.shape, generator=generator))
-    return from_transformers(model, word_tokenizer(11), kind, ModelInfo(kind, model.num_parameters(), "float32", ""))
-
-
-@pytest.mark.parametrize("kind", DECODABLE)
-def test_other_architectures_decode_as_transformers_does(kind: str) -> None:
-    target, draft = random_model(kind, DECODABLE[kind]), random_model(kind, DECODABLE[kind], noise=0.15)
-    seen: set[int] = set()
-    fates = [0, 0]
-    for prompt in PROMPTS:
-        ids = torch.tensor([prompt])
-        written = target.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=40, do_sample=False, pad_token_id=0
-        )
-        expected = written[0, len(prompt) :].tolist()
-        seen |= set(expected)
-        for length in (1, 5):
-            settings = DecodeSettings(max_new_tokens=40, draft_length=length)
-            for drafter in (ModelDrafter(draft), PromptLookupDrafter()):
-                trace = speculative_decode(target, drafter, prompt, settings)
-                assert trace.output.token_ids == expected
-                fates = [fates[0] + count(trace.rounds).accepted, fates[1] + count(trace.rounds).rejected]
-        assert autoregressive_decode(target, prompt, settings).output.token_ids == expected
-    assert len(seen) >= 3, "a text of one token proves little"
-    assert min(fates) >= 10, "so does a draft that is always right, or always wrong"
-
-
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_model_whose_state_cannot_be_rolled_back_is_refused(kind: str) -> None:
-    config, why = REFUSED[kind]
-    model = random_model(kind, config)
+    model, why = random_model(kind), REFUSED[kind][1]
     with pytest.raises(InputError, match=f"^{kind} .*{why}"):
         autoregressive_decode(model, [1, 2, 3], DecodeSettings(max_new_tokens=4))
     target = replace(tiny_model(seed=1, vocabulary=11), tokens=model.tokens)
     with pytest.raises(InputError, match=f"^{kind} .*{why}"):
         speculative_decode(target, ModelDrafter(model), [1, 2, 3], DecodeSettings(max_new_tokens=4))
+
+
+UNKNOWN: dict[str, tuple[dict[str, object], str]] = {
+    "gemma": ({}, "the architecture is gemma"),
+    "mistral": ({"sliding_window": 6}, "some layers have a sliding window"),
+    "qwen2": ({"use_sliding_window": True, "sliding_window": 6, "max_window_layers": 1}, "a sliding window"),
+    "llama": ({"hidden_act": "gelu"}, "the activation is gelu"),
+}
+
+
+TEXT = torch.randint(23, (60,), generator=torch.Generator().manual_seed(5))
+
+
+def light(loaded: LoadedModel) -> Llama:
+    assert isinstance(loaded.forward, LightForward)
+    return loaded.forward.llama
+
+
+@pytest.mark.parametrize("case", KNOWN)
+def test_logits_are_those_of_transformers_in_passes_of_every_width(case: str) -> None:
+    loaded = ready(random_weights(*KNOWN[case]))
+    assert loaded.info.forward == "light"
+    ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, "").reader()
+    for part in TEXT.split([17, 1, 5, 1, 2, 34]):
+        one, other = ours.read(part), theirs.read(part)
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_other_architectures_stay_with_transformers(kind: str) -> None:
+    changes, reason = UNKNOWN[kind]
+    model = random_weights(kind, changes)
+    assert reason in str(unknown_because(model.config.to_dict()))
+    assert ready(model).info.forward == "transformers"
+
+
+def test_a_forward_pass_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    build = transformers_models.build
+
+    def wrong(*arguments: object) -> Llama:
+        made = build(*arguments)  # type: ignore[arg-type]
+        made.rotary.frequencies.mul_(1.01)
+        return made
+
+    monkeypatch.setattr(transformers_models, "build", wrong)
+    model = random_weights("llama", {})
+    before = model(TEXT[None]).logits
+    loaded = ready(model)
+    assert loaded.info.forward == "transformers"
+    torch.testing.assert_close(loaded.model(TEXT[None]).logits, before)  # its weights are what they were
+
+
+def test_the_old_forward_pass_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_FORWARD", "transformers")
+    assert ready(random_weights("llama", {})).info.forward == "transformers"
+
+
+def test_the_model_of_transformers_shares_every_matrix() -> None:
+    loaded = ready(random_weights("llama", {}))
+    llama = light(loaded)
+    joined = {llama.embedding, llama.output.weight, *(layer.queries_keys_values.weight for layer in llama.layers)}
+    joined |= {layer.gate_up.weight for layer in llama.layers}
+    joined |= {each.weight for layer in llama.layers for each in (layer.attention_out, layer.down)}
+    storages = {matrix.untyped_storage().data_ptr() for matrix in joined}
+    assert {w.data.untyped_storage().data_ptr() for w in loaded.model.parameters() if w.dim() == 2} == storages
+
+
+def test_llama_3_stretches_the_rotary_frequencies_as_transformers_does() -> None:
+    config = LlamaConfig(**(SMALL_LIGHT | {"head_dim": 64, "rope_parameters": STRETCHED}))
+    theirs, scale = ROPE_INIT_FUNCTIONS["llama3"](config)
+    ours = frequencies(STRETCHED, 64)
+    torch.testing.assert_close(ours, theirs)
+    assert scale == 1
+    plain = frequencies(STRETCHED | {"rope_type": "default"}, 64)
+    assert torch.equal(ours[0], plain[0])  # the highest stays
+    assert ours[-1] == plain[-1] / 8  # the lowest is divided
+    assert int(((ours < plain) & (ours > plain / 8)).sum()) > 0  # and some lie between
+
+
+# ---- the cache
+def read(llama: Llama, parts: list[list[int]]) -> Tensor:
+    """The hidden states of the last part, each part read in a pass of its own."""
+    cache = llama.cache()
+    return [llama.hidden(torch.tensor(part), cache) for part in parts][-1]
+
+
+def test_the_cache_grows_by_doubling_and_a_crop_copies_nothing() -> None:
+    llama = light(ready(random_weights("llama", {})))
+    cache, rooms, long = llama.cache(), [], [*range(20)] * 30
+    for start in range(0, 600, 20):
+        llama.hidden(torch.tensor(long[start : start + 20]), cache)
+        rooms.append(cache.store.shape[3])
+    assert sorted({*rooms}) == [FIRST_ROOM, 2 * FIRST_ROOM, 4 * FIRST_ROOM]
+    store = cache.store
+    cache.crop(100)
+    after = llama.hidden(torch.tensor([1, 2]), cache)
+    assert cache.store is store
+    assert cache.length == 102
+    torch.testing.assert_close(after, read(llama, [long[:100], [1, 2]]), rtol=1e-4, atol=1e-5)
+
+
+def test_a_cache_never_grows_when_it_is_cropped_to_more_than_it_has() -> None:
+    llama = light(tiny_model(seed=1))
+    cache = llama.cache()
+    llama.hidden(torch.tensor([1, 2]), cache)
+    cache.crop(5)
+    assert cache.length == 2
+
+
+def test_selected_rows_are_what_reading_them_alone_gives() -> None:
+    """A tree's nodes 0, 1, 2, 3 with 2 a child of 0: the path 0, 2 stays, as if it had been read alone."""
+    llama = light(ready(random_weights("qwen3", {"num_key_value_heads": 2})))
+    text, path = TEXT[:9].tolist(), [4, 6]
+    cache = llama.cache()
+    llama.hidden(torch.tensor(text), cache)
+    nodes = torch.tensor([path[0], 5, path[1], 7])
+    mask = torch.zeros(4, 13, dtype=torch.bool)
+    mask[:, :9] = True
+    for node, ancestors in enumerate(([0], [1], [0, 2], [1, 3])):
+        mask[node, [9 + each for each in ancestors]] = True
+    in_tree = llama.hidden(nodes, cache, torch.tensor([9, 9, 10, 10]), mask)
+    alone = read(llama, [text, path])
+    torch.testing.assert_close(in_tree[[0, 2]], alone, rtol=1e-4, atol=1e-5)
+    cache.select(9, [0, 2])
+    after = llama.hidden(torch.tensor([8]), cache)
+    torch.testing.assert_close(after, read(llama, [text, path, [8]]), rtol=1e-4, atol=1e-5)
+
+
+# ---- several texts at once
+@pytest.mark.parametrize("case", KNOWN)
+def test_texts_that_are_read_together_give_the_logits_of_each_alone(case: str) -> None:
+    loaded = ready(random_weights(*KNOWN[case]))
+    batch, alone = BatchModel(loaded, 23, 3), [CachedModel(loaded, 23) for _ in range(3)]
+    passes = [[TEXT[:9].tolist(), [4], TEXT[30:47].tolist()], [[3], [4, 5, 6], []], [[1, 2], [3], [4, 5]]]
+    for parts, keep in zip(passes, ([9, 1, 17], [8, 3, 17], [10, 3, 18]), strict=True):
+        logits = batch.read(parts)
+        for place, part in enumerate(parts):
+            if part:
+                expected = alone[place].read(part)
+                torch.testing.assert_close(logits[place, : len(part)], expected, rtol=1e-4, atol=1e-5)
+            alone[place].crop(keep[place])
+        batch.crop(keep)
+        assert batch.lengths == [model.length for model in alone] == keep
+
+
+def test_a_text_that_leaves_a_batch_changes_nothing_for_the_others() -> None:
+    loaded = ready(random_weights("qwen3", {"num_key_value_heads": 2}))
+    texts = [TEXT[:300].tolist() * 5, TEXT[3:9].tolist(), TEXT[20:50].tolist()]  # the first one needs more room
+    batch = BatchModel(loaded, 23, 3)
+    batch.prefill(texts)
+    assert batch.lengths == [300, 6, 30]
+    batch.remove(0)  # the third one takes its number
+    last = batch.read_last([[5], [6, 7]])
+    for place, text in enumerate(([*texts[2], 5], [*texts[1], 6, 7])):
+        model = CachedModel(loaded, 23)
+        torch.testing.assert_close(last[place], model.read(text)[-1], rtol=1e-4, atol=1e-5)
+    batch.remove(1)
+    assert batch.lengths == [31]
+
+
+LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
+
+
+def test_they_are_those_of_transformers_and_follow_the_cache() -> None:
+    loaded = tiny_model(seed=1, context=1024)
+    expected = loaded.model.model(torch.tensor([LONG])).last_hidden_state[0]
+    model = CachedModel(loaded, 7)
+    states = model.store_states()
+    model.prefill(LONG[:-6])
+    model.read([*LONG[-6:-3], 1, 1])
+    model.crop(len(LONG) - 3)
+    assert states.length == model.length == len(LONG) - 3
+    model.read(LONG[-3:])
+    assert torch.allclose(states.since(0), expected, atol=1e-5)
+    assert torch.allclose(states.since(len(LONG) - 2), expected[-2:], atol=1e-5)
+
+
+def test_the_accepted_path_of_a_tree_stays() -> None:
+    rows = torch.arange(12.0).view(6, 2)
+    states = HiddenStates()
+    states.append(rows)
+    states.select(2, [1, 3])
+    assert torch.equal(states.since(0), rows[[0, 1, 3, 5]])
+
+
+def test_they_grow_past_the_first_room() -> None:
+    states = HiddenStates()
+    for _ in range(3):
+        states.append(torch.full((FIRST_ROOM, 2), float(states.length)))
+    assert states.since(0)[:, 0].tolist() == [float(i // FIRST_ROOM * FIRST_ROOM) for i in range(3 * FIRST_ROOM)]
+
+
+def test_a_model_read_by_transformers_refuses_in_one_sentence() -> None:
+    loaded = tiny_model(seed=1)
+    with pytest.raises(InputError, match=r"^tiny is read by transformers' forward pass, which does not .* here\.$"):
+        TransformersForward(loaded.model, "tiny").reader().store_states()

@@ -1,6 +1,8 @@
-"""Assisted runs of transformers, recorded: the same ids as without recording, and everything that happened."""
+"""Assisted runs of transformers, recorded or written down: the same ids as without, and everything that happened."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from transformers import StoppingCriteriaList
 from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assisted_generation, speculative_decode
 from specviz.core.metrics import count
 from specviz.core.trace import dump_trace, parse_trace
+from specviz.data.importers import Given, import_run
 from specviz.decoding import assisted_facts
 from specviz.player.data import stage_data
 from tests.support.tiny_models import tiny_model
@@ -91,6 +94,8 @@ def test_models_and_machine_are_named() -> None:
     assert (trace.drafter.kind, trace.drafter.name) == ("model", "LlamaForCausalLM")
     assert (trace.target.parameters, trace.target.dtype) == (TARGET.model.num_parameters(), "float32")
     assert trace.target.forward == trace.drafter.forward == "transformers"
+    assert trace.imported is not None
+    assert (trace.imported.system, trace.imported.unknown) == (f"transformers {transformers.__version__}", [])
     assert trace.prompt.token_ids == PROMPT
     assert trace.prompt.tokens == ["w1", "w2", "w3", "w1", "w2"]
 
@@ -98,6 +103,8 @@ def test_models_and_machine_are_named() -> None:
 def test_a_sampled_run_draws_the_same_tokens_and_has_p_q_and_acceptance() -> None:
     trace = recorded(assistant_model=DRAFT.model, **SAMPLED)
     settings = trace.settings
+    assert trace.imported is not None
+    assert trace.imported.unknown == ["seed"]
     assert (settings.temperature, settings.top_k, settings.top_p) == (0.8, 5, 0.95)
     for round in trace.rounds:
         for token in round.drafted:
@@ -143,14 +150,9 @@ def test_schedules_of_the_assistant_are_named(options: dict[str, Any], schedule:
     assert trace.output.token_ids == generate(**GREEDY)
 
 
-def ends(position: int) -> int:
-    """The token that the greedy run writes at that place, if it is its first one there: an end of text for a test."""
-    return generate(**GREEDY)[position]
-
-
 @pytest.mark.parametrize("position", range(8))
 def test_an_end_of_text_ends_the_run_wherever_it_stands_in_a_round(position: int) -> None:
-    end = ends(position)
+    end = generate(**GREEDY)[position]
     trace = recorded(assistant_model=DRAFT.model, eos_token_id=end, pad_token_id=0, **GREEDY)
     written = trace.output.token_ids
     assert (written[-1], written.count(end), trace.output.stopped_by) == (end, 1, "eos")
@@ -227,14 +229,46 @@ def test_a_run_that_a_criterion_of_the_call_stops_says_so() -> None:
     assert trace.output.stopped_by == "other"
 
 
-def test_the_system_that_wrote_the_run_is_named() -> None:
-    greedy, sampled = (recorded(assistant_model=DRAFT.model, **options).imported for options in (GREEDY, SAMPLED))
-    assert greedy is not None
-    assert sampled is not None
-    assert greedy.system == f"transformers {transformers.__version__}"
-    assert (greedy.unknown, sampled.unknown) == ([], ["seed"])
-
-
 def test_a_model_that_makes_no_candidates_is_one_sentence() -> None:
     with pytest.raises(InputError, match="Linear has no _get_candidate_generator"):
         record_assisted_generation(torch.nn.Linear(1, 1), TARGET.tokenizer).__enter__()
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs/traces.md"
+
+
+class Numbers:
+    """Each id is its own text."""
+
+    def texts(self, token_ids: Any) -> list[str]:
+        return [f" {token_id}" for token_id in token_ids]
+
+    def encode(self, text: str) -> list[int]:
+        return [int(word) for word in text.split()]
+
+
+def written_rounds(tmp_path: Path, model: Any, **options: Any) -> tuple[bytes, list[int]]:
+    """What the document's lines write during a greedy `generate`, and what that returns."""
+    [lines] = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(lines, names)  # our own document
+    path = tmp_path / "rounds.jsonl"
+    names["write_rounds"](model, path, transformers="5.23.0", do_sample=False, max_new_tokens=20)
+    ids = torch.tensor([PROMPT])
+    out = model.generate(
+        ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=20, pad_token_id=0, **options
+    )
+    return path.read_bytes(), out[0, len(PROMPT) :].tolist()
+
+
+@pytest.mark.parametrize("lookup", [False, True], ids=["assistant model", "prompt lookup"])
+def test_the_documents_lines_record_what_generate_writes(tmp_path: Path, lookup: bool) -> None:
+    target, draft = tiny_model(1, vocabulary=12).model, tiny_model(2, vocabulary=12).model
+    options = {"prompt_lookup_num_tokens": 3} if lookup else {"assistant_model": draft}
+    content, written = written_rounds(tmp_path, target, **options)
+    trace = import_run(content, "transformers", Given(tokenizer=Numbers()))
+    assert trace.output.token_ids == written
+    assert trace.prompt.token_ids == PROMPT
+    assert trace.output.stopped_by == "length"
+    assert sum(len(round.drafted) for round in trace.rounds) > 0
+    assert all(token.id is not None for round in trace.rounds for token in round.drafted)

@@ -6,12 +6,12 @@ from dataclasses import asdict
 import pytest
 from pydantic import TypeAdapter
 
+from benchmarks.batching.measuring import BatchPlan, Work, measure_batches, speedup_of
+from benchmarks.batching.passes import measure_passes
+from benchmarks.batching.rounds import BatchRound, BatchRun, RowRound
 from specviz import InputError
 from specviz.core.metrics import Counts
 from specviz.data.batches import BatchStudy, Ratio
-from specviz.decoding.batches import BatchRound, BatchRun, RowRound
-from specviz.measure.batch_passes import measure_passes
-from specviz.measure.batches import BatchPlan, Work, measure_batches, speedup_of
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=1, name="target")

@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from benchmarks.batching import rounds as batches
+from benchmarks.batching.rounds import BatchRound, BatchRun
 from specviz import DecodeSettings, InputError, ModelDrafter, autoregressive_decode, speculative_decode
 from specviz.core.metrics import Counts, count
-from specviz.decoding import batches
-from specviz.decoding.batches import BatchRound, BatchRun
 from specviz.measure.proof.other_rules import make_other_rule
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.transformers_forward import TransformersForward
+from specviz.models.transformers_models import TransformersForward
 from tests.support.joint import FALSE_ALARM, exact_joint, p_value
 from tests.support.tiny_models import ending, tiny_model, with_forward
 

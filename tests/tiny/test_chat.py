@@ -1,9 +1,6 @@
 """Conversations as prompts: the model's own chat template writes them."""
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from specviz import DecodeSettings, InputError
@@ -21,14 +18,6 @@ TEMPLATE = (
     "{% for message in messages %}{{ 'w1' if message.role == 'user' else 'w2' }} {{ message.content }} {% endfor %}"
     "{% if add_generation_prompt %}w2{% endif %}"
 )
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def with_template(template: str | None) -> LoadedModel:

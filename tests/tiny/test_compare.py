@@ -1,22 +1,25 @@
-"""Compare on a tiny pair: what is measured, in which order, and what the figures are made of."""
+"""Calibration and Compare on a tiny pair: what is measured, in which order, and what the figures are made of."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from statistics import fmean, median, stdev
+from itertools import pairwise
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 import torch
 
-from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter
 from specviz.cli.compare import comparison_json
+from specviz.core.errors import DisturbedError
 from specviz.core.metrics import count, speedup_at
 from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.trace import Output, dump_trace, parse_trace
-from specviz.decoding import autoregressive_decode, speculative_decode
+from specviz.decoding import autoregressive, autoregressive_decode, speculative, speculative_decode
 from specviz.measure import paired_runs
-from specviz.measure.calibration import Calibration
+from specviz.measure.calibration import LONGEST_PASS, Calibration, calibrate, calibration_steps, check_costs
 from specviz.measure.compare import (
     Comparison,
     compare,
@@ -26,9 +29,14 @@ from specviz.measure.compare import (
     top2_gap,
 )
 from specviz.measure.race import GreedyQuality, RaceLap, lap_figures
+from specviz.models import pass_timing
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pass_timing import pass_seconds
+from specviz.models.transformers_models import TransformersForward
 from specviz.ui.race.results import rows
+from tests.support.counted_reads import CountedReads
 from tests.support.pauses import Clock, with_pauses
-from tests.support.tiny_models import tiny_model
+from tests.support.tiny_models import tiny_model, with_forward
 
 TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
@@ -38,44 +46,12 @@ GREEDY = DecodeSettings(max_new_tokens=20)
 SAMPLED = DecodeSettings(max_new_tokens=20, temperature=1.0, seed=2)
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def test_run_both_puts_the_two_runs_in_one_trace() -> None:
     trace = run_both(TARGET, DRAFTER, PROMPT, GREEDY)
     assert trace.autoregressive is not None
     assert trace.autoregressive.token_ids == trace.output.token_ids
     assert trace.rounds[0].drafted[0].candidates
     assert parse_trace(dump_trace(trace)) == trace
-
-
-def test_compare_warms_both_up_then_times_them_alternately(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[tuple[str, int]] = []
-
-    def listened(name: str) -> Any:
-        made = getattr(paired_runs, name)
-
-        def make(*arguments: Any, **options: Any) -> Any:
-            runs.append((name[:4].lower(), arguments[-1].max_new_tokens))
-            return made(*arguments, **options)
-
-        return make
-
-    for name in ("SpeculativeRun", "AutoregressiveRun"):
-        monkeypatch.setattr(paired_runs, name, listened(name))
-    said: list[str] = []
-    comparison = compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=3, progress=said.append)
-    plain, speculative = ("auto", 20), ("spec", 20)
-    assert runs[:2] == [("spec", 10), ("auto", 10)]
-    assert runs[2:] == [plain, speculative, speculative, plain, plain, speculative]
-    assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
-    assert len(comparison.speculative_seconds) == len(comparison.plain_seconds) == len(comparison.ratios) == 3
-    assert comparison.speculative.rounds[0].drafted[0].target_prob is None  # nothing recorded while the clock runs
 
 
 @pytest.mark.parametrize(("settings", "seeds"), [(GREEDY, [0, 0, 0]), (SAMPLED, [2, 3, 4])])
@@ -121,7 +97,9 @@ def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_race_goes_on_a
 
 
 def test_the_counts_of_a_sampled_comparison_are_of_all_seeds() -> None:
-    comparison = compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3)
+    said: list[str] = []
+    comparison = compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3, progress=said.append)
+    assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
     result = comparison_json(comparison)
     assert (result["seed"], result["seeds"]) == (2, [2, 3, 4])
     assert result["all_seeds"]["emitted"] == comparison.counts.emitted == 60
@@ -141,29 +119,6 @@ def test_prompt_lookup_is_predicted_from_what_it_found() -> None:
     assert counts.drafted < 4 * counts.rounds
     modelled = speedup_at(comparison.speculative.rounds, COSTS.costs)
     assert comparison.predicted_speedup == pytest.approx(modelled)
-
-
-def test_compare_of_a_tiny_pair() -> None:
-    comparison = compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=2)
-    assert comparison.identical is True
-    assert comparison.quality == {"kind": "greedy", "first_difference": None, "top2_gap": None}
-    assert comparison.counts == count(speculative_decode(TARGET, DRAFTER, PROMPT, GREEDY).rounds)
-    assert comparison.verdict.label in ("helps", "neutral", "hurts")
-    assert comparison.threads == 1
-
-
-def test_compare_shows_the_median_repeat_of_each_decoder() -> None:
-    comparison = compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=3)
-    shown = sum(round.seconds for round in comparison.speculative.rounds)
-    assert shown == pytest.approx(median(comparison.speculative_seconds))
-    assert comparison.plain.autoregressive is not None
-    assert sum(comparison.plain.autoregressive.seconds_per_token) == pytest.approx(median(comparison.plain_seconds))
-
-
-@pytest.mark.parametrize("repeats", [0, -1])
-def test_compare_wants_a_repeat(repeats: int) -> None:
-    with pytest.raises(InputError, match=f"repeats must be at least 1, not {repeats}"):
-        compare(TARGET, DRAFTER, PROMPT, GREEDY, repeats=repeats)
 
 
 COSTS = Calibration(
@@ -255,8 +210,6 @@ def test_identical_is_a_question_for_greedy_runs_only() -> None:
 
 
 # Quality
-
-
 def logits_by_definition(text: Sequence[int]) -> torch.Tensor:
     """Next-token logits after `text`, without a cache."""
     row: torch.Tensor = TARGET.model(torch.tensor([list(text)])).logits[0, -1]
@@ -279,11 +232,6 @@ def test_one_token_has_a_log_probability_but_no_interval() -> None:
     measured = mean_log_probability(TARGET, PROMPT, [4])
     expected = float(logits_by_definition(PROMPT).log_softmax(-1)[4])
     assert measured == {"mean": pytest.approx(expected, abs=1e-5), "low": None, "high": None}
-
-
-def test_top2_gap_is_the_difference_of_the_two_highest_logits() -> None:
-    best, second = logits_by_definition(PROMPT).sort(descending=True).values[:2].tolist()
-    assert top2_gap(TARGET, PROMPT) == pytest.approx(best - second, abs=1e-5)
 
 
 def test_quality_of_greedy_runs_says_where_they_differ_and_how_close_it_was() -> None:
@@ -311,3 +259,126 @@ def test_quality_of_sampled_runs_is_how_likely_the_target_finds_both_texts() -> 
         "speculative": mean_log_probability(TARGET, PROMPT, speculative.output.token_ids),
         "autoregressive": mean_log_probability(TARGET, PROMPT, plain.output.token_ids),
     }
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the clock takes a second, so no calibration is refused."""
+    Clock(monkeypatch)
+
+
+@pytest.fixture
+def pair(monkeypatch: pytest.MonkeyPatch) -> tuple[LoadedModel, LoadedModel]:
+    """Time stands still but in a forward pass: 3 s and 1 s a token for the target, 2 s for the draft.
+
+    A pass of the target over another number of tokens than the pass before takes 1000 s more: it finds the processor's
+    caches full of other things.
+    """
+    now, before = [0.0], [0]
+
+    def target_pass(tokens: int) -> None:
+        now[0] += 3 + tokens + (0 if tokens == before[0] else 1000)
+        before[0] = tokens
+
+    def draft_pass(_: int) -> None:
+        now[0] += 2
+
+    for module in (pass_timing, speculative, autoregressive):
+        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    return CountedReads(TARGET, target_pass).loaded, CountedReads(DRAFT, draft_pass).loaded
+
+
+def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    """Found: each length was timed once in turn, so every pass found cold caches, and one token looked too slow."""
+    costs = calibrate(*pair)
+    assert costs.step_seconds == 4
+    assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
+    assert costs.cost_ratio == 2 / 4
+    assert costs.overhead == 0
+
+
+@pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])
+def test_each_length_is_checked_after_a_step_of_the_draft(draft: LoadedModel | None, still: None) -> None:
+    """A round's check finds the caches as drafting leaves them."""
+    order: list[tuple[str, int]] = []
+    target = CountedReads(TARGET, lambda tokens: order.append(("target", tokens)))
+    drafting = CountedReads(DRAFT, lambda tokens: order.append(("draft", tokens))) if draft else None
+    calibrate(target.loaded, drafting.loaded if drafting else None)
+    checks = [before for before, read in pairwise(order) if read == ("target", 13)]
+    assert len(checks) >= 2 * pass_timing.BLOCK, "twelve guesses and the text's last token"
+    assert {name for name, _ in checks} == ({"draft"} if draft else {"target"})
+
+
+def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here another program slows the steps of the target alone: reading three tokens seems to take 0.6 of a step."""
+    now = [0.0]
+
+    def target_pass(tokens: int) -> None:
+        now[0] += 10 if tokens == 1 else 3 + tokens
+
+    for module in (speculative, autoregressive):
+        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    target = CountedReads(TARGET, target_pass).loaded
+    said = "measured on a disturbed machine: reading 2 tokens at once seemed to take 0.50 times as long as reading one"
+    with pytest.raises(DisturbedError, match=said):
+        calibrate(target, DRAFT)
+    comparison = compare(target, ModelDrafter(DRAFT), PROMPT, GREEDY, repeats=2)
+    assert (comparison.calibration, comparison.predicted_speedup) == (None, None)
+    assert comparison.terms is not None, "those of its own runs"
+    result = comparison_json(comparison)
+    assert (result["calibrated"], result["predicted_speedup"]) == (False, None)
+
+
+@pytest.mark.parametrize(("steps", "refused"), [(0.96, False), (0.94, True)])
+def test_a_little_below_one_step_is_noise(steps: float, refused: bool) -> None:
+    with pytest.raises(DisturbedError) if refused else nullcontext():
+        check_costs(replace(COSTS, verification={1: 1.0, 2: steps, 5: 1.5}))
+
+
+def test_the_cost_of_checking_a_tree_is_by_its_nodes(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    """The text's last token is read with it: 3 + 1 + n seconds, where one target step is 4."""
+    costs = calibrate(*pair, nodes=(2, 5, 40))
+    assert costs.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
+    assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
+
+
+def test_no_tree_is_measured_for_a_target_that_reads_none_or_that_is_too_small_for_it(still: None) -> None:
+    by_transformers = with_forward(TARGET, TransformersForward(TARGET.model, "target"))
+    assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}
+    small = tiny_model(seed=1, name="small", context=14)
+    assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10]
+
+
+def test_the_first_pass_of_a_block_is_not_timed(pair: tuple[LoadedModel, LoadedModel]) -> None:
+    assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}
+
+
+def test_the_shape_of_a_calibration(still: None) -> None:
+    costs = calibrate(TARGET, DRAFT, turns=1)
+    named = (costs.target, costs.target_dtype, costs.draft, costs.draft_dtype, costs.threads)
+    assert named == ("target", "float32", "draft", "float32", 1)
+    assert list(costs.verification) == list(range(1, LONGEST_PASS + 1))
+    assert costs.verification[1] == 1
+    assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0
+
+
+def test_prompt_lookup_has_no_model_to_name(still: None) -> None:
+    costs = calibrate(TARGET, None, turns=1)
+    assert (costs.draft, costs.draft_dtype) == (None, None)
+    assert costs.cost_ratio >= 0
+
+
+@pytest.mark.parametrize("window", [64, 20, 6])
+def test_a_short_context_window_limits_the_measured_passes(window: int, still: None) -> None:
+    reads = CountedReads(tiny_model(seed=1, name="small", context=window))
+    costs = calibrate(reads.loaded, reads.loaded)
+    assert list(costs.verification) == list(range(1, min(17, window - pass_timing.BLOCK) + 1))
+    assert 1 < reads.longest <= window
+
+
+@pytest.mark.parametrize("draft", [DRAFT, None], ids=["model", "lookup"])
+def test_pauses_are_in_no_figure(draft: LoadedModel | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    found, pauses = with_pauses(calibration_steps(TARGET, draft), clock)
+    assert found == calibrate(TARGET, draft)
+    assert pauses > 17 * 3

@@ -1,13 +1,15 @@
-"""The two loops on tiny random models: the same output, the same distribution, nothing read twice."""
+"""The loops on tiny random models: draft lengths that adapt, nothing read twice, ends, what is recorded and refused."""
 
-from collections import Counter
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-import torch
-from torch import Tensor
+from transformers import GenerationConfig
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz.core.metrics import by_position, longest_draft
+from specviz.core.settings import SETTINGS, DraftSchedule
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.decoding import (
     Draft,
@@ -18,10 +20,11 @@ from specviz.decoding import (
     iter_speculative_decode,
     speculative_decode,
 )
+from specviz.decoding.draft_length import UNSURE_BELOW, DraftLength
 from specviz.models.loaded_model import LoadedModel
+from specviz.player.data import stage_data
 from tests.support.counted_reads import CountedReads
-from tests.support.joint import FALSE_ALARM, exact_joint, p_value
-from tests.support.tiny_models import ending, tiny_model
+from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 
 PROMPT = [1, 2, 3]
 TARGET = tiny_model(seed=1, name="target")
@@ -29,49 +32,134 @@ DRAFT = tiny_model(seed=1, layers=1, name="draft")  # starts from the target's o
 DRAFTERS = [ModelDrafter(DRAFT), PromptLookupDrafter()]
 
 
-def greedy_of_transformers(target: LoadedModel, prompt: Sequence[int], tokens: int) -> list[int]:
-    written = target.model.generate(
-        torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=tokens, do_sample=False
-    )
-    return list(written[0, len(prompt) :].tolist())
+def settings_of(schedule: DraftSchedule, length: int = 4, tokens: int = 24, **others: float) -> DecodeSettings:
+    return DecodeSettings(max_new_tokens=tokens, draft_length=length, draft_schedule=schedule, **others)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("drafter", DRAFTERS, ids=["model", "lookup"])
-@pytest.mark.parametrize("draft_length", [1, 2, 3, 5, 16])
-def test_greedy_output_is_the_targets_own(drafter: Drafter, draft_length: int) -> None:
-    settings = DecodeSettings(max_new_tokens=24, draft_length=draft_length)
-    for first in range(6):
-        prompt = [first, 2, 5]
-        expected = greedy_of_transformers(TARGET, prompt, 24)
-        assert autoregressive_decode(TARGET, prompt, settings).output.token_ids == expected
-        assert speculative_decode(TARGET, drafter, prompt, settings).output.token_ids == expected
-
-
-def test_the_tiny_pair_accepts_some_and_rejects_some() -> None:
-    trace = speculative_decode(TARGET, DRAFTERS[0], PROMPT, DecodeSettings(max_new_tokens=40))
-    statuses = Counter(token.status for round in trace.rounds for token in round.drafted)
-    assert min(statuses["accepted"], statuses["rejected"], statuses["discarded"]) >= 3
-
-
-@pytest.mark.parametrize("drafter", DRAFTERS, ids=["model", "lookup"])
 @pytest.mark.parametrize(
-    "warping", [{"temperature": 1.0}, {"temperature": 0.7, "top_k": 4}, {"temperature": 1.3, "top_p": 0.8}]
+    ("start", "rounds", "lengths"),
+    [
+        (4, [(4, 4), (6, 6), (8, 3), (7, 0)], [6, 8, 7, 6]),  # 2 more after all, 1 fewer after any other
+        (2, [(2, 1), (1, 0), (1, 0), (1, 1)], [1, 1, 1, 3]),  # never below 1
+        (14, [(14, 14), (16, 16), (16, 15)], [16, 16, 15]),  # never above 16
+        (
+            5,
+            [(0, 0), (3, 3), (0, 0)],
+            [5, 7, 7],
+        ),  # without drafted tokens no change; all accepted of fewer than asked for counts
+    ],
 )
-def test_sampled_text_is_distributed_as_the_targets(drafter: Drafter, warping: dict[str, float]) -> None:
-    """chi-squared over the joint distribution of three tokens, 800 seeds, at 1 in 10,000.
+def test_the_heuristic_by_hand(start: int, rounds: list[tuple[int, int]], lengths: list[int]) -> None:
+    length = DraftLength(settings_of("heuristic", start))
+    seen = []
+    for drafted, accepted in rounds:
+        length.update(drafted, accepted)
+        seen.append(length.tokens)
+    assert seen == lengths
 
-    Six such tests with fixed seeds: were the rule right and the seeds new, one of the six would fail by chance with
-    odds of about 6 in 10,000; with these seeds it is decided once and for all.
-    """
-    settings = DecodeSettings(max_new_tokens=3, draft_length=2, **warping)
-    prompt = [1, 2, 1, 2, 1]  # so that prompt lookup has something to find
-    expected = exact_joint(TARGET, prompt, settings, 3)
-    runs = 800
-    seen: Counter[tuple[int, ...]] = Counter()
-    for seed in range(runs):
-        one = DecodeSettings(max_new_tokens=3, draft_length=2, seed=seed, **warping)
-        seen[tuple(speculative_decode(TARGET, drafter, prompt, one, record=False).output.token_ids)] += 1
-    assert p_value(seen, expected) > FALSE_ALARM
+
+@pytest.mark.parametrize("schedule", ["fixed", "confidence"])
+def test_other_schedules_do_not_change_the_draft_length(schedule: DraftSchedule) -> None:
+    length = DraftLength(settings_of(schedule))
+    for accepted in (4, 0, 4, 2):
+        length.update(4, accepted)
+        assert length.tokens == 4
+
+
+class Scripted(Drafter, Proposer):
+    """A drafter that knows the target's output, and in each round gets a given number of tokens right."""
+
+    info = DrafterInfo("scripted", "scripted")
+
+    def __init__(self, written: list[int], right: list[int]) -> None:
+        self._written, self._right = written, list(right)
+        self.asked: list[int] = []
+
+    def begin(self, context: DraftContext) -> Proposer:
+        return self
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        at, right = len(token_ids) - len(PROMPT), self._right.pop(0)
+        self.asked.append(count)
+        guesses = self._written[at : at + count]
+        return Draft([token if i < right else (token + 1) % 7 for i, token in enumerate(guesses)], None)
+
+
+def test_the_loop_asks_for_the_heuristics_draft_length() -> None:
+    drafter = Scripted(greedy_of_transformers(TARGET, PROMPT, 40), right=[9, 1, 9, 0, 9, 9, 9, 9])
+    trace = speculative_decode(TARGET, drafter, PROMPT, settings_of("heuristic", length=3, tokens=40))
+    # accepted: all, 1, all, none, all, all, all; then there is room for 3
+    assert drafter.asked == [3, 5, 4, 6, 5, 7, 9, 3]
+    assert [round.accepted for round in trace.rounds[:6]] == [3, 1, 4, 0, 5, 7]
+    assert longest_draft(trace) == 9
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_with_the_confidence_schedule_the_first_unsure_token_is_the_last_one(temperature: float) -> None:
+    trace = speculative_decode(
+        TARGET, ModelDrafter(DRAFT), PROMPT, settings_of("confidence", 6, 55, temperature=temperature)
+    )
+    short = full = 0
+    written = 0
+    for round in trace.rounds:
+        probs = [token.draft_prob or 0.0 for token in round.drafted]
+        most = min(6, 55 - written - 1)
+        assert all(prob >= UNSURE_BELOW for prob in probs[:-1])
+        assert len(probs) == most or probs[-1] < UNSURE_BELOW
+        short, full = short + (len(probs) < most), full + (len(probs) == most)
+        written += len(round.emitted_ids)
+    assert short >= 3, "no round stopped early: this shows nothing"
+    assert full >= 1, "every round stopped early: this shows nothing"
+
+
+def test_the_schedule_is_checked_and_named() -> None:
+    with pytest.raises(InputError, match="draft_schedule must be fixed, heuristic or confidence, not wild"):
+        settings_of("wild")  # type: ignore[arg-type]
+
+
+def growing() -> Trace:
+    """A run whose rounds grow beyond the length they start from."""
+    settings = settings_of("heuristic", length=1, tokens=40)
+    return speculative_decode(TARGET, ModelDrafter(tiny_model(seed=1, name="twin")), PROMPT, settings)
+
+
+def test_a_trace_without_a_schedule_reads_as_fixed() -> None:
+    trace = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, settings_of("fixed"))
+    old = json.loads(dump_trace(trace))
+    assert old["settings"].pop("draft_schedule") == "fixed"
+    assert parse_trace(json.dumps(old)) == trace
+
+
+def test_a_heuristic_round_may_have_the_longest_draft_length() -> None:
+    trace = growing()
+    assert max(len(round.drafted) for round in trace.rounds) > 1
+    assert parse_trace(dump_trace(trace)) == trace
+    for schedule in ("fixed", "confidence"):
+        claimed = replace(trace, settings=replace(trace.settings, draft_schedule=schedule))
+        with pytest.raises(InputError, match="more than draft_length"):
+            parse_trace(dump_trace(claimed))
+    first = trace.rounds[-1].drafted[0]
+    stuffed = replace(trace.rounds[-1], drafted=[first] * 17)
+    with pytest.raises(InputError, match="drafts 17 tokens, more than 16"):
+        parse_trace(dump_trace(replace(trace, rounds=[*trace.rounds[:-1], stuffed])))
+
+
+def test_the_stage_and_the_figures_know_every_position_of_the_longest_round() -> None:
+    trace = growing()
+    longest = max(len(round.drafted) for round in trace.rounds)
+    assert longest_draft(trace) == longest
+    last = stage_data(trace, run_id="r", source="live", running=False)["rounds"][-1]["after"]["positions"]
+    assert last == [(place.accepted, place.judged) for place in by_position(trace.rounds, longest)]
+    assert sum(judged for _, judged in last) == sum(round.accepted + round.rejected for round in trace.rounds)
+    assert longest_draft(replace(trace, rounds=[])) == trace.settings.draft_length
+
+
+def test_the_texts_say_what_transformers_does_by_default() -> None:
+    default = GenerationConfig._get_default_generation_params()
+    assert default["num_assistant_tokens_schedule"] == "constant"  # so not the heuristic
+    assert f"up to {default['num_assistant_tokens']} tokens" in SETTINGS["draft_schedule"].help
+    assert f"less than {default['assistant_confidence_threshold']}" in SETTINGS["draft_schedule"].help
+    assert default["assistant_confidence_threshold"] == UNSURE_BELOW
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -151,28 +239,17 @@ def test_an_accepted_end_of_text_ends_the_output_inside_the_block() -> None:
     assert len(speculative_decode(target, Parrot(drafted), PROMPT, ignoring).output.token_ids) == 10
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("drafter", DRAFTERS, ids=["model", "lookup"])
-def test_same_seed_same_trace_and_a_written_trace_reads_back(drafter: Drafter, temperature: float) -> None:
-    settings = DecodeSettings(max_new_tokens=20, temperature=temperature, seed=5)
-    one, other = (speculative_decode(TARGET, drafter, PROMPT, settings) for _ in range(2))
-    assert untimed(one) == untimed(other)
-    assert parse_trace(dump_trace(one)) == one
-    torch.manual_seed(0)
-    before = torch.random.get_rng_state()
-    speculative_decode(TARGET, drafter, PROMPT, settings)
-    assert torch.equal(before, torch.random.get_rng_state()), "the global generator was touched"
-
-
-def untimed(trace: Trace) -> list[object]:
-    return [(round.index, round.drafted, round.emitted) for round in trace.rounds]
-
-
-def test_recorded_probabilities_are_the_rules_own() -> None:
-    trace = speculative_decode(
-        TARGET, DRAFTERS[0], PROMPT, DecodeSettings(max_new_tokens=40, temperature=1.0, top_k=5, seed=3)
-    )
-    judged = [token for round in trace.rounds for token in round.drafted if token.status != "discarded"]
+@pytest.mark.parametrize(("tree", "depth"), [(None, 4), ("4,2,1", 3)])
+def test_recorded_probabilities_are_the_rules_own(tree: str | None, depth: int) -> None:
+    settings = DecodeSettings(40, draft_length=depth, tree=tree, temperature=1.0, top_k=5, seed=3)
+    trace = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings)
+    drafted = [(round, place, token) for round in trace.rounds for place, token in enumerate(round.drafted)]
+    assert all((token.u is not None) == (token.status in ("accepted", "rejected")) for _, _, token in drafted)
+    judged = [  # a later sibling is judged by what is left of p
+        token
+        for round, place, token in drafted
+        if token.u is not None and not (tree and any(other.parent == token.parent for other in round.drafted[:place]))
+    ]
     assert {token.status for token in judged} == {"accepted", "rejected"}
     for token in judged:
         assert token.target_prob is not None
@@ -187,43 +264,9 @@ def test_recorded_probabilities_are_the_rules_own() -> None:
         assert any(c.id == round.emitted.id for c in round.emitted.candidates)
         if round.emitted.kind == "correction":
             assert round.emitted.residual_top
-            assert round.drafted[round.accepted].id not in [r.id for r in round.emitted.residual_top]
+            assert tree or round.drafted[round.accepted].id not in [r.id for r in round.emitted.residual_top]
         else:
             assert all(c.q is None for c in round.emitted.candidates)
-
-
-def test_recording_changes_nothing_but_what_is_recorded() -> None:
-    for temperature in (0.0, 1.0):
-        settings = DecodeSettings(max_new_tokens=30, temperature=temperature)
-        on = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings)
-        off = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings, record=False)
-        assert off.output == on.output
-        assert [r.accepted for r in off.rounds] == [r.accepted for r in on.rounds]
-        assert off.rounds[0].drafted[0].target_prob is None
-
-
-class OddOnly:
-    """A constraint: odd token ids alone."""
-
-    def allowed(self, text: Sequence[int]) -> Tensor:
-        return torch.arange(7) % 2 == 1
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_a_constraint_binds_both_models(temperature: float) -> None:
-    settings = DecodeSettings(max_new_tokens=20, temperature=temperature)
-    plain = autoregressive_decode(TARGET, PROMPT, settings, constraint=OddOnly())
-    trace = speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings, constraint=OddOnly())
-    written = [token.id for round in trace.rounds for token in round.drafted] + trace.output.token_ids
-    assert all(token % 2 for token in written)
-    if temperature == 0:
-        assert trace.output.token_ids == plain.output.token_ids
-
-
-def test_rounds_come_one_by_one() -> None:
-    rounds = iter_speculative_decode(TARGET, DRAFTERS[0], PROMPT, DecodeSettings(max_new_tokens=20))
-    assert next(rounds).index == 0
-    assert next(rounds).index == 1
 
 
 def test_prompt_lookup_takes_the_longest_and_then_the_latest_match() -> None:
@@ -251,11 +294,6 @@ def test_bad_input_is_one_sentence(prompt: str | list[int], tokens: int, sentenc
         autoregressive_decode(TARGET, prompt, settings)
     with pytest.raises(InputError, match=sentence):
         iter_speculative_decode(TARGET, DRAFTERS[0], prompt, settings)
-
-
-def test_the_context_window_may_be_filled_to_the_last_token() -> None:
-    settings = DecodeSettings(max_new_tokens=61)
-    assert len(speculative_decode(TARGET, DRAFTERS[0], PROMPT, settings).output.token_ids) == 61
 
 
 def test_every_setting_outside_its_range_is_named() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from specviz.core.forward_words import forward_in_words
+from specviz.core.names import forward_in_words
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.decoding import ModelDrafter, autoregressive_decode, speculative_decode

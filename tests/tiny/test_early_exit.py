@@ -6,9 +6,7 @@ import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, speculative_decode
-from specviz.core.request import RunRequest, exit_layers
 from specviz.core.trace import Trace, dump_trace, parse_trace
-from specviz.data.permalink import link_of, request_from_link
 from specviz.decoding import DraftContext, Drafter, Proposer
 from specviz.decoding.drafters import make_drafter
 from specviz.decoding.drafters.early_exit import EarlyExitDrafter
@@ -16,12 +14,11 @@ from specviz.models.cached_model import CachedModel
 from specviz.models.early_exit import early_exit
 from specviz.models.forward import LightForward
 from specviz.models.loaded_model import LoadedModel
-from tests.support.tiny_models import ending, tiny_model
+from tests.support.tiny_models import tiny_model
 
 PROMPT = [1, 2, 3]
 TARGET = tiny_model(seed=1, layers=3, name="target")
 EXIT = early_exit("early-exit:1", 1, TARGET)
-SHAPES = {"2,2": 2, "4,2,1": 3, "1,1": 2, "dynamic:8": 3}
 
 
 def drafts_of(trace: Trace) -> list[list[int]]:
@@ -55,9 +52,13 @@ def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("length", [1, 3, 7])
-def test_in_the_targets_cache_they_draft_what_they_draft_in_their_own(length: int, temperature: float) -> None:
-    settings = DecodeSettings(max_new_tokens=30, draft_length=length, temperature=temperature, seed=3)
+@pytest.mark.parametrize(
+    ("length", "tree"), [(1, None), (3, None), (7, None), (2, "2,2"), (3, "4,2,1"), (3, "dynamic:8")]
+)
+def test_in_the_targets_cache_they_draft_what_they_draft_in_their_own(
+    length: int, tree: str | None, temperature: float
+) -> None:
+    settings = DecodeSettings(max_new_tokens=30, draft_length=length, tree=tree, temperature=temperature, seed=3)
     shared = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
     alone = speculative_decode(TARGET, OwnCache(), PROMPT, settings)
     assert drafts_of(shared) == drafts_of(alone)
@@ -67,39 +68,6 @@ def test_in_the_targets_cache_they_draft_what_they_draft_in_their_own(length: in
     assert ours == pytest.approx(theirs, abs=1e-5)
     statuses = {token.status for round in shared.rounds for token in round.drafted}
     assert {"accepted", "rejected"} <= statuses
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_trees_too(shape: str, temperature: float) -> None:
-    settings = DecodeSettings(
-        max_new_tokens=24, draft_length=SHAPES[shape], tree=shape, temperature=temperature, seed=1
-    )
-    shared = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
-    alone = speculative_decode(TARGET, OwnCache(), PROMPT, settings)
-    assert drafts_of(shared) == drafts_of(alone)
-    assert shared.output == alone.output
-
-
-@pytest.mark.parametrize("tree", [None, *SHAPES])
-@pytest.mark.parametrize("prompt", [[1, 2, 3], [4], [0, 2, 5, 0, 2, 5]])
-def test_greedy_output_is_the_targets_own(prompt: list[int], tree: str | None) -> None:
-    settings = DecodeSettings(max_new_tokens=24, draft_length=SHAPES.get(tree or "", 5), tree=tree)
-    written = TARGET.model.generate(
-        torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=24, do_sample=False
-    )
-    expected = written[0, len(prompt) :].tolist()
-    assert speculative_decode(TARGET, EarlyExitDrafter(EXIT), prompt, settings).output.token_ids == expected
-
-
-def test_an_end_of_text_and_the_contexts_end_are_met() -> None:
-    settings = DecodeSettings(max_new_tokens=61, draft_length=4)
-    plain = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
-    assert len(plain.output.token_ids) == 61
-    end = plain.output.token_ids[5]
-    stopped = speculative_decode(ending(TARGET, end), EarlyExitDrafter(EXIT), PROMPT, settings)
-    assert stopped.output.stopped_by == "eos"
-    assert stopped.output.token_ids == plain.output.token_ids[: plain.output.token_ids.index(end) + 1]
 
 
 # ---- the target's cache
@@ -155,12 +123,6 @@ def test_a_trace_says_that_it_exited_early() -> None:
     assert parse_trace(dump_trace(trace)) == trace
 
 
-def test_its_name_gives_the_drafter() -> None:
-    drafter = make_drafter("early-exit:2", TARGET)
-    assert drafter.info.name == "early-exit:2"
-    assert drafter.info.kind == "early-exit"
-
-
 def test_it_guesses_along_an_output_as_it_drafts() -> None:
     settings = DecodeSettings(max_new_tokens=20, draft_length=1)
     trace = speculative_decode(TARGET, EarlyExitDrafter(EXIT), PROMPT, settings)
@@ -199,13 +161,3 @@ def test_a_target_read_by_transformers_is_refused(monkeypatch: pytest.MonkeyPatc
         make_drafter("early-exit:1", theirs)
     with pytest.raises(InputError, match="cannot stop at an early layer here"):
         CachedModel(theirs, 7).first_layers(1)
-
-
-def test_links_take_it_and_say_what_is_wrong_with_another_number() -> None:
-    request = RunRequest("a", draft="early-exit:2")
-    linked = request_from_link(link_of(request), ["wren-base"])
-    assert (linked.request, linked.problems) == (request, [])
-    linked = request_from_link({"draft": "early-exit:many"}, ["wren-base", "wren-nano"])
-    assert linked.request.draft == "wren-nano"
-    assert linked.problems == ["draft=early-exit?many is not a draft known here: using wren-nano."]
-    assert exit_layers("wren-nano") is None

@@ -1,74 +1,30 @@
 """Models from the Hub: the real client against a server on loopback, in each of the ways that can fail."""
 
 import errno
-import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Semaphore
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 from huggingface_hub import constants
 
-from specviz import DecodeSettings, InputError, load_model
+from specviz import DecodeSettings, load_model
 from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
-from specviz.models import configuration, downloads, hub_errors, memory
-from specviz.models import hub as hub_module
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.pairing import check_pair
 from specviz.models.read_model import download
 from specviz.service import JobView
-from specviz.service import aside as aside_module
 from specviz.service import workshop as workshop_module
-from specviz.service.dispatch import job_steps
+from specviz.service.handlers import job_steps
 from specviz.service.job import advance
-from specviz.service.protocol import Done, JobEvent, Loading, Run, dump_event, parse_event
-from specviz.service.workshop import Steps, Workshop
-from tests.support.hub_server import COMMIT, HubServer, serve
+from specviz.service.protocol import Done, JobEvent, Loading, Run, Steps, dump_event, parse_event
+from specviz.service.workshop import Workshop
+from tests.support.hub_server import CHUNK, COMMIT, NAME, HubServer, refusal
 from tests.support.tiny_models import save, tiny_model
-from tests.tiny.test_pairing import SEVENTY_B
 
 ROOT = Path(__file__).parents[2]
-NAME = "someone/tiny"
-CHUNK = 2_000
-
-
-@pytest.fixture
-def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
-    """A Hub with one model, and a client with an empty cache that knows no other Hub."""
-    with serve() as server:
-        server.models[NAME] = shutil.copytree(saved, tmp_path / "served")
-        use(server.url, tmp_path / "cache", monkeypatch)
-        yield server
-
-
-def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "ENDPOINT", url)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "no-token"))
-    monkeypatch.setattr(hub_errors, "_silent_since", [])
-    monkeypatch.setattr(downloads, "_held", {})
-    monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(hub_module, "CHUNK", CHUNK)
-
-
-def refusal(act: Callable[[], object]) -> str:
-    with pytest.raises(InputError) as caught:
-        act()
-    sentence = str(caught.value)
-    assert "\n" not in sentence
-    assert sentence.endswith(".")
-    assert len(sentence) < 400
-    return sentence
 
 
 def blobs(name: str = NAME) -> list[Path]:
@@ -171,17 +127,6 @@ def test_an_interrupted_download_says_so_and_is_resumed_later(hub: HubServer) ->
     assert hub.ranges() == [f"bytes={stored}-"]
 
 
-def test_a_stopped_download_is_resumed_by_the_next_request(hub: HubServer) -> None:
-    stopped = fetch(NAME)
-    next(stopped)
-    stopped.close()
-    hub.requests.clear()
-    list(fetch(NAME))
-    assert hub.ranges()[0].startswith("bytes=")
-    assert find_cached(NAME)
-    assert not [blob for blob in blobs() if blob.suffix]  # nothing half is left
-
-
 def test_two_programs_never_write_one_file_at_once(hub: HubServer) -> None:
     first = fetch(NAME)
     next(first)
@@ -205,7 +150,10 @@ def test_a_file_of_another_size_than_listed_is_not_stored(hub: HubServer) -> Non
 @pytest.mark.parametrize(
     ("trouble", "sentence"),
     [
-        ("gated", f"{NAME} is gated: accept its terms on https://huggingface.co/{NAME}, then log in with"),
+        (
+            "gated",
+            f"{NAME} is gated: accept its terms on https://huggingface.co/{NAME}, then log in with `hf auth login`",
+        ),
         ("gated weights", f"{NAME} is gated: accept its terms on"),
         ("down", f"The Hub refuses {NAME}: it answered 503."),
         ("nonsense", f"The Hub's answer about {NAME} cannot be understood."),
@@ -217,23 +165,29 @@ def test_each_refusal_of_the_hub_has_its_own_sentence(hub: HubServer, trouble: s
     assert sentence in check_pair("wren-base", NAME).problems[0]
 
 
-def test_a_gated_model_says_how_to_log_in(hub: HubServer) -> None:
-    hub.trouble = "gated"
-    sentence = refusal(lambda: load_model(NAME))
-    assert "`hf auth login`" in sentence
-    assert "HF_TOKEN" in sentence
-
-
-def test_a_model_that_is_not_there(hub: HubServer) -> None:
+def test_one_refusal_is_for_one_model(hub: HubServer) -> None:
     expected = "There is no model named nobody/nothing on the Hub; if it is private, log in with `hf auth login`."
     assert refusal(lambda: load_model("nobody/nothing")) == expected
+    assert look_up(NAME).commit == COMMIT
 
 
-def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve() as server:
-        use(server.url, tmp_path, monkeypatch)
-    sentence = refusal(lambda: load_model(NAME))  # the server is gone by now
-    assert sentence.startswith(f"The Hub cannot be reached from here, and {NAME} is not downloaded yet: ")
+def test_a_server_says_that_it_downloads_public_models_only(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)
+    hub.trouble = "gated"
+    assert "this server downloads public models only" in refusal(lambda: look_up(NAME))
+
+
+def test_an_error_leaves_the_loaded_model_as_it_was(hub: HubServer) -> None:
+    workshop = Workshop()
+    steps(workshop, NAME)
+    held = workshop._models.bytes
+    assert "There is no model named nobody/nothing" in refusal(lambda: steps(workshop, NAME, "nobody/nothing"))
+    assert workshop._models.bytes == held
+    hub.requests.clear()
+    events = steps(workshop, NAME)
+    assert isinstance(events[-1], Done)
+    assert not [event for event in events if isinstance(event, Loading)]
+    assert hub.requests == []
 
 
 def test_offline_by_choice_is_no_network(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,24 +199,6 @@ def test_offline_by_choice_is_no_network(hub: HubServer, monkeypatch: pytest.Mon
     assert hub.requests == []
     monkeypatch.undo()
     close_session()
-
-
-def test_no_safetensors(hub: HubServer) -> None:
-    folder = hub.models[NAME]
-    (folder / "model.safetensors").unlink()
-    torch.save({}, folder / "pytorch_model.bin")
-    expected = "has no weights in safetensors, the only format that is loaded"
-    assert expected in refusal(lambda: load_model(NAME))
-    assert not [path for _, path, _ in hub.requests if path.endswith(".bin")]
-
-
-def test_a_disk_that_is_too_small_is_noticed_before_the_download(
-    hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(downloads.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
-    sentence = refusal(lambda: list(fetch(NAME)))
-    assert sentence.startswith(f"The disk is too full for {NAME}: ")
-    assert hub.ranges() == []
 
 
 def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +237,7 @@ class Pace:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._parts = Semaphore(0)
-        monkeypatch.setattr(aside_module, "download", self._download)
+        monkeypatch.setattr(workshop_module, "download", self._download)
 
     def go_on(self) -> None:
         self._parts.release()
@@ -358,7 +294,7 @@ def test_a_stopped_job_stops_its_download(hub: HubServer, monkeypatch: pytest.Mo
     again = all_steps(workshop, NAME)
     assert until_bytes(again).bytes_done >= CHUNK
     assert workshop._downloads._at_work[NAME] is under_way
-    monkeypatch.setattr(aside_module, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(workshop_module, "PATIENCE_SECONDS", 0)
     again.close()
     pace.go_on()
     under_way.done.result(60)
@@ -387,78 +323,4 @@ def test_other_jobs_go_on_while_the_hub_is_asked(hub: HubServer) -> None:
     assert isinstance([event for event in job if event][-1], Done)
 
 
-def test_two_visitors_who_ask_for_one_model_load_it_once(hub: HubServer) -> None:
-    workshop = Workshop()
-    steps(workshop, NAME)
-    hub.requests.clear()
-    again = steps(workshop, NAME)
-    assert not [event for event in again if isinstance(event, Loading)]
-    assert hub.requests == []
-
-
-def test_after_every_error_the_previous_pair_is_still_usable(
-    hub: HubServer, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workshop = Workshop()
-    steps(workshop, NAME)
-
-    pickles = tmp_path / "pickles"
-    shutil.copytree(saved, pickles, ignore=shutil.ignore_patterns("*.safetensors"))
-    (pickles / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    liar = changed(shutil.copytree(saved, tmp_path / "liar"), hidden_size=64)
-    hub.models["someone/huge"] = changed(shutil.copytree(saved, tmp_path / "huge"), **SEVENTY_B)
-    hub.models["someone/bert"] = changed(shutil.copytree(saved, tmp_path / "bert"), model_type="bert")
-    hub.models["someone/other"] = save(tiny_model(seed=2, vocabulary=9), tmp_path / "other")
-    monkeypatch.setattr(configuration, "FEW_FILES", 0)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 20 * 10**9)
-    for target, draft, settings, expected in (
-        ("a/../b", "lookup", {}, "There is no model named 'a/../b'"),
-        (str(pickles), "lookup", {}, "has no weights in safetensors"),
-        (str(liar), "lookup", {}, "is inconsistent"),
-        ("someone/huge", "lookup", {}, "or a machine with more memory."),
-        ("someone/bert", "lookup", {}, "is not a causal language model"),
-        (NAME, "someone/other", {"temperature": 1.0}, "differ first at token 7"),
-        (NAME, "nobody/nothing", {}, "There is no model named nobody/nothing on the Hub"),
-    ):
-        held = workshop._models.bytes
-        assert expected in refusal(lambda t=target, d=draft, s=settings: steps(workshop, t, d, **s))  # type: ignore[misc]
-        assert workshop._models.bytes == held
-        events = steps(workshop, NAME)
-        assert isinstance(events[-1], Done)
-        assert not [event for event in events if isinstance(event, Loading)]
-
-
-def changed(folder: Path, **entries: object) -> Path:
-    config = folder / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | entries))
-    return folder
-
-
 # On the command line
-
-
-def test_the_command_line_uses_the_client_as_a_user_has_it(hub: HubServer, tmp_path: Path) -> None:
-    """In its own process, with the address of the Hub set as a user would set it."""
-    environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "specviz",
-        "run",
-        "--target",
-        NAME,
-        "--draft",
-        "prompt-lookup",
-        "--prompt",
-        "w1 w2",
-    ]
-    done = subprocess.run(
-        [*command, "--max-new-tokens", "4", "--ignore-eos"], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    hub.trouble = "gated"
-    command[5] = "someone/else"
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("specviz: someone/else is gated: ")
-    assert done.stderr.count("\n") == 1

@@ -9,19 +9,18 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from torch import Tensor
 from transformers import DynamicCache
 
-from specviz import DecodeSettings, InputError, ModelDrafter, autoregressive_decode, speculative_decode
+from specviz import DecodeSettings, InputError, ModelDrafter, speculative_decode
 from specviz.core.request import RunRequest
 from specviz.decoding import AutoregressiveRun, SpeculativeRun
 from specviz.measure import compare
-from specviz.measure.paired_runs import PairedRuns
-from specviz.models import cached_model, memory
+from specviz.models import memory
 from specviz.models.cached_model import CHUNK, CachedModel
 from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.run import run_steps
 from specviz.service.protocol import Run, Started
+from tests.support.architectures import random_model
 from tests.support.fake_workshop import workshop_with
 from tests.support.tiny_models import tiny_model
-from tests.tiny.test_architectures import DECODABLE, random_model
 
 
 def reader_of_words(layers: int, name: str) -> LoadedModel:
@@ -56,14 +55,6 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> PassSizes:
     return PassSizes(monkeypatch)
 
 
-def of_transformers(target: LoadedModel, prompt: list[int], tokens: int) -> list[int]:
-    ids = torch.tensor([prompt])
-    written = target.model.generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, do_sample=False, pad_token_id=0
-    )
-    return list(written[0, len(prompt) :].tolist())
-
-
 # In passes
 
 
@@ -73,25 +64,6 @@ def test_a_long_prompt_is_read_in_several_passes_and_a_short_one_in_one(passes: 
     passes.sizes.clear()
     CachedModel(TARGET, 7).prefill(LONG[:CHUNK])
     assert passes.sizes == [CHUNK]
-
-
-def test_greedy_output_after_a_long_prompt_is_the_one_of_transformers() -> None:
-    """Which reads the prompt in one pass."""
-    expected = of_transformers(TARGET, LONG, 24)
-    assert autoregressive_decode(TARGET, LONG, SETTINGS).output.token_ids == expected
-    assert speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS).output.token_ids == expected
-
-
-@pytest.mark.parametrize("kind", DECODABLE)
-def test_every_architecture_reads_a_prompt_in_passes_as_in_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also those with a sliding window, which is 6 tokens here: a pass is shorter, the prompt longer."""
-    prompt = [4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7]
-    target, draft = random_model(kind, DECODABLE[kind]), random_model(kind, DECODABLE[kind], noise=0.15)
-    expected = of_transformers(target, prompt, 40)
-    for size in (4, 9):
-        monkeypatch.setattr(cached_model, "CHUNK", size)
-        trace = speculative_decode(target, ModelDrafter(draft), prompt, DecodeSettings(max_new_tokens=40))
-        assert trace.output.token_ids == expected
 
 
 def test_the_logits_after_a_prompt_in_passes_are_those_of_one_pass_up_to_rounding() -> None:
@@ -130,17 +102,9 @@ def test_the_drafts_guesses_along_an_output_can_be_paused_between_two_passes(pas
     assert guesses == DRAFT.model(torch.tensor([[*LONG, *output]])).logits[0, len(LONG) - 1 : -1].argmax(-1).tolist()
 
 
-def test_a_race_can_be_paused_between_two_passes(passes: PassSizes) -> None:
-    steps = PairedRuns(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS).repeat_steps()
-    next(steps)
-    assert passes.sizes == [CHUNK]
-    next(steps)
-    assert passes.sizes == [CHUNK, CHUNK]
-
-
 def test_the_time_between_two_passes_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = chain(range(100), [])
-    monkeypatch.setattr("specviz.decoding.prompt_reading.perf_counter", lambda: next(clock))  # a second at each look
+    monkeypatch.setattr("specviz.decoding.autoregressive.perf_counter", lambda: next(clock))  # a second at each look
     run = AutoregressiveRun(TARGET, LONG, SETTINGS)
     for _ in run.read_prompt():
         next(clock)  # somebody else's second
@@ -161,7 +125,7 @@ def test_a_run_whose_prompt_was_not_read_yet_reads_it_first() -> None:
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gpt_neox"])
 def test_the_budget_counts_the_bytes_that_the_cache_takes(kind: str) -> None:
-    loaded = random_model(kind, DECODABLE[kind])
+    loaded = random_model(kind)
     cache = DynamicCache(config=loaded.model.config)
     loaded.model(torch.tensor([[1, 2, 3, 4, 5]]), past_key_values=cache, use_cache=True)
     taken = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)

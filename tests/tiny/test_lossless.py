@@ -1,75 +1,133 @@
 """Every lossless way to draft and to verify writes the target's own distribution; every lossy one does not.
 
-Chi-squared over the joint distribution of three tokens, see `tests.support.joint`. The drafts are four tokens long, so
-that block verification judges more than the tokens that are counted. The pair was not searched for: the target's seed
-is the one of test_decoding.py, and the draft shares its first layer.
+Chi-squared over the joint distribution of three tokens, see `tests.support.joint`. The drafts are three or four tokens
+long, so that block verification judges more than the tokens that are counted. The pairs were not searched for: a draft
+has the seed of its target and shares its first layer, so that it agrees now and then.
 
-The odds of a false alarm are 1 in 10,000 for each test with new seeds, so about 1 in 1,000 for all of them together;
-with these seeds it is decided for ever. What is lossy fails by far: with odds below 1 in 10⁹.
+The odds of a false alarm are 1 in 10,000 for each cell with new seeds, so about 1 in 70 for the full grid; with these
+seeds it is decided for ever. What is lossy fails by far: with odds below 1 in 10⁹.
 """
 
+from functools import partial
+from typing import Any
+
 import pytest
+import torch
 
-from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter
-from specviz.core.settings import VERIFICATIONS, VerificationMode
-from specviz.decoding import Drafter, HeadDrafter
-from specviz.decoding.drafters.early_exit import EarlyExitDrafter
-from specviz.measure.proof.other_rules import make_other_rule
+from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz.decoding import make_constraint, rules
+from specviz.decoding.constraints import LogitsConstraint
+from specviz.decoding.rules import SamplingTreeRule
+from specviz.measure.proof.other_rules import make_other_rule, rule_of_proof
+from specviz.measure.proof.rule_names import RULES as PROOF_RULES
 from specviz.measure.proof.rule_names import RuleName
-from specviz.models.early_exit import early_exit
-from tests.support.joint import FALSE_ALARM, OddOnly, p_value_of_loop
-from tests.support.tiny_heads import tiny_head
-from tests.support.tiny_models import tiny_model
+from tests.support.joint import FALSE_ALARM, OddAndNew, p_value_of_loop
+from tests.support.tiny_grammar import LANGUAGE, lettered
+from tests.support.ways import DRAFTERS as KINDS
+from tests.support.ways import pair_of
 
-TARGET = tiny_model(seed=1, name="target")
-DRAFT = tiny_model(seed=1, layers=1, name="draft")
 PROMPT = [1, 2, 1, 2, 1]  # so that prompt lookup has something to find
 RUNS = 1000
 CERTAIN = 1e-9
 
-METHODS: dict[str, tuple[Drafter, dict[str, str]]] = {
-    "model": (ModelDrafter(DRAFT), {}),
-    "most probable tokens": (ModelDrafter(DRAFT), {"draft_sampling": "argmax"}),
-    "unsure drafts": (ModelDrafter(DRAFT), {"draft_schedule": "confidence"}),
-    "lookup": (PromptLookupDrafter(), {}),
-    "early exit": (EarlyExitDrafter(early_exit("early-exit:1", 1, TARGET)), {}),
-    "eagle": (HeadDrafter(tiny_head("eagle", TARGET)), {}),
-    "medusa": (HeadDrafter(tiny_head("medusa", TARGET)), {}),
+DRAFTERS: dict[str, dict[str, str]] = {  # and what is special in the settings
+    "model": {},
+    "most probable tokens": {"draft_sampling": "argmax"},
+    "unsure drafts": {"draft_schedule": "confidence"},
+    "growing drafts": {"draft_schedule": "heuristic"},
+    "lookup": {},
+    "early exit": {},
+    "eagle": {},
+    "medusa": {},
+    "early exit of qwen3": {},
 }
+RULES: dict[str, dict[str, object]] = {
+    "token": {},
+    "block": {"verification": "block"},
+    "4,2,1": {"tree": "4,2,1", "draft_length": 3},
+    "dynamic:12": {"tree": "dynamic:12"},
+    "7,2": {"tree": "7,2", "draft_length": 2},
+}
+SAMPLING: dict[str, dict[str, float]] = {
+    "T=1": {"temperature": 1.0},
+    "T=0.7 k=4": {"temperature": 0.7, "top_k": 4},
+    "T=1.3 p=0.8": {"temperature": 1.3, "top_p": 0.8},
+    "T=1.3 k=5 p=0.9": {"temperature": 1.3, "top_k": 5, "top_p": 0.9},
+}
+SMALL = {  # each drafter, each rule and each way to sample, and what was wrong once; the others: only the full grid
+    *(("model", rule, "T=1") for rule in ("token", "block", "4,2,1", "dynamic:12")),
+    ("most probable tokens", "4,2,1", "T=1.3 k=5 p=0.9"),
+    *((drafter, "token", "T=0.7 k=4") for drafter in ("unsure drafts", "lookup", "medusa")),
+    *((drafter, "block", "T=1.3 p=0.8") for drafter in ("growing drafts", "early exit")),
+    *((drafter, "4,2,1", "T=1") for drafter in ("eagle", "early exit of qwen3")),
+}
+CHAINS_ONLY = ("unsure drafts", "growing drafts", "lookup")
+CELLS = [
+    (drafter, rule, sampling)
+    for drafter in DRAFTERS
+    for rule in RULES
+    for sampling in SAMPLING
+    if drafter not in CHAINS_ONLY or "tree" not in RULES[rule]
+]
 
 
-@pytest.mark.parametrize("verification", VERIFICATIONS)
-@pytest.mark.parametrize("method", METHODS)
-def test_a_lossless_method_writes_the_targets_distribution(method: str, verification: VerificationMode) -> None:
-    drafter, how = METHODS[method]
-    settings = DecodeSettings(temperature=1.0, draft_length=4, verification=verification, **how)  # type: ignore[arg-type]
-    assert p_value_of_loop(TARGET, drafter, PROMPT, settings, runs=RUNS) > FALSE_ALARM
+def settings_of(drafter: str = "model", rule: str = "token", sampling: str = "T=1") -> DecodeSettings:
+    return DecodeSettings(**({"draft_length": 4} | DRAFTERS[drafter] | RULES[rule] | SAMPLING[sampling]))  # type: ignore[arg-type]
 
 
-def test_block_verification_is_lossless_after_top_k_and_top_p_too() -> None:
-    settings = DecodeSettings(temperature=1.3, top_k=5, top_p=0.9, draft_length=4, verification="block")
-    assert p_value_of_loop(TARGET, ModelDrafter(DRAFT), PROMPT, settings, runs=RUNS) > FALSE_ALARM
+def in_full(value: object) -> Any:
+    """A parameter that is tried only in the full grid."""
+    return pytest.param(value, marks=pytest.mark.full)
 
 
-LOSSY: list[RuleName] = ["wrong-block", "typical", "ensemble", "no-residual", "lenient", "top-k"]
+def test_the_small_grid_has_every_drafter_and_every_way_to_sample() -> None:
+    assert set(CELLS) >= SMALL
+    assert {drafter for drafter, _, _ in SMALL} == set(DRAFTERS)
+    assert {sampling for _, _, sampling in SMALL} == set(SAMPLING)
 
 
-@pytest.mark.parametrize("name", LOSSY)
-def test_a_lossy_rule_does_not(name: RuleName) -> None:
-    settings = DecodeSettings(temperature=1.0, draft_length=4)
-    found = p_value_of_loop(
-        TARGET,
-        ModelDrafter(DRAFT),
-        PROMPT,
-        settings,
-        runs=RUNS,
-        rule=lambda generator: make_other_rule(name, generator),
-    )
-    assert found < CERTAIN
+@pytest.mark.parametrize("cell", [cell if cell in SMALL else in_full(cell) for cell in CELLS], ids=", ".join)
+def test_sampled_text_is_distributed_as_the_targets(cell: tuple[str, str, str]) -> None:
+    target, drafter = pair_of(cell[0] if cell[0] in KINDS else "model")
+    assert p_value_of_loop(target, drafter, PROMPT, settings_of(*cell), runs=RUNS) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("how", [{"verification": "block"}, {"draft_sampling": "argmax"}], ids=["block", "argmax"])
-def test_under_a_constraint_they_write_what_the_constrained_target_writes(how: dict[str, str]) -> None:
-    settings = DecodeSettings(temperature=1.0, draft_length=4, **how)  # type: ignore[arg-type]
-    found = p_value_of_loop(TARGET, ModelDrafter(DRAFT), PROMPT, settings, runs=RUNS, constraint=OddOnly())
-    assert found > FALSE_ALARM
+@pytest.mark.parametrize("drafter", ["model", in_full("lookup")])
+@pytest.mark.parametrize(
+    "rule", ["token", *(pytest.param(rule, marks=pytest.mark.full) for rule in ("block", "4,2,1"))]
+)
+def test_under_a_constraint_it_is_distributed_as_the_constrained_targets(drafter: str, rule: str) -> None:
+    """A grammar, with drafts that agree and disagree; and a bare rule about ids, which nothing but a mask knows."""
+    if (drafter, rule) == ("lookup", "4,2,1"):
+        pytest.skip("prompt lookup grows no trees")
+    target, draft = lettered(2), lettered(1)
+    pair = PromptLookupDrafter() if drafter == "lookup" else ModelDrafter(draft)
+    constraints: list[LogitsConstraint] = [make_constraint(target, draft, LANGUAGE, PROMPT), OddAndNew()]
+    for constraint in constraints:
+        settings = settings_of(drafter, rule)
+        found = p_value_of_loop(target, pair, PROMPT, settings, runs=RUNS, constraint=constraint)
+        assert found > FALSE_ALARM
+
+
+LOSSY: list[RuleName] = ["no-residual", "wrong-block", "typical", "ensemble", "lenient", "top-k"]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.full if i > 1 else ()) for i, name in enumerate(LOSSY)]
+)
+def test_a_lossy_rule_is_seen(name: RuleName) -> None:
+    rule = partial(make_other_rule, name)
+    assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(), runs=RUNS, rule=rule) < CERTAIN
+
+
+def test_a_tree_rule_that_judges_each_sibling_by_all_of_p_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "residual", lambda p, draft, child: p)
+    assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(rule="7,2"), runs=RUNS) < CERTAIN
+
+
+def test_the_proof_judges_a_tree_with_the_lossless_rule_and_refuses_the_others_in_one_sentence() -> None:
+    generator, settings = torch.Generator(), settings_of(rule="4,2,1")
+    assert isinstance(rule_of_proof("lossless", settings, generator), SamplingTreeRule)
+    for name in (rule.name for rule in PROOF_RULES if rule.name != "lossless"):
+        with pytest.raises(InputError, match=r"^The rules for comparison judge a chain: .*\.$"):
+            rule_of_proof(name, settings, generator)

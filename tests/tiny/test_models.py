@@ -5,31 +5,22 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-import transformers
 
 from specviz import DecodeSettings, InputError, load_model
 from specviz.core.trace import ModelInfo
 from specviz.decoding import autoregressive_decode
-from specviz.models import dtype_choice, memory, read_model
+from specviz.models import loading, memory, read_model
 from specviz.models.catalogue import weights_hash as hash_of
 from specviz.models.loaded_model import LoadedModel
+from specviz.models.pairing import check_pair
 from specviz.models.transformers_models import from_transformers
 from tests.support.tiny_models import tiny_model
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
@@ -84,8 +75,8 @@ def test_a_dtype_chosen_for_verification_says_if_plain_decoding_is_faster_in_the
     folder: Path, monkeypatch: pytest.MonkeyPatch, alone: float, said: str
 ) -> None:
     seconds = {"bfloat16": {1: 0.005, 5: 0.0051}, "float32": {1: alone, 5: 0.007}}
-    monkeypatch.setattr(dtype_choice, "pass_seconds", lambda loaded, *_: seconds[loaded.info.dtype])
-    choice = dtype_choice.measure_dtypes(str(folder), (1, 5))
+    monkeypatch.setattr(loading, "pass_seconds", lambda loaded, *_: seconds[loaded.info.dtype])
+    choice = loading.measure_dtypes(str(folder), (1, 5))
     assert choice.dtype == "bfloat16"
     assert choice.plain.endswith(said)
     assert bool(choice.plain) == bool(said)
@@ -94,9 +85,9 @@ def test_a_dtype_chosen_for_verification_says_if_plain_decoding_is_faster_in_the
 def test_a_dtype_that_does_not_fit_into_memory_is_not_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = tiny_model(seed=1).info.parameters
     monkeypatch.setattr(memory, "available_bytes", lambda: 3 * parameters)
-    monkeypatch.setattr(dtype_choice, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
+    monkeypatch.setattr(loading, "pass_seconds", lambda *_, **__: pytest.fail("measured"))
     assert load_model(str(folder), "auto").info.dtype == "bfloat16"
-    assert "does not fit" in dtype_choice.choose_dtype(str(folder)).reason
+    assert "does not fit" in loading.choose_dtype(str(folder)).reason
     with pytest.raises(InputError, match=r"of memory, but .* are free here"):
         load_model(str(folder))
     monkeypatch.setattr(memory, "available_bytes", lambda: parameters)
@@ -112,11 +103,11 @@ def test_auto_is_the_dtype_with_the_smaller_sum_measured_once(
     times = {faster: {1: 2.0, 5: 3.0}, slower: {1: 1.0, 5: 5.0}}
     measured: list[str] = []
 
-    def pass_seconds(loaded: LoadedModel, lengths: list[int], repeats: int) -> dict[int, float]:
+    def pass_seconds(loaded: LoadedModel, lengths: list[int]) -> dict[int, float]:
         measured.append(loaded.info.dtype)
         return {k: times[loaded.info.dtype][k] for k in lengths}
 
-    monkeypatch.setattr(dtype_choice, "pass_seconds", pass_seconds)
+    monkeypatch.setattr(loading, "pass_seconds", pass_seconds)
     assert load_model(str(folder), "auto").info.dtype == faster
     assert load_model(str(folder), "auto").info.dtype == faster
     assert sorted(measured) == ["bfloat16", "float32"]
@@ -154,77 +145,64 @@ def test_the_message_about_an_unknown_name_lists_the_known_ones(name: str) -> No
     assert "wren-base" in sentence
 
 
-def test_the_message_about_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
-    assert refusal(str(tmp_path)).endswith("is not a model: it has no config.json.")
-    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n.")
-    assert "has no weights in safetensors, the only format that is loaded." in refusal(str(tmp_path))
-
-
-def test_pickled_weights_are_not_read_even_beside_a_safetensors_file(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "other.safetensors")
-    torch.save(tiny_model(seed=1).model.state_dict(), folder / "pytorch_model.bin")
-    assert str(folder) in refusal(str(folder))
-
-
-@pytest.mark.parametrize(
-    "lie",
-    [
+BROKEN: list[
+    tuple[dict[str, object] | tuple[str, bytes | None], str]
+] = [  # entries of config.json, or a file's content
+    (
         {"hidden_size": 32},
-        {"hidden_size": 10**9},
-        {"vocab_size": 9},
-        {"vocab_size": 10**12},
-        {"intermediate_size": 64},
-        {"num_hidden_layers": 3},
-        {"num_hidden_layers": "two"},
-        {"num_attention_heads": 3},
-        {"num_attention_heads": 0},
-        {"max_position_embeddings": "x"},
-        {"pad_token_id": 99},
-        {"eos_token_id": "x"},
-        {"layer_types": ["none", "such"]},
-        {"model_type": "bert"},
-        {"model_type": "nope"},
-        {"model_type": None},
-        {"hidden_act": "nope"},
-        {"dtype": "nope"},
-        {"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": True}},
-    ],
-    ids=str,
-)
-def test_a_config_that_contradicts_the_weights_gets_one_sentence(
-    folder: Path, lie: dict[str, object], capfd: pytest.CaptureFixture[str]
-) -> None:
-    config = folder / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | lie))
-    assert str(folder) in refusal(str(folder))
-    assert capfd.readouterr() == ("", "")
+        "makes lm_head.weight 7 × 32, but its weights have 7 × 16; download it again.",
+    ),
+    ({"hidden_size": 10**9}, "but its weights have"),
+    ({"vocab_size": 9}, "9 × 16, but its weights have 7 × 16"),
+    ({"vocab_size": 10**12}, ""),
+    ({"intermediate_size": 64}, "16 × 64, but its weights have 16 × 32"),
+    ({"num_key_value_heads": 1}, "its config.json makes model.layers.0.self_attn.k_proj.weight 8 × 16"),
+    ({"num_hidden_layers": 3}, "its config.json asks for "),
+    ({"num_hidden_layers": 10**9}, "its config.json asks for 1000000000 layers"),
+    ({"num_hidden_layers": "two"}, ""),
+    ({"num_attention_heads": 0}, ""),
+    ({"max_position_embeddings": "x"}, ""),
+    ({"pad_token_id": 99}, ""),
+    ({"eos_token_id": "x"}, ""),
+    ({"layer_types": ["none", "such"]}, ""),
+    ({"model_type": "bert"}, "is not a causal language model"),
+    ({"model_type": "nope"}, ""),
+    ({"model_type": None}, ""),
+    ({"hidden_act": "nope"}, ""),
+    ({"dtype": "nope"}, ""),
+    ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "is quantized"),
+    (("config.json", None), "is not a model: it has no config.json."),
+    (("config.json", b""), ""),
+    (("config.json", b"null"), ""),
+    (("config.json", b"\xff\x00"), ""),
+    (("config.json", b'{"a":' * 100_000), ""),
+    (("tokenizer.json", b"{}"), ""),
+    (("tokenizer_config.json", b"[]"), ""),
+    (("model.safetensors", None), "has no weights in safetensors, the only format that is loaded."),
+    (("model.safetensors", b"\xff" * 100), "model.safetensors is not a safetensors file."),
+    (("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"), ""),
+]
 
 
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("config.json", b""),
-        ("config.json", b"[]"),
-        ("config.json", b"null"),
-        ("config.json", b"{}"),
-        ("config.json", b"\xff\x00"),
-        ("config.json", b'{"a":' * 100_000),
-        ("tokenizer.json", b""),
-        ("tokenizer.json", b"{}"),
-        ("tokenizer_config.json", b"[]"),
-        ("model.safetensors", b""),
-        ("model.safetensors", b"garbage" * 100),
-        ("model.safetensors", b"\xff" * 1_000),
-        ("model.safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"),
-    ],
-)
-def test_a_broken_file_gets_one_sentence(
-    folder: Path, file: str, content: bytes, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("wrong", "says"), BROKEN, ids=lambda value: str(value)[:60])
+def test_what_is_wrong_with_a_model_is_one_sentence_of_the_check_and_of_loading(
+    folder: Path, wrong: dict[str, object] | tuple[str, bytes | None], says: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / file).write_bytes(content)
-    assert str(folder) in refusal(str(folder))
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")  # never read
+    if isinstance(wrong, dict):
+        config = folder / "config.json"
+        config.write_text(json.dumps(json.loads(config.read_text()) | wrong))
+    elif wrong[1] is None:
+        (folder / wrong[0]).unlink()
+    else:
+        (folder / wrong[0]).write_bytes(wrong[1])
+    sentence = refusal(str(folder))
+    assert str(folder) in sentence
     assert capfd.readouterr() == ("", "")
+    if says:
+        assert says in sentence
+        (problem,) = check_pair(str(folder), None).problems
+        assert says in problem
 
 
 def test_truncated_weights_get_one_sentence(folder: Path) -> None:
@@ -240,13 +218,6 @@ def test_a_folders_own_code_is_never_run(folder: Path) -> None:
     config.write_text(json.dumps(json.loads(config.read_text()) | {"auto_map": code}))
     load_model(str(folder))  # as the Llama it also is
     assert not ran.exists()
-
-
-def test_loading_prints_nothing(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    before = transformers.logging.get_verbosity()
-    load_model(str(saved))
-    assert capfd.readouterr() == ("", "")
-    assert transformers.logging.get_verbosity() == before
 
 
 # Hashes

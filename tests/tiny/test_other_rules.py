@@ -4,6 +4,7 @@ A lossless rule fails a proof with odds of at most 1 %; the seeds here were not 
 """
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -11,16 +12,13 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import Draft, ModelDrafter, speculative_decode
-from specviz.decoding.rules import make_rule
-from specviz.decoding.verification import GreedyRule, SamplingRule
-from specviz.measure.proof.draws import Draws, draw_batches
-from specviz.measure.proof.findings import LIMIT, Finding, finding
+from specviz.decoding.verification import SamplingRule
+from specviz.measure.proof.draws import Draws, draw_batches, place_of
+from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
 from specviz.measure.proof.other_rules import InTopK, Lenient, MatchRule, NoResidual, make_other_rule
-from specviz.measure.proof.places import place_of
-from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
+from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 from specviz.measure.proof.rule_names import RULES, Position, RuleName
-from specviz.measure.proof.statistics import looks
 from tests.support.tiny_models import tiny_model
 
 PROMPT = [1, 5, 2, 2, 6, 0, 3]
@@ -29,11 +27,9 @@ SAMPLING = DecodeSettings(temperature=1.0, draft_length=2)
 DRAWS = 1000
 
 
-def drawn(
-    rule: RuleName, position: Position, draws: int = DRAWS, settings: DecodeSettings = SAMPLING
-) -> list[DrawBatch]:
+def drawn(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLING) -> list[DrawBatch]:
     source = Draws(TARGET, DRAFT, PROMPT, settings, rule, position)
-    return [batch for batch in draw_batches(source, 7, draws // BATCHES, range(BATCHES)) if batch]
+    return [batch for batch in draw_batches(source, 7, DRAWS // BATCHES, range(BATCHES)) if batch]
 
 
 def found(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLING) -> Finding:
@@ -43,8 +39,13 @@ def found(rule: RuleName, position: Position, settings: DecodeSettings = SAMPLIN
 # ---- the proof tells right from wrong
 
 
-@pytest.mark.parametrize("position", ["first", "second", "third", "after"])
-@pytest.mark.parametrize("rule", ["lossless", "match", "block"])
+SMALL = [("lossless", "third"), ("lossless", "after"), ("match", "second"), ("block", "first")]
+LOSSLESS = [*product(("lossless", "match", "block"), ("first", "second", "third", "after"))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "position"), [pytest.param(*cell, marks=() if cell in SMALL else pytest.mark.full) for cell in LOSSLESS]
+)
 def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Position) -> None:
     assert found(rule, position).state == "passes"
 
@@ -75,17 +76,12 @@ def test_one_wrong_rare_token_passes_the_bins_and_fails_inside_them() -> None:
     assert judged.failed_by == "places"
 
 
-def test_the_real_rule_passes_both_tests_where_many_tokens_are_rare() -> None:
-    batches = [batch for batch in draw_batches(_wide("lossless"), 7, DRAWS // BATCHES, range(BATCHES)) if batch]
-    assert finding(batches).state == "passes"
-    assert 0.1 < batches[0].expected[-1] / batches[0].draws < 0.9
-
-
 def _wide(rule: RuleName) -> Draws:
     """More tokens than bins, so that "any other" is large."""
     return Draws(tiny_model(1, vocabulary=200), tiny_model(2, vocabulary=200), PROMPT, SAMPLING, rule, "first")
 
 
+@pytest.mark.full
 def test_the_proof_holds_under_other_settings_too() -> None:
     warped = DecodeSettings(temperature=0.7, top_k=6, top_p=0.9, draft_length=3)
     assert found("lossless", "second", warped).state == "passes"
@@ -97,23 +93,16 @@ def test_the_proof_holds_under_other_settings_too() -> None:
 # ---- what the proof shares is all it shares
 
 
-@pytest.mark.parametrize("length", [1, 4])
-def test_remembered_passes_write_the_same_ids_as_whole_runs(length: int) -> None:
+def test_remembered_passes_write_the_same_ids_as_whole_runs() -> None:
     """The same seeds through `SpeculativeRun`, with fresh models and caches each time, and through remembered ones."""
-    settings = DecodeSettings(temperature=1.0, draft_length=length)
-    source = Draws(TARGET, DRAFT, PROMPT, settings, "lossless", "third")
-    for seed in range(100):
+    source = Draws(TARGET, DRAFT, PROMPT, replace(SAMPLING, draft_length=4), "lossless", "third")
+    how = DecodeSettings(max_new_tokens=4, temperature=1.0, draft_length=4, stop_at_eos=False)
+    for seed in range(40):
         source._generator.manual_seed(seed)
         ours, _ = source.try_one()
-        whole = speculative_decode(
-            TARGET, ModelDrafter(DRAFT), PROMPT, _with_seed(length, seed), record=False
-        ).output.token_ids
         assert ours is not None
-        assert [*ours.history[len(PROMPT) :], ours.token_id] == whole[:3]
-
-
-def _with_seed(length: int, seed: int) -> DecodeSettings:
-    return DecodeSettings(max_new_tokens=4, temperature=1.0, draft_length=length, seed=seed, stop_at_eos=False)
+        whole = speculative_decode(TARGET, ModelDrafter(DRAFT), PROMPT, replace(how, seed=seed), record=False)
+        assert [*ours.history[len(PROMPT) :], ours.token_id] == whole.output.token_ids[:3]
 
 
 def test_remembered_logits_are_the_models_own_and_each_pass_is_made_once() -> None:
@@ -151,27 +140,20 @@ def test_a_batch_depends_only_on_its_number_and_the_seed() -> None:
     assert other[0].speculative != whole[0].speculative
 
 
-def test_counts_and_expected_counts_have_the_same_sum() -> None:
-    (batch,) = (
-        batch for batch in draw_batches(Draws(TARGET, DRAFT, PROMPT, SAMPLING, "match", "after"), 1, 60, [0]) if batch
-    )
-    assert sum(batch.speculative) == sum(batch.plain) == batch.draws == 60
-    assert sum(batch.expected) == pytest.approx(60)
-    assert batch.tries > 60  # not every run has a rejection
-    assert batch.tokens[-1] == "any other"
-    assert len(batch.tokens) == len(batch.speculative) == len(batch.plain) == len(batch.expected)
-
-
 # ---- acceptance
 
 
 def test_acceptance_is_the_sum_of_minima_and_of_products() -> None:
-    """4,000 runs each, counted against the exact sums within four standard errors (0.032)."""
-    real, match = drawn("lossless", "first", 4000), drawn("match", "first", 4000)
+    """1,000 runs each, counted against the exact sums within four standard errors (0.064)."""
+    real, match = drawn("lossless", "first"), drawn("match", "first")
+    (batch, *_) = match
+    assert sum(batch.speculative) == sum(batch.plain) == sum(batch.plain_places) == batch.draws
+    assert sum(batch.expected) == pytest.approx(batch.draws)
+    assert len(batch.tokens) == len(batch.speculative) == len(batch.plain) == len(batch.expected)
     for batches, exact in [(real, real[0].sum_of_minima), (match, match[0].sum_of_products)]:
         assert exact is not None
         proposed = sum(batch.proposed for batch in batches)
-        assert sum(batch.accepted for batch in batches) / proposed == pytest.approx(exact, abs=0.032)
+        assert sum(batch.accepted for batch in batches) / proposed == pytest.approx(exact, abs=0.064)
     assert real[0].sum_of_products < real[0].sum_of_minima  # type: ignore[operator]
 
 
@@ -200,11 +182,6 @@ def test_the_place_of_a_token_by_hand() -> None:
     assert place_of(p, 3, 0.5) == pytest.approx(0.8)
     assert place_of(p, 2, 1.0) == pytest.approx(1.0)
     assert place_of(p, 4, 0.3) == pytest.approx(1.0)  # impossible: at the end
-
-
-def test_a_place_is_counted_for_each_draw_and_changes_no_draw() -> None:
-    (batch,) = (b for b in draw_batches(Draws(TARGET, DRAFT, PROMPT, SAMPLING, "match", "second"), 1, 60, [0]) if b)
-    assert sum(batch.speculative_places) == sum(batch.plain_places) == 60
 
 
 # ---- each rule by hand
@@ -247,13 +224,6 @@ def test_a_guess_outside_the_top_k_is_replaced() -> None:
     flat[0, 19], flat[0, 0] = 0.0, 0.1
     verification = InTopK(torch.Generator().manual_seed(0)).verify(Draft([19], torch.full((1, 20), 0.05)), flat)
     assert verification.accepted == 0
-
-
-def test_runs_never_take_any_of_these_rules() -> None:
-    generator = torch.Generator()
-    assert type(make_rule(SAMPLING, generator)) is SamplingRule
-    assert type(make_rule(DecodeSettings(), generator)) is GreedyRule
-    assert type(make_other_rule("lossless", generator)) is SamplingRule
 
 
 def test_bad_requests_get_a_sentence() -> None:

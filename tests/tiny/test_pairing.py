@@ -14,12 +14,11 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz import InputError, load_model
 from specviz.models import configuration, devices, memory, pairing
-from specviz.models.inspection import inspect_model
-from specviz.models.pairing import PairReport, check_pair
+from specviz.models.pairing import PairReport, check_pair, first_difference, same_tokens
 from specviz.models.pairs import known_models
-from specviz.models.vocabularies import first_difference, same_tokens
-from tests.support.tiny_models import tiny_model, word_tokenizer
-from tests.tiny.test_architectures import DECODABLE, GPT2, LLAMA, REFUSED, SMALL
+from specviz.models.read_model import inspect_model
+from tests.support.architectures import DECODABLE, GPT2, REFUSED, SMALL
+from tests.support.tiny_models import tiny_model, tokenizer_of, word_tokenizer
 
 SEVENTY_B = {
     "hidden_size": 8192,
@@ -105,22 +104,11 @@ def test_a_model_that_is_not_a_causal_language_model_is_refused(
     assert "such as GPT-2" in sentence
 
 
-def test_a_quantized_model_is_refused(folder: Path) -> None:
-    name = change(folder, quantization_config={"quant_method": "gptq", "bits": 4})
-    assert "is quantized" in only_problem(check_pair(name, None))
-
-
 # Tokenizers
 
 
 def other_words(folder: Path, words: dict[str, int]) -> str:
-    tokenizer = word_tokenizer(7)
-    backend = json.loads(tokenizer.backend_tokenizer.to_str())
-    backend["model"]["vocab"] = words
-    made = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=type(tokenizer.backend_tokenizer).from_str(json.dumps(backend))
-    )
-    made.save_pretrained(folder)
+    tokenizer_of(words).save_pretrained(folder)
     return str(folder)
 
 
@@ -154,21 +142,6 @@ def test_a_missing_token_and_one_too_many_are_differences(theirs: dict[str, int]
     assert same_tokens(tokenizer(WORDS), tokenizer(theirs)) == (difference is None)
 
 
-def test_padding_of_an_embedding_is_explained(tmp_path: Path) -> None:
-    target = model_of("gpt2", GPT2 | {"vocab_size": 16}, tmp_path / "target")
-    draft = model_of("gpt2", GPT2, tmp_path / "draft")
-    report = check_pair(target, draft)
-    assert (report.ok, report.tokens) == (True, "padded")
-    assert "the same 11 tokens. The embeddings have 16 rows (target) and 11 (draft)" in report.notes[0]
-
-
-def test_two_models_with_the_same_tokens_may_have_other_architectures(tmp_path: Path) -> None:
-    """A Llama may draft for a GPT-2 whose tokens mean the same: it is the tokenizer that counts."""
-    target = model_of("gpt2", GPT2, tmp_path / "target")
-    assert check_pair(target, model_of("llama", LLAMA, tmp_path / "draft")).tokens == "same"
-    assert check_pair(target, "wren-nano").tokens == "different"
-
-
 # Memory
 
 
@@ -197,27 +170,26 @@ def test_memory_is_counted_in_the_dtype_asked_for(
     assert check_pair(str(saved), str(saved), dtype, dtype, reclaimable=parameters).ok  # what leaves makes room
 
 
-def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("version", [2, 1])
+def test_a_containers_limit_counts(version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    none, limit, used, inactive = {
+        2: ("max", "memory.max", "memory.current", "inactive_file"),
+        1: (
+            "9223372036854771712",
+            "memory/memory.limit_in_bytes",
+            "memory/memory.usage_in_bytes",
+            "total_inactive_file",
+        ),
+    }[version]
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
     monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
     assert memory.available_bytes() == 10**9
-    (tmp_path / "memory.max").write_text("max\n")
-    (tmp_path / "memory.current").write_text("60000\n")
-    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 10000\nactive_file 7\n")
-    assert memory.available_bytes() == 10**9
-    (tmp_path / "memory.max").write_text("100000\n")
-    assert memory.available_bytes() == 50_000
-
-
-def test_a_containers_limit_counts_in_version_1_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=10**9))
     (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("9223372036854771712\n")  # no limit
-    (tmp_path / "memory" / "memory.usage_in_bytes").write_text("60000\n")
-    (tmp_path / "memory" / "memory.stat").write_text("cache 1\ninactive_file 5\ntotal_inactive_file 10000\n\n")
+    (tmp_path / limit).write_text(f"{none}\n")
+    (tmp_path / used).write_text("60000\n")
+    (tmp_path / used).with_name("memory.stat").write_text(f"anon 1\n{inactive} 10000\nactive_file 7\n\n")
     assert memory.available_bytes() == 10**9
-    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("100000\n")
+    (tmp_path / limit).write_text("100000\n")
     assert memory.available_bytes() == 50_000
 
 
@@ -248,31 +220,6 @@ def test_a_model_without_a_limit_has_none(tmp_path: Path) -> None:
 # Configurations that lie
 
 
-@pytest.mark.parametrize(
-    ("lie", "says"),
-    [
-        (
-            {"hidden_size": 32},
-            "its config.json makes lm_head.weight 7 × 32, but its weights have 7 × 16; download it again.",
-        ),
-        ({"vocab_size": 9}, "9 × 16, but its weights have 7 × 16"),
-        ({"intermediate_size": 64}, "16 × 64, but its weights have 16 × 32"),
-        ({"num_hidden_layers": 3}, "its config.json asks for "),
-        ({"num_hidden_layers": 10**9}, "its config.json asks for 1000000000 layers"),
-        ({"hidden_size": 10**9}, "but its weights have"),
-        ({"num_key_value_heads": 1}, "its config.json makes model.layers.0.self_attn.k_proj.weight 8 × 16"),
-    ],
-    ids=str,
-)
-def test_a_config_with_wrong_sizes_is_noticed_from_the_headers(folder: Path, lie: dict[str, object], says: str) -> None:
-    name = change(folder, **lie)
-    sentence = only_problem(check_pair(name, None))
-    assert says in sentence
-    assert sentence.startswith(name)
-    with pytest.raises(InputError):
-        load_model(name)
-
-
 def write_weights(weights: dict[str, torch.Tensor], file: Path) -> None:
     """A safetensors file, by hand."""
     header, content = {}, b""
@@ -300,20 +247,6 @@ def test_a_checkpoint_without_the_prefix_or_a_tied_copy_is_accepted(tmp_path: Pa
     assert inspect_model(name).parameters == sum(
         value.numel() for key, value in weights.items() if key != "h.0.attn.bias"
     )
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"garbage" * 9])
-def test_weights_with_a_broken_header_are_refused(folder: Path, content: bytes) -> None:
-    (folder / "model.safetensors").write_bytes(content)
-    assert only_problem(check_pair(str(folder), None)).endswith("model.safetensors is not a safetensors file.")
-
-
-def test_a_folder_full_of_pickles_is_refused_and_not_read(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    for name in ("pytorch_model.bin", "model.pt", "weights.pkl"):
-        (folder / name).write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")
-    sentence = only_problem(check_pair(str(folder), None))
-    assert sentence == f"{folder} has no weights in safetensors, the only format that is loaded."
 
 
 def test_each_wrong_model_gets_its_own_sentence(tmp_path: Path) -> None:

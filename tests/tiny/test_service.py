@@ -15,22 +15,22 @@ from typing import Any
 
 import pytest
 
+from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
 from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.service import EngineService, JobView, Limits, driver, room
-from specviz.service.addresses import normal_address
-from specviz.service.driver import BROKEN
+from specviz.service import EngineService, JobView, Limits, fleet
 from specviz.service.engine import Inbox
-from specviz.service.fair_queue import FairQueue
-from specviz.service.job import UNEXPECTED, Job, Slot, advance
+from specviz.service.fleet import BROKEN, Restarts
+from specviz.service.job import UNEXPECTED, Items, Job, RunResult, Slot, advance
 from specviz.service.protocol import (
+    Alive,
     Calibrate,
-    CellSwept,
-    Comparing,
+    CostsResult,
     Finished,
+    Item,
     Loading,
     Progress,
     Race,
@@ -42,9 +42,9 @@ from specviz.service.protocol import (
     parse_command,
     parse_event,
 )
-from specviz.service.restarts import Restarts
-from specviz.service.results import CostsResult, RaceResult, RunResult, SweepResult
-from specviz.service.service import RESTARTING
+from specviz.service.schedule import Schedule, that_had_its_turn
+from specviz.service.service import RESTARTING, admit
+from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
 
 FAKE = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_engine.py"))
@@ -157,30 +157,23 @@ def test_a_refusal_is_the_jobs_message(start: Start) -> None:
     until_state(service, run(service, "ada", "rounds 1"), "done")
 
 
-def test_a_model_that_does_not_ship_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = start()
-    request = RunRequest("rounds 1", target="/etc")
-    view = service.view(submit(service, "ada", request))
-    assert view.state == "failed"
-    assert view.message.startswith("There is no model named '/etc' here: use wren-base")
-    assert view.message.endswith("or one from the catalogue.")
+def test_a_model_that_does_not_ship_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Run(1, RunRequest("rounds 1", target="/etc"))
+    with pytest.raises(InputError, match=r"^There is no model named '/etc' here: use wren-base.*from the catalogue\.$"):
+        admit(folder)
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    assert service.view(submit(service, "ada", request)).state == "failed"
+    with pytest.raises(InputError):
+        admit(folder)
     monkeypatch.setenv("SPECVIZ_MODELS", "folders")
-    until_state(service, submit(service, "ada", request), "done")
+    admit(folder)
 
 
-@pytest.mark.parametrize("name", ["EleutherAI/pythia-70m", "wren-mini"])
-def test_bundled_and_catalogued_models_are_open_to_all(start: Start, name: str) -> None:
-    service = start()
-    until_state(service, submit(service, "ada", RunRequest("rounds 1", target=name)), "done")
-
-
-@pytest.mark.parametrize("name", ["eleutherai/pythia-70m", "EleutherAI/pythia-1b", "meta-llama/Llama-2-70b", "."])
-def test_whatever_a_link_says_other_hub_models_are_not(start: Start, name: str) -> None:
-    service = start()
-    job = submit(service, "ada", RunRequest("rounds 1", draft=name))
-    assert "There is no model named" in service.view(job).message
+def test_whatever_a_link_says_only_bundled_and_catalogued_models_are_open_to_all() -> None:
+    for name in ("EleutherAI/pythia-70m", "wren-mini"):
+        admit(Run(1, RunRequest("rounds 1", target=name)))
+    for name in ("eleutherai/pythia-70m", "EleutherAI/pythia-1b", "meta-llama/Llama-2-70b", "."):
+        with pytest.raises(InputError, match="There is no model named"):
+            admit(Run(1, RunRequest("rounds 1", draft=name)))
 
 
 @pytest.mark.parametrize(
@@ -289,13 +282,17 @@ def test_a_run_replaced_by_a_newer_one_is_lost(start: Start) -> None:
     until_state(service, new, "done")
 
 
-def make_job(number: int, session: str, slot: Slot = "run", address: str = "") -> Job:
-    return Job(session, slot, JobView(number), Run(number, RunRequest("wait")), address=address)
+def make_job(number: int, session: str) -> Job:
+    return Job(session, "run", JobView(number), Run(number, RunRequest("wait")))
+
+
+def make_long(number: int, session: str, slot: Slot, address: str = "") -> Job:
+    return Job(session, slot, JobView(number), Calibrate(number, RunRequest("wait")), address=address)
 
 
 def test_queue_puts_watched_runs_before_background_work() -> None:
-    queue = FairQueue()
-    background, first, second = make_job(1, "ada", "costs"), make_job(2, "ada"), make_job(3, "bob")
+    queue = Schedule(Limits())
+    background, first, second = make_long(1, "ada", "costs"), make_job(2, "ada"), make_job(3, "bob")
     for job in (background, first, second):
         queue.put(job)
     assert queue.jobs() == [first, second, background]
@@ -304,23 +301,26 @@ def test_queue_puts_watched_runs_before_background_work() -> None:
 
 
 def test_an_addresss_tabs_share_its_turns() -> None:
-    queue = FairQueue()
-    tabs = [make_job(number, f"tab {number}", "sweep", "203.0.113.7") for number in (1, 2, 3)]
-    again, other = make_job(4, "tab 1", "proof", "203.0.113.7"), make_job(5, "bob", "sweep", "198.51.100.1")
-    unknown = make_job(6, "cleo", "sweep")
+    queue = Schedule(Limits())
+    tabs = [make_long(number, f"tab {number}", "sweep", "203.0.113.7") for number in (1, 2, 3)]
+    again, other = make_long(4, "tab 1", "proof", "203.0.113.7"), make_long(5, "bob", "sweep", "198.51.100.1")
+    unknown = make_long(6, "cleo", "sweep")
     for job in (*tabs, again, other, unknown):
         queue.put(job)
     assert [queue.take() for _ in range(6)] == [tabs[0], other, unknown, tabs[1], tabs[2], again]
 
 
 def test_a_sessions_second_job_waits_for_the_others_first_ones() -> None:
-    queue = FairQueue()
-    sweep, costs = make_job(1, "ada", "sweep"), make_job(2, "ada", "costs")
-    proof, third, newer = make_job(3, "ada", "proof"), make_job(4, "bob", "sweep"), make_job(5, "ada", "costs")
+    queue = Schedule(Limits())
+    sweep, costs = make_long(1, "ada", "sweep"), make_long(2, "ada", "costs")
+    proof, third, newer = make_long(3, "ada", "proof"), make_long(4, "bob", "sweep"), make_long(5, "ada", "costs")
     for job in (sweep, costs, proof, third):
         queue.put(job)
     queue.put(newer, instead_of=costs)
     assert [queue.take() for _ in range(4)] == [sweep, third, newer, proof]
+
+
+engine = Schedule(Limits())
 
 
 def test_an_engine_has_watched_jobs_of_one_pair_and_long_ones_together_where_all_models_are_bundled() -> None:
@@ -329,20 +329,20 @@ def test_an_engine_has_watched_jobs_of_one_pair_and_long_ones_together_where_all
     long_prompt = Job("cleo", "run", JobView(3), Run(3, RunRequest("x" * 8_000)))
     hub = Job("cleo", "run", JobView(3), Run(3, RunRequest("wait", draft="EleutherAI/pythia-70m")))
     race = make_race(4)
-    assert room.fits_beside(hub, [], 32)
-    assert room.fits_beside(two, [one], 32)
-    assert not room.fits_beside(two, [one], 1)
+    assert engine.fits_beside(hub, [])
+    assert engine.fits_beside(two, [one])
+    assert not Schedule(Limits(runs_at_once=1)).fits_beside(two, [one])
     for job in (other_pair, long_prompt, hub):
-        assert not room.fits_beside(job, [one], 32)
-        assert not room.fits_beside(one, [job], 32)
-    assert room.fits_beside(race, [one, two], 32)
+        assert not engine.fits_beside(job, [one])
+        assert not engine.fits_beside(one, [job])
+    assert engine.fits_beside(race, [one, two])
     for job in (one, other_pair, make_race(5)):
-        assert room.fits_beside(job, [race], 32)
-    assert room.fits_beside(race, [race] * 3, 32)
-    assert not room.fits_beside(race, [race] * 4, 32), "each holds memory"
+        assert engine.fits_beside(job, [race])
+    assert engine.fits_beside(race, [race] * 3)
+    assert not engine.fits_beside(race, [race] * 4), "each holds memory"
     for job in (long_prompt, hub, replaced_models(race)):
-        assert not room.fits_beside(job, [race], 32)
-        assert not room.fits_beside(race, [job], 32)
+        assert not engine.fits_beside(job, [race])
+        assert not engine.fits_beside(race, [job])
 
 
 def make_race(number: int, **view: Any) -> Job:
@@ -358,23 +358,23 @@ def replaced_models(race: Job) -> Job:
 def test_long_work_gives_way_to_a_watched_job_that_does_not_fit_beside_it() -> None:
     race, watched, hub = make_race(1), make_job(2, "ada"), replaced_models(make_race(3))
     hub_run = Job("bob", "run", JobView(4), Run(4, RunRequest("wait", draft="EleutherAI/pythia-70m")))
-    assert room.that_give_way(hub_run, [race], 32) == [race]
-    assert room.that_give_way(watched, [hub], 32) == [hub]
-    assert room.that_give_way(hub_run, [race, watched], 32) == [], "it waits for the other visitor's run anyway"
+    assert engine.that_give_way(hub_run, [race]) == [race]
+    assert engine.that_give_way(watched, [hub]) == [hub]
+    assert engine.that_give_way(hub_run, [race, watched]) == [], "it waits for the other visitor's run anyway"
 
 
 def test_a_run_that_waits_for_a_download_makes_way_for_runs_that_need_none() -> None:
     watched, other_hub = make_job(1, "ada"), replaced_models(make_job(2, "cleo"))
     download = Job("bob", "run", JobView(4), Run(4, RunRequest("wait", draft="EleutherAI/pythia-70m")))
-    assert room.that_give_way(watched, [download], 32) == [], "it loads a model: that cannot be interrupted"
+    assert engine.that_give_way(watched, [download]) == [], "it loads a model: that cannot be interrupted"
     download.view = advance(download.view, Loading(4, "EleutherAI/pythia-70m", 10, 100))
-    assert room.that_give_way(watched, [download], 32) == [download]
-    assert room.that_give_way(other_hub, [download], 32) == [], "two downloads would take turns without end"
+    assert engine.that_give_way(watched, [download]) == [download]
+    assert engine.that_give_way(other_hub, [download]) == [], "two downloads would take turns without end"
     download.wanted = "give way"
-    assert room.that_give_way(watched, [download], 32) == [], "once is enough"
+    assert engine.that_give_way(watched, [download]) == [], "once is enough"
     download.wanted = "end"
     download.view = advance(download.view, Loading(4, "EleutherAI/pythia-70m", 100, 100))
-    assert room.that_give_way(watched, [download], 32) == [], "it is complete"
+    assert engine.that_give_way(watched, [download]) == [], "it is complete"
 
 
 def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_again() -> None:
@@ -384,7 +384,7 @@ def test_a_job_that_gave_way_first_finds_something_more_before_it_gives_way_agai
     race.wait_again()
     for repeat, gives_way in [(0, False), (3, False), (4, True)]:
         race.view = advance(race.view, Progress(1, "timing", 8, repeat=repeat))
-        assert (room.that_give_way(watched, [race], 32) == [race]) is gives_way
+        assert (engine.that_give_way(watched, [race]) == [race]) is gives_way
 
 
 def test_one_long_job_at_a_time_ends_its_turn_and_only_after_it_found_something() -> None:
@@ -392,13 +392,13 @@ def test_one_long_job_at_a_time_ends_its_turn_and_only_after_it_found_something(
     running = [stuck, late, early]
     for job, taken_at in ((stuck, 0.0), (early, 1.0), (late, 2.0)):
         job.taken_at = taken_at
-    assert room.that_had_its_turn(running, 5.0) is None
+    assert that_had_its_turn(running, 5.0) is None
     for job in (early, late):
         job.view = advance(job.view, Progress(job.id, "timing", 8, repeat=1))
-    assert room.that_had_its_turn(running, 0.5) is None
-    assert room.that_had_its_turn(running, 5.0) is early
+    assert that_had_its_turn(running, 0.5) is None
+    assert that_had_its_turn(running, 5.0) is early
     early.wanted = "take turns"
-    assert room.that_had_its_turn(running, 5.0) is None, "it is about to end"
+    assert that_had_its_turn(running, 5.0) is None, "it is about to end"
 
 
 def sweep_of(number: int) -> Sweep:
@@ -415,7 +415,7 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
     ends = []
     for job in (first, second):
         view = until_state(service, job, "done")
-        assert isinstance(view.result, SweepResult)
+        assert isinstance(view.result, Items)
         assert view.result.items == ("cell 1", "cell 2", "cell 3")
         ends.append(view.progress and view.progress.done)
     assert ends == [3, 3]
@@ -423,7 +423,7 @@ def test_background_jobs_take_turns_and_lose_nothing(start: Start) -> None:
 
 def test_a_job_that_gave_way_goes_on_after_what_it_has() -> None:
     race = Race(1, RunRequest("", settings=RunRequest("").settings), [RacePrompt("a", "w"), RacePrompt("b", "w")])
-    job = Job("ada", "race", JobView(1, result=RaceResult(("lap",))), race)
+    job = Job("ada", "race", JobView(1, result=Items("race", ("lap",))), race)
     job.wait_again()
     assert job.command == replace(race, done=1)
     assert (job.view.state, job.view.items) == ("waiting", 1)
@@ -436,17 +436,17 @@ def test_a_tasks_items_add_up() -> None:
     view = advance(JobView(1), Progress(1, "measuring", 3, prompt="story-1"))
     assert (view.state, view.items, view.result) == ("running", 0, None)
     for item in ("a", "b"):
-        view = advance(view, CellSwept(1, item))
-    assert view.result == SweepResult(("a", "b"))
+        view = advance(view, Item(1, "sweep", item))
+    assert view.result == Items("sweep", ("a", "b"))
     assert view.progress == Progress(1, "measuring", 3, done=2, prompt="story-1")
-    view = advance(view, Comparing(1, 5))
+    view = advance(view, Alive(1))
     assert (view.state, view.items) == ("running", 2), "the target alone writes on the way"
     assert advance(view, Finished(1)).state == "done"
 
 
 def test_items_survive_the_pipe() -> None:
     for item in ("One sentence.", a_row(draft_dtype=None)):
-        event = CellSwept(7, item)
+        event = Item(7, "sweep", item)
         assert parse_event(dump_event(event)) == event
 
 
@@ -514,7 +514,7 @@ def test_an_engine_that_does_not_stop_is_replaced(start: Start) -> None:
     service.cancel("ada", "run")
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service.engine_pids != first
-    assert not service._fleet.drivers[0]._restarts._deaths  # its end says nothing of the next one
+    assert not service._fleet.restarts._deaths  # its end says nothing of the next one
 
 
 def test_an_engine_that_falls_silent_is_replaced(start: Start) -> None:
@@ -579,9 +579,10 @@ def test_an_engine_that_dies_is_restarted_and_the_visitor_sees_why(start: Start)
     service = start()
     until_state(service, run(service, "cleo", "rounds 1"), "done")
     first = service.engine_pids
-    fatal, waiting = run(service, "ada", "die"), run(service, "bob", "rounds 1")
-    until_state(service, waiting, "done")
-    assert not service.view(fatal).finished, "it is tried once more, after the others"
+    fatal, other = run(service, "ada", "die"), run(service, "bob", "hold")
+    until(service, lambda: service.view(other).rounds == 1)
+    assert service.view(fatal).state == "waiting", "it is tried once more, after the others"
+    service.cancel("bob", "run")
     view = until_state(service, fatal, "failed")
     assert view.message == "The engine stopped twice while decoding this and was restarted; run again."
     assert view.rounds == 1  # what the visitor had stays
@@ -608,7 +609,7 @@ def test_an_engine_that_keeps_dying_is_left_alone_until_asked_later(start: Start
     assert view.message.startswith("The engine keeps stopping")
     assert (service.state, service.engine_pids) == ("resting", [])
     assert service.view(run(service, "ada", "rounds 1")).message == view.message
-    service._fleet.drivers[0]._restarts._rest_until = 0.0  # long ago
+    service._fleet.restarts._rest_until = 0.0  # long ago
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service.state == "ready"
 
@@ -668,7 +669,7 @@ def test_the_reader_goes_on_after_an_error_in_itself(
     service = start()
     until_state(service, run(service, "ada", "rounds 1"), "done")
     first = service.engine_pids
-    raises_once(monkeypatch, driver, name)
+    raises_once(monkeypatch, fleet, name)
     view = until_state(service, run(service, "ada", "rounds 1"), "failed")
     assert view.message == BROKEN
     until_state(service, run(service, "bob", "rounds 1"), "done")
@@ -680,7 +681,7 @@ def test_an_engine_that_can_no_longer_be_heard_is_replaced(
     start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Found: the reader's thread ended with its error, and everyone waited for an engine that nobody read."""
-    raises_once(monkeypatch, driver.EngineDriver, "_on_line")
+    raises_once(monkeypatch, fleet.EngineDriver, "_on_line")
     service = start()
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert "injected" in caplog.text
@@ -733,7 +734,7 @@ def test_a_driver_that_fails_at_every_step_gives_up_and_the_visitor_sees_why(
     def broken(self: object, now: float) -> None:
         raise RuntimeError("injected")
 
-    monkeypatch.setattr(driver.EngineDriver, "_find_step", broken)
+    monkeypatch.setattr(fleet.EngineDriver, "_find_step", broken)
     service = start(pause=0.01)
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
 
@@ -748,7 +749,7 @@ from specviz.service import EngineService
 service = EngineService({FAKE!r})
 service.start()
 with service._changed:
-    service._changed.wait_for(lambda: service._fleet.drivers[0]._ready, {PATIENCE})
+    service._changed.wait_for(lambda: service._fleet.drivers[0].ready, {PATIENCE})
 print("ready", flush=True)
 sys.stdin.read()
 """
@@ -772,11 +773,11 @@ sys.stdin.read()
     [
         ("specviz.service", {"torch", "transformers", "streamlit"}),
         (
-            "specviz.service, specviz.core.metrics, specviz.ui.watch.page, specviz.models.catalogue",
+            "specviz.service, specviz.core.metrics, specviz.ui.watch.watch_page, specviz.models.catalogue",
             {"torch", "transformers", "pandas"},
         ),
         ("specviz, specviz.core.trace, specviz.core.metrics", {"pandas", "torch"}),
-        ("specviz.service.dispatch, specviz.measure.sweep.measure, specviz.measure.race", {"pandas", "streamlit"}),
+        ("specviz.service.handlers, specviz.measure.sweep.measure, specviz.measure.race", {"pandas", "streamlit"}),
     ],
 )
 def test_what_each_process_does_not_import(imports: str, absent: set[str]) -> None:

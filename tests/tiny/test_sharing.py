@@ -9,10 +9,10 @@ import pytest
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.service import EngineService, JobView, Limits
-from specviz.service.protocol import Calibrate, Run, Sweep
-from specviz.service.results import CostsResult, RunResult
+from specviz.service.job import RunResult
+from specviz.service.protocol import Calibrate, CostsResult, Run, Sweep
 from specviz.service.run_store import RunStore
-from specviz.service.sharing import sharing_key
+from specviz.service.service import sharing_key
 from tests.tiny.test_service import FAKE, has_begun, measure_costs, run, submit, sweep_of, until, until_state
 
 PATIENCE = 30.0
@@ -132,7 +132,7 @@ def test_what_is_asked_for_is_settings_prompt_models_and_number_format() -> None
 
 def test_new_weights_make_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
     before = sharing_key(Run(1, REQUEST))
-    monkeypatch.setattr("specviz.service.sharing.weights_hash", lambda folder: "other")
+    monkeypatch.setattr("specviz.service.service.weights_hash", lambda folder: "other")
     assert sharing_key(Run(1, REQUEST)) != before
 
 

@@ -15,13 +15,11 @@ from specviz.core import ray_address
 from specviz.core.ray_address import parse_ray_address
 from specviz.measure.sweep import ray_nodes
 from specviz.measure.sweep.measure import Models
-from specviz.measure.sweep.nodes import Answer, Gone, Loaded, Measured, Refused
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
-from specviz.measure.sweep.ray_nodes import RayNodes, named_nodes
-from specviz.measure.sweep.spread import spread
+from specviz.measure.sweep.ray_nodes import RayNodes, Worker, named_nodes
+from specviz.measure.sweep.spread import Answer, Gone, Loaded, Measured, Refused, spread
 from specviz.measure.sweep.table import parse_rows
-from specviz.measure.sweep.worker import Worker
-from specviz.models.machine import describe_machine
+from specviz.models.devices import describe_machine
 from tests.support.commands import Cli, command_line, without_progress
 from tests.support.fake_nodes import FakeNodes
 from tests.support.tiny_models import tiny_model
@@ -141,7 +139,7 @@ def test_when_all_nodes_are_gone_the_rows_are_saved_and_the_same_command_goes_on
     prompts, rows = tmp_path / "prompts.txt", tmp_path / "rows.csv"
     prompts.write_text("Once\nOne day\nThe cat\n")
     command = ["compare", *COMMAND, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]
-    monkeypatch.setattr("specviz.cli.many.check_ray", lambda: None)
+    monkeypatch.setattr("specviz.cli.sweep.check_ray", lambda: None)
 
     def with_nodes(nodes: FakeNodes) -> None:
         @contextmanager

@@ -1,6 +1,5 @@
 """Sweeps on a tiny pair: what is measured, in which order, what the rows say, and what is not measured twice."""
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -10,8 +9,8 @@ import pytest
 import torch
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
+from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.metrics import count
-from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.steps import result_of
 from specviz.data.grammars import Grammar
 from specviz.decoding import autoregressive_decode, speculative_decode
@@ -21,7 +20,7 @@ from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import SweepFile
 from specviz.service.handlers.sweep import sweep_steps
-from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep, dump_command, parse_command
+from specviz.service.protocol import Finished, Item, Progress, Started, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
 from tests.support.pauses import Clock, with_pauses
 from tests.support.tiny_models import ending, tiny_model
@@ -35,14 +34,6 @@ PROMPTS = tuple(
 )
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
 PLAN = SweepPlan(PROMPTS, (PAIR,), (1, 3), settings=GREEDY)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def load(pair: SweepPair) -> Models:
@@ -218,7 +209,7 @@ def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], 
         return load(SweepPair(request.target, request.draft))
 
     events = list(islice(sweep_steps(command, FakeWorkshop(find)), stop_after))
-    return events, [event.item for event in events if isinstance(event, CellSwept)]
+    return events, [event.item for event in events if isinstance(event, Item)]
 
 
 def rows_in(items: list[Any]) -> list[SweepRow]:
@@ -271,12 +262,6 @@ def test_a_sweep_command_is_read_by_the_engine_as_it_was_written() -> None:
     assert parse_command(dump_command(command)) == command
     assert command.models == {"target", "draft"}
     assert command.texts == ["w1"]
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    cell = PLAN.cells()[0]
-    with pytest.raises(InputError, match="do not fit"):
-        result_of(measure(load(PAIR), [replace(cell, settings=replace(cell.settings, max_new_tokens=80))]))
 
 
 def test_prompt_lookup_has_the_name_its_rows_have() -> None:

@@ -2,7 +2,7 @@
 
 import copy
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -10,45 +10,24 @@ from torch import Tensor
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import count
-from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.core.trace import Trace
 from specviz.decoding import TranslatedDrafter, autoregressive_decode, fit_drafter, speculative_decode
-from specviz.decoding.drafters.text_tokens import TextTokens, common_length
-from specviz.measure.calibration import calibrate
+from specviz.decoding.drafters.text_tokens import TextTokens
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 from tests.support.counted_reads import CountedReads
-from tests.support.tiny_models import ending, tiny_model, with_tokenizer
+from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model, with_tokenizer
 from tests.support.tokenizers import (
     CODE,
     KINDS,
     LETTERS,
-    PAIRS,
     STORY,
-    TEXTS,
     learned_model,
     random_model,
     taught,
     tokenizer,
     words_tokenizer,
 )
-from tests.tiny.test_architectures import DECODABLE
-from tests.tiny.test_architectures import random_model as architecture
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def greedy_of_transformers(target: LoadedModel, prompt: Sequence[int], tokens: int) -> list[int]:
-    ids = torch.tensor([list(prompt)])
-    written = target.model.generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, do_sample=False, pad_token_id=0
-    )
-    return list(written[0, len(prompt) :].tolist())
 
 
 def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int], **settings: int) -> Trace:
@@ -58,18 +37,6 @@ def translated(target: LoadedModel, draft: LoadedModel, prompt: str | list[int],
 
 
 # The output is the target's own
-
-
-@pytest.mark.parametrize(("target", "draft"), PAIRS)
-def test_greedy_output_is_the_targets_own_with_every_draft(target: str, draft: str) -> None:
-    big, small = random_model(target), random_model(draft, seed=2)
-    for text, gamma in zip(TEXTS[:4], (1, 3, 4, 16), strict=True):
-        prompt = list(big.tokenizer(text)["input_ids"])
-        expected = greedy_of_transformers(big, prompt, 12)
-        trace = translated(big, small, prompt, max_new_tokens=12, draft_length=gamma, stop_at_eos=False)
-        assert trace.output.token_ids == expected
-        assert all(len(round.drafted) <= gamma for round in trace.rounds)
-        assert parse_trace(dump_trace(trace)) == trace
 
 
 @pytest.mark.parametrize("text", [STORY, LETTERS])
@@ -105,25 +72,6 @@ def shared_boundary(target: LoadedModel, draft: LoadedModel, text: str) -> int:
         if spelled == length and start == draft_ids[: len(start)]:
             return length
     raise AssertionError("The two tokenizers share no boundary in this text.")
-
-
-def test_the_output_is_that_of_transformers_own_assisted_generation() -> None:
-    big, small = learned_model("story", STORY), random_model("code", seed=2)
-    for draft in (learned_model("code", STORY), small):
-        prompt = TextTokens(big.tokenizer).open(STORY)[:3]
-        ids = torch.tensor([prompt])
-        theirs = big.model.generate(
-            ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=24,
-            do_sample=False,
-            pad_token_id=0,
-            assistant_model=draft.model,
-            tokenizer=big.tokenizer,
-            assistant_tokenizer=draft.tokenizer,
-        )
-        trace = translated(big, draft, prompt, max_new_tokens=24, draft_length=4, stop_at_eos=False)
-        assert trace.output.token_ids == theirs[0, len(prompt) :].tolist()
 
 
 # A model that drafts for itself under other token ids
@@ -168,16 +116,6 @@ def test_no_token_is_read_twice(target: str, draft: str) -> None:
         said = TextTokens(small.tokenizer).spell(theirs.text[: theirs.lengths[0]])
         assert STORY.startswith(said)
         assert max(theirs.lengths[1:]) <= 8  # what the target changed and added, never the whole text again
-
-
-def test_a_sliding_window_is_rolled_back_too() -> None:
-    config = DECODABLE["mistral"] | {"vocab_size": 11}
-    target = with_tokenizer(architecture("mistral", config), words_tokenizer(list("abcdefgh")))
-    draft = architecture("mistral", config, noise=0.15)
-    draft = with_tokenizer(draft, words_tokenizer(list("bacdefhg")))
-    for prompt in ([3, 4, 5], [3, 4, 5, 6, 7, 8, 9, 3, 4, 5]):
-        trace = translated(target, draft, prompt, max_new_tokens=30, draft_length=4)
-        assert trace.output.token_ids == greedy_of_transformers(target, prompt, 30)
 
 
 # Ends, and what is refused
@@ -243,12 +181,6 @@ def test_a_pair_gets_the_drafter_that_fits_it() -> None:
     assert isinstance(fit_drafter(big, random_model("story", seed=2), settings), ModelDrafter)
     assert isinstance(fit_drafter(big, small, settings), TranslatedDrafter)
     assert isinstance(fit_drafter(big, None, DecodeSettings(temperature=1)), PromptLookupDrafter)
-
-
-def test_a_pair_with_two_tokenizers_can_be_calibrated() -> None:
-    cost = calibrate(random_model("story"), random_model("code"), repeats=1)
-    assert cost.draft == "code"
-    assert cost.cost_ratio > 0
 
 
 # What the trace keeps
@@ -338,9 +270,3 @@ def test_an_unfinished_character_waits_but_broken_bytes_do_not(kind: str) -> Non
         assert spelled == len(ids) - 4
     broken = [ids[-1]] * 5  # bytes that continue nothing
     assert tokens.spell_whole(broken) == ("\ufffd" * 5, 5)
-
-
-def test_tokens_are_compared_from_the_start() -> None:
-    assert common_length([1, 2, 3], [1, 2, 4]) == 2
-    assert common_length([1, 2], [1, 2, 4]) == 2
-    assert common_length([], [1]) == 0

@@ -1,18 +1,25 @@
-"""The engine's jobs at work, without models: in turn, stopped and failed."""
+"""The engine's jobs at work, without models; the server's one service; the address of a cluster."""
 
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from threading import Barrier
 
 import pytest
+import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.ray_address import parse_ray_address
 from specviz.core.request import RunRequest
 from specviz.core.trace import Output
-from specviz.service.bench import BROKE, NO_MEMORY, Bench
-from specviz.service.budget import BudgetSpent
+from specviz.data.first_run import first_trace
+from specviz.service import EngineService
+from specviz.service.bench import BROKE, NO_MEMORY, Bench, whose_turn
+from specviz.service.engine import Mailbox
+from specviz.service.limits import BudgetSpent
 from specviz.service.protocol import (
+    Alive,
     Calibrate,
-    Comparing,
     Event,
     Failed,
     Finished,
@@ -22,9 +29,12 @@ from specviz.service.protocol import (
     Rounds,
     Run,
     Started,
+    Stop,
     Stopped,
+    dump_command,
 )
-from specviz.service.turns import whose_turn
+from specviz.ui.shared.engine import _start, end_engine, engine, start_engine
+from tests.support.known import known
 
 REQUEST = RunRequest("")
 
@@ -40,6 +50,7 @@ class Script:
         self.commands = list(commands)
         self.stop_after = stop_after or {}
         self.done: dict[int, int] = {}
+        self.forgotten: list[int] = []
         self.error: Exception | None = None
 
     def next(self, wait: bool) -> JobCommand | None:
@@ -48,10 +59,13 @@ class Script:
     def stopped(self, job: int) -> bool:
         return job in self.stop_after and self.done.get(job, 0) >= self.stop_after[job]
 
+    def forget(self, job: int) -> None:
+        self.forgotten.append(job)
+
     def steps(self, command: JobCommand) -> Generator[JobEvent | None]:
         """Something on the way, two messages of rounds, the end."""
         job = command.job
-        for number, event in enumerate([Comparing(job, 1), rounds(job), None, rounds(job), Finished(job)], start=1):
+        for number, event in enumerate([Alive(job), rounds(job), None, rounds(job), Finished(job)], start=1):
             self.done[job] = number
             yield event
         if self.error:
@@ -66,13 +80,10 @@ def sent_by(script: Script) -> list[Event]:
     return sent
 
 
-def test_one_run_goes_to_its_end() -> None:
-    assert sent_by(Script(Run(5, REQUEST))) == [Comparing(5, 1), rounds(5), rounds(5), Finished(5)]
-
-
-def test_a_class_sees_its_first_rounds_before_any_run_goes_on() -> None:
+def test_runs_go_to_their_end_and_a_class_sees_its_first_rounds_before_any_goes_on() -> None:
+    assert sent_by(Script(Run(5, REQUEST))) == [Alive(5), rounds(5), rounds(5), Finished(5)]
     sent = sent_by(Script(Run(1, REQUEST), Run(2, REQUEST), Run(3, REQUEST)))
-    first = [Comparing(1, 1), rounds(1), Comparing(2, 1), rounds(2), Comparing(3, 1), rounds(3)]
+    first = [Alive(1), rounds(1), Alive(2), rounds(2), Alive(3), rounds(3)]
     rest = [rounds(1), Finished(1), rounds(2), Finished(2), rounds(3), Finished(3)]
     assert sent == first + rest, "then the oldest goes on to its end"
 
@@ -82,7 +93,7 @@ def test_any_job_is_stopped_at_once_also_one_that_waits_for_its_turn() -> None:
     sent = sent_by(script)
     assert sent.index(Stopped(2)) < sent.index(Finished(1))
     assert Finished(2) not in sent
-    assert sent_by(Script(Calibrate(5, REQUEST), stop_after={5: 4})) == [Comparing(5, 1), rounds(5), Stopped(5)]
+    assert sent_by(Script(Calibrate(5, REQUEST), stop_after={5: 4})) == [Alive(5), rounds(5), Stopped(5)]
 
 
 @pytest.mark.parametrize(("runs", "times"), [(1, 0), (3, 0), (5, 1)])
@@ -116,12 +127,9 @@ def whose_turns(watched: list[str], long: list[str], seconds: float) -> str:
     return "".join(whose_turn(watched, long, tenth / 10) for tenth in range(round(seconds * 10)))
 
 
-def test_alone_a_job_has_all_the_time() -> None:
+def test_alone_a_job_has_all_the_time_and_beside_visitors_a_quarter() -> None:
     assert set(whose_turns(["w"], [], 4)) == {"w"}
     assert set(whose_turns([], ["a"], 4)) == {"a"}
-
-
-def test_while_visitors_watch_long_jobs_have_a_quarter_of_the_time_and_nobody_waits_two_seconds() -> None:
     turns = whose_turns(["w", "x"], ["a"], 40)
     assert turns.count("a") == 100
     assert "x" not in turns, "the oldest goes on to its end"
@@ -150,6 +158,9 @@ class Clock:
 class Endless(Script):
     """A long job yields None for ever; all others are as before."""
 
+    def forget(self, job: int) -> None:
+        self.forgotten.append(job)
+
     def steps(self, command: JobCommand) -> Generator[JobEvent | None]:
         if isinstance(command, Run):
             yield from super().steps(command)
@@ -174,14 +185,14 @@ def test_a_watched_run_comes_at_once_while_a_long_job_is_paused_and_goes_on() ->
     before = script.done[1]
     script.commands.append(Run(2, REQUEST))
     bench.work()
-    assert sent[2:] == [Comparing(2, 1), rounds(2)], "its first rounds, at once"
+    assert sent[2:] == [Alive(2), rounds(2)], "its first rounds, at once"
     for _ in range(20):
         bench.work()
     assert sent[4:6] == [rounds(2), Finished(2)]
     assert script.done[1] > before, "nothing is begun again"
 
 
-def test_a_job_whose_time_is_over_sends_what_it_has_and_ends_with_a_sentence() -> None:
+def test_jobs_that_give_way_have_no_more_time_than_others() -> None:
     script, sent = Endless(Calibrate(1, REQUEST)), []
     bench = Bench(script.steps, script, sent.append, budget=9, clock=Clock())
     for _ in range(30):
@@ -191,9 +202,6 @@ def test_a_job_whose_time_is_over_sends_what_it_has_and_ends_with_a_sentence() -
     assert isinstance(failed, Failed)
     assert failed.message.startswith("This server gives one job 9 seconds, and they are over")
     assert script.done[1] == 7, "one second a step, without the two that load models"
-
-
-def test_a_job_that_gives_way_again_and_again_has_no_more_time_than_others() -> None:
     script, sent = Endless(), []
     bench = Bench(script.steps, script, sent.append, budget=9, clock=Clock())
     for _ in range(6):
@@ -204,3 +212,102 @@ def test_a_job_that_gives_way_again_and_again_has_no_more_time_than_others() -> 
         script.stop_after = {1: 0}
         bench.work()
     assert any(isinstance(event, Failed) for event in sent)
+
+
+def test_a_mailbox_remembers_only_jobs_that_are_wanted() -> None:
+    """Found: it kept the number of every cancelled job for ever."""
+    mailbox, sent = Mailbox(), list[Event]()
+    bench = Bench(Script().steps, mailbox, sent.append)
+    for number in range(5):
+        mailbox.take(dump_command(Run(number, REQUEST)))
+        assert not mailbox.stopped(number)
+        if number % 2:
+            mailbox.take(dump_command(Stop(number)))
+        for _ in range(1 if number % 2 else 5):  # its first two steps are one
+            bench.work()
+        mailbox.take(dump_command(Stop(number)))  # late: it is over
+    assert [event.job for event in sent if isinstance(event, Stopped)] == [1, 3]
+    assert mailbox._wanted == set()
+    mailbox, sent = Mailbox(), list[Event]()
+    bench = Bench(Script().steps, mailbox, sent.append)
+    for again in (True, False):
+        mailbox.take(dump_command(Calibrate(1, REQUEST)))
+        bench.work()
+        if again:
+            mailbox.take(dump_command(Stop(1)))
+            bench.work()
+            assert sent == [Stopped(1)]
+    for _ in range(6):
+        bench.work()
+    assert sent[-1] == Finished(1)
+
+
+def test_there_is_one_engine_whatever_visitors_do() -> None:
+    """Any visitor can ask the server for that, in one message."""
+    before = engine()
+    st.cache_resource.clear()
+    assert engine() is before
+    end_engine()
+    together = Barrier(8)
+
+    def ask() -> int:
+        together.wait()
+        return id(engine())
+
+    with ThreadPoolExecutor(8) as pool:
+        found = {each.result() for each in [pool.submit(ask) for _ in range(8)]}
+    assert len(found) == 1
+    end_engine()
+
+
+def test_the_pair_of_the_first_screen_is_measured_before_anyone_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else its figures wait, and each visitor's page asks again and again."""
+    asked = []
+    monkeypatch.setattr(EngineService, "start", lambda _: None)
+    monkeypatch.setattr(EngineService, "submit", lambda _, session, slot, make: asked.append(make(1).request))
+    _start.cache_clear()
+    start_engine()
+    start_engine()
+    first = known(first_trace())
+    assert first.drafter is not None
+    assert [(each.target, each.draft) for each in asked] == [(first.target.name, first.drafter.name)]
+    _start.cache_clear()
+    end_engine()
+
+
+@pytest.mark.parametrize(
+    ("text", "starts_one", "is_client"),
+    [
+        ("local", True, False),
+        ("auto", False, False),
+        ("10.0.0.5:6379", False, False),
+        ("head.cluster.example:6379", False, False),
+        ("[fe80::1]:6379", False, False),
+        ("ray://head:10001", False, True),
+    ],
+)
+def test_every_form_of_an_address_is_read(text: str, starts_one: bool, is_client: bool) -> None:
+    address = parse_ray_address(text)
+    assert (address.text, address.starts_one, address.is_client) == (text, starts_one, is_client)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "Local", "head", "head:", ":6379", "head:0", "head:65536", "head:1234567", "head:port"),
+        *("http://head:6379", "ray://", "ray://head", "ray://ray://head:1", "head:6379/", "a b:6379", "head:6379\n"),
+        "head:٣",
+    ],
+)
+def test_anything_else_is_one_sentence_that_names_the_forms(text: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_ray_address(text)
+    sentence = str(error.value)
+    assert all(form in sentence for form in ("local", "auto", "HOST:PORT", "ray://HOST:PORT"))
+    assert "\n" not in sentence
+
+
+def test_a_very_long_address_does_not_fill_the_screen() -> None:
+    with pytest.raises(InputError) as error:
+        parse_ray_address("x" * 10_000)
+    assert len(str(error.value)) < 500

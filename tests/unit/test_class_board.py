@@ -1,23 +1,31 @@
-"""The class's board without a browser: what it computes, its HTML, its tables. Empty, one student, thirty."""
+"""The class's board without a browser, and whatever a teacher or a student may type."""
 
 import csv
 import io
+import json
 import re
+import unicodedata
 from dataclasses import replace
-from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specviz.core.metrics import Counts
-from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.plans import PlanError, parse_plan
+from specviz.data.lessons.story import quiz
 from specviz.game.game import ROUNDS, Plan
-from specviz.service.classes.board import Board, Score, board_of
-from specviz.service.classes.room import ClassNow, Student
-from specviz.service.classes.rounds import SharedRound
-from specviz.service.classes.table import answers_csv, rounds_csv
-from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
-from specviz.ui.classes.qr import qr_code
+from specviz.service.classes.board import Board, Score, answers_csv, board_of, rounds_csv
+from specviz.service.classes.registry import ALPHABET, LENGTH, MAX_NAME, new_code, read_code, shown_code, tidy_name
+from specviz.service.classes.room import ClassNow, SharedRound, Student
+from specviz.ui.classes.html import guesses_html, join_html, qr_code, question_html, scores_html, students_html
+from tests.conftest import ROOT
 from tests.support.hostile import ALL_NAMES, NAME
+from tests.support.html import Html
+from tests.support.strategies import JSON, assert_one_sentence, changed
 
 PLAN = Plan(seed=5)
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202eevil", "a\nb", "*md* `x`", NAME]
@@ -61,42 +69,26 @@ def thirty() -> ClassNow:
     )
 
 
-class Page(HTMLParser):
-    """Its tags, and its text."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.text = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 OURS = {"section", "div", "p", "b", "bdi", "span", "table", "caption", "tr", "th", "td", "h2", "img"}
 
 
 # ---- what is computed
 
 
-def test_an_empty_class_has_an_empty_board() -> None:
+def test_an_empty_class_and_one_student_are_classes() -> None:
     board = board_of(a_class())
     assert (board.scores, board.bins, board.places, board.played) == ((), (), (), 0)
     assert all(sum(question.chosen) == 0 for question in board.questions)
-
-
-def test_one_student_is_a_class() -> None:
-    board = board_of(a_class(a_student(1, [a_round(mine=3, model=2)], {0: QUIZ[0].right, 1: 0})))
+    board = board_of(a_class(a_student(1, [a_round(mine=3, model=2)], {0: quiz()[0].right, 1: 0})))
     assert [(each.low, each.students) for each in board.bins if each.students] == [(3.0, 1)]
     assert (board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 0)
-    assert board.scores[0].right == 1 + (QUIZ[1].right == 0)
+    assert board.scores[0].right == 1 + (quiz()[1].right == 0)
+    board = board_of(a_class(a_student(1, []), a_student(2, [a_round()])))
+    assert (board.played, board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 1, 0)
+    assert Score(a_student(1, []), Counts(), Counts(), 0).ahead == 0
 
 
-def test_thirty_students_are_counted_once_each() -> None:
+def test_classes_are_counted_once_each_at_their_places() -> None:
     board = board_of(thirty())
     assert board.played == len(board.scores) == 30
     assert (board.ahead(1), board.ahead(0), board.ahead(-1)) == (10, 10, 10)
@@ -111,18 +103,9 @@ def test_thirty_students_are_counted_once_each() -> None:
         ("Tom", 10, False),
     ]
     assert board.questions[0].chosen == (10, 10, 10)
-
-
-def test_guesses_at_different_places_are_not_counted_together() -> None:
     same, other = a_round(2, place=9), replace(a_round(2, place=9), before="y" * 9)  # a text that rounding changed
     board = board_of(a_class(a_student(1, [same]), a_student(2, [other]), a_student(3, [replace(same, number=3)])))
     assert sorted(place.students for place in board.places) == [1, 2]
-
-
-def test_a_student_without_a_round_is_neither_better_nor_worse() -> None:
-    board = board_of(a_class(a_student(1, []), a_student(2, [a_round()])))
-    assert (board.played, board.ahead(1), board.ahead(0), board.ahead(-1)) == (1, 0, 1, 0)
-    assert Score(a_student(1, []), Counts(), Counts(), 0).ahead == 0
 
 
 # ---- what is shown
@@ -133,53 +116,45 @@ def test_what_students_write_stays_text_on_the_board(text: str) -> None:
     one = replace(a_round(), word=text, before=text, place=len(text), written=text, model_word=text)
     board = board_of(a_class(a_student(1, [one], name=text), a_student(2, [one], name=text)))
     for html in (guesses_html(PLAN, board.places[0], rare=True), students_html(board)):
-        page = Page(html)
+        page = Html(html)
         assert page.tags <= OURS
         assert "\u202e" not in page.text
         visible = "".join(c for c in text if c.isprintable())[:20].strip()
         assert visible in page.text.replace("↵", "")
 
 
-def test_words_of_one_student_are_not_for_the_room_unless_the_teacher_wants() -> None:
+def test_the_board_says_who_is_there_and_hides_rare_words() -> None:
     words = ["Lily", "Lily", "rude", "other"]
     board = board_of(a_class(*(a_student(n, [a_round(word=word)]) for n, word in enumerate(words, start=1))))
-    hidden, shown = (Page(guesses_html(PLAN, board.places[0], rare=rare)).text for rare in (False, True))
+    hidden, shown = (Html(guesses_html(PLAN, board.places[0], rare=rare)).text for rare in (False, True))
     assert "rude" not in hidden
     assert "2 words not shown" in hidden
     assert "rude" in shown
     assert "Lily" in hidden
-
-
-def test_no_bar_is_longer_than_its_place() -> None:
     words = ["Lily", "Lily", *(f"word{number}" for number in range(20))]
     board = board_of(a_class(*(a_student(n, [a_round(word=word)]) for n, word in enumerate(words, start=1))))
     html = guesses_html(PLAN, board.places[0], rare=False) + scores_html(board)
     widths = [float(width) for width in re.findall(r"width:([0-9.]+)%", html)]
     assert max(widths) == 100.0
 
-
-def test_every_state_says_who_is_there() -> None:
     def said(board: Board) -> str:
-        return Page(scores_html(board)).text
+        return Html(scores_html(board)).text
 
     assert "Nobody has joined yet." in said(board_of(a_class()))
     assert "1 student has joined. Nobody has played" in said(board_of(a_class(a_student(1, []))))
     assert "30 students have joined, 30 have played." in said(board_of(thirty()))
     assert "10 better, 10 about even, 10 worse. 150 rounds so far." in said(board_of(thirty()))
-
-
-def test_the_right_answer_is_shown_only_when_the_teacher_wants() -> None:
     question = board_of(thirty()).questions[0]
-    assert "right" not in Page(question_html(question, show_right=False)).text
-    assert "✓ right answer" in Page(question_html(question, show_right=True)).text
-    assert "30 answers" in Page(question_html(question, show_right=False)).text
+    assert "right" not in Html(question_html(question, show_right=False)).text
+    assert "✓ right answer" in Html(question_html(question, show_right=True)).text
+    assert "30 answers" in Html(question_html(question, show_right=False)).text
 
 
 def test_a_qr_code_holds_a_link_as_squares_only() -> None:
     link = 'http://192.168.1.20:8501/play?class=ACDE-FGHJ"><script>'
     html = join_html("ACDEFGHJ", '192.168.1.20:8501/class"><script>', link, 3, 1)
-    assert Page(html).tags <= OURS
-    assert "ACDE-FGHJ" in Page(html).text
+    assert Html(html).tags <= OURS
+    assert "ACDE-FGHJ" in Html(html).text
     assert re.search(r'<img class="qr" src="data:image/svg', html)
     assert qr_code("x" * 5_000) == ""
 
@@ -198,7 +173,7 @@ def test_the_tables_hold_every_round_and_every_answer() -> None:
     answers = list(csv.DictReader(io.StringIO(answers_csv(thirty()))))
     assert len(answers) == 30
     assert answers[0]["option"] == "2"
-    assert [int(row["right"]) for row in answers[:3]] == [int(n % 3 == QUIZ[0].right) for n in (1, 2, 3)]
+    assert [int(row["right"]) for row in answers[:3]] == [int(n % 3 == quiz()[0].right) for n in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://evil.test","x")'])
@@ -207,3 +182,63 @@ def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
     for table in (rounds_csv(a_class(student)), answers_csv(a_class(student))):
         for row in csv.reader(io.StringIO(table)):
             assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
+
+
+LESSON_PLAN: Any = yaml.safe_load(Path(ROOT, "assets/lessons/ten-minutes.yaml").read_text(encoding="utf-8"))
+LINES = [
+    "moments:",
+    "- title: x",
+    "  link: /?run=first",
+    "&a",
+    "*a",
+    "? :",
+    "[[[",
+    "{",
+    "!!python/x",
+    "\t",
+    "---",
+    "'",
+]
+YAML_LINES = st.lists(st.sampled_from(LINES))
+
+
+def plan_or_sentences(data: bytes) -> None:
+    problems = ["It is a plan."]
+    try:
+        parse_plan(data, "own")
+    except PlanError as refused:
+        problems = refused.problems
+    assert problems
+    for problem in problems:
+        assert_one_sentence(problem)
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="surrogatepass")))
+def test_any_bytes_are_a_plan_or_sentences(data: bytes) -> None:
+    plan_or_sentences(data)
+
+
+@given(YAML_LINES.map("\n".join) | JSON.map(lambda value: json.dumps(value)) | changed(LESSON_PLAN).map(json.dumps))
+def test_anything_like_a_plan_is_a_plan_or_sentences(text: str) -> None:
+    plan_or_sentences(text.encode(errors="surrogatepass"))
+
+
+@given(st.text() | st.text(ALPHABET + ALPHABET.lower() + " -–", max_size=14))
+def test_any_text_is_a_code_or_none(typed: str) -> None:
+    code = read_code(typed)
+    assert code is None or (len(code) == LENGTH and set(code) <= set(ALPHABET))
+
+
+@given(st.sampled_from([str.lower, str.upper]), st.sampled_from(["", " ", "\n"]))
+def test_a_code_reads_back_however_it_is_typed(case: Any, around: str) -> None:
+    code = new_code()
+    assert read_code(around + case(shown_code(code)) + around) == code
+
+
+@given(st.text())
+def test_any_name_becomes_short_text_on_one_line_and_stays_so(typed: str) -> None:
+    name = tidy_name(typed)
+    assert len(name) <= MAX_NAME
+    assert name == name.strip()
+    assert not any(unicodedata.category(char)[0] == "C" or char in "\n\u2028\u2029" for char in name)
+    assert tidy_name(name) == name

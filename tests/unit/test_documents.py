@@ -1,22 +1,60 @@
-"""The documents: what they name exists, and what they promise to list is complete."""
+"""What the documents name exists, what they list is complete, and their figures are the stored ones."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import pytest
+from PIL import Image
+
+from scripts.write_methods_table import methods_section, with_table
+from specviz.core.errors import InputError
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import SMALL_FILE, parse_trace
+from specviz.data.hidden import HIDEABLE
+from specviz.data.importers import SYSTEMS, Given, import_run
+from specviz.data.lessons import plans
+from specviz.data.lessons.plan import FIRST, Plan
+from specviz.data.lessons.plans import find_plan, parse_plan
+from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
+from specviz.data.measured_methods import ALL, FILE, read_methods
+from specviz.models.draft_menu import offered_names
+from specviz.ui.lesson import place
+from tests.support.known import known
+from tests.support.measured_methods import measured
+from tests.support.records import FakeTokenizer
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
-LINK = re.compile(r"\]\((?!https?:)([^)#]+)")  # to a file of the repository
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")  # to a file of the repository, perhaps to a part of it
 
 
-def test_the_readmes_first_sentence_is_short() -> None:
+def test_the_readme_and_its_ten_figures() -> None:
     first = next(line for line in README.splitlines() if line and not line.startswith("#"))
     assert first.endswith(".")
     assert 30 < len(first) < 100
+    assert README.count("\n") <= 130
+    with Image.open(ROOT / "assets/pictures/watch.webp") as picture:
+        assert picture.n_frames > 10
+    assert (ROOT / "assets/pictures/watch.webp").stat().st_size < 1_500_000
+    shown = table(README.partition("| what | figure |")[2])
+    assert len(shown) == 10
+    [(methods, said)] = [row for row in shown if row not in table(MEASUREMENTS)]
+    greedy = next(part for part in read_methods(FILE).temperatures if not part.temperature)
+    ranked = sorted(greedy.methods, key=lambda method: -method.kinds[ALL].best.speedup)
+    assert f"the fastest, {ranked[0].title}; the slowest, {ranked[-1].title}" in methods
+    bests = [method.kinds[ALL].best for method in (ranked[0], ranked[-1])]
+    assert said == "; ".join(f"{best.speedup:.2f}× [{best.low:.2f}–{best.high:.2f}]" for best in bests)
+    assert f"at γ = {LENGTH}, the app's default, which was not chosen by these figures" in MEASUREMENTS
+    assert "held-out texts" not in README + MEASUREMENTS
+    assert "The first stage of wren-base's training read most of them" in " ".join(MEASUREMENTS.split())
 
 
 def tree(text: str) -> Iterator[str]:
@@ -28,8 +66,9 @@ def tree(text: str) -> Iterator[str]:
         yield "".join(folders)
 
 
-def test_the_readmes_tree_is_the_real_one() -> None:
-    [drawn] = re.findall(r"## Where things are\n\n```\n(.*?)```", README, re.DOTALL)
+def test_the_drawn_tree_is_the_real_one() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    [drawn] = re.findall(r"## Where things are\n\n```\n(.*?)```", text, re.DOTALL)
     named = set(tree(drawn))
     assert len(named) > 30
     assert {path for path in named if not (ROOT / path).exists()} == set()
@@ -38,30 +77,47 @@ def test_the_readmes_tree_is_the_real_one() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_to_files_lead_somewhere(document: Path) -> None:
+def test_links_and_make_targets_of_a_document_exist(document: Path) -> None:
     links = LINK.findall(document.read_text(encoding="utf-8"))
-    assert [link for link in links if not (document.parent / link).exists()] == []
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_make_targets_in_a_document_exist(document: Path) -> None:
+    assert [link for link, _ in links if not (document.parent / link).exists()] == []
+    parts = [(document.parent / link if link else document, part) for link, part in links if part]
+    assert [f"{file.name}#{part}" for file, part in parts if part not in anchors(file)] == []
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"(?:^|`)make ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
     assert named - targets == set()
 
 
-def test_operating_lists_every_variable_that_the_code_reads() -> None:
+def anchors(document: Path) -> set[str]:
+    """The names under which GitHub links to the headings of a document."""
+    headings = re.findall(r"^#+ (.*)", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_operating_and_the_sizing_table_are_complete() -> None:
     code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "specviz").rglob("*.py"))
     read = set(re.findall(r"\bSPECVIZ_[A-Z_]+", code))
     listed = re.findall(r"^\| `(SPECVIZ_[A-Z_]+)`", (ROOT / "docs/operating.md").read_text(), re.MULTILINE)
     assert len(read) >= 3
     assert read == set(listed)
+    table = SECTION.partition("\nWhat follows")[0]
+    assert len(ROWS) == sum(line.startswith("| ") for line in table.splitlines()) - 2
+    assert len(ROWS) > 10
+    reasoned = SECTION.partition("What follows is only reasoned")[2].partition("\n## ")[0]
+    assert "Nothing of it was measured" in reasoned
+    runs_a_second = 30 / stored_figure("classroom.json", "own.whole_run_seconds.max")
+    assert f"about {60 * runs_a_second:.0f} runs a minute" in reasoned
+    a_run = [stored_figure("classroom.json", f"{part}.server_milliseconds_a_run") / 1000 for part in ("own", "lesson")]
+    assert f"{a_run[0]:.2f} to {a_run[1]:.2f} s of its one core" in reasoned
+    assert f"about {1 / a_run[1]:.1f} to {1 / a_run[0]:.1f} new runs a second" in reasoned
+    engines = [1 / seconds / runs_a_second for seconds in a_run]
+    assert f"what {engines[1]:.1f} to {engines[0]:.1f} engines decode" in reasoned
 
 
 def names_in_the_code() -> set[str]:
     """Functions, classes, methods, parameters and fields in Python; words in JavaScript."""
     names: set[str] = set()
-    for file in [*(ROOT / "specviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+    folders = (ROOT / "specviz", ROOT / "pages", ROOT / "benchmarks/batching")
+    for file in chain.from_iterable(folder.rglob("*.py") for folder in folders):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names.add(node.name)
@@ -72,7 +128,7 @@ def names_in_the_code() -> set[str]:
     return names
 
 
-def test_every_name_in_the_architecture_exists() -> None:
+def test_names_and_paths_of_architecture_and_contributing_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     now, _, _before = text.partition("## The structure before and after")
     quoted = set(re.findall(r"`([^`\n]+)`", now))
@@ -83,10 +139,238 @@ def test_every_name_in_the_architecture_exists() -> None:
     assert {path for path in paths if not (ROOT / path).exists()} == set()
     folders = {path.name for path in (ROOT / "specviz").rglob("*") if path.is_dir()}
     assert names - names_in_the_code() - folders == set()
-
-
-def test_paths_in_contributing_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:specviz|tests|docs|pages|examples)/[^`\s]*|[a-z]+\.py)`", text)
     assert len(paths) > 10
     assert [path for path in paths if not list(ROOT.rglob(path)) and not (ROOT / path).exists()] == []
+
+
+TEACHING = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+TEACHING_PLAIN = " ".join(TEACHING.split())
+
+
+@pytest.fixture(scope="module")
+def example() -> Plan:
+    [found] = re.findall(r"```yaml\n(.*?)```", TEACHING, re.DOTALL)
+    return parse_plan(found.encode(), "example", offered_names())
+
+
+def test_the_example_of_a_plan_is_one_and_true(example: Plan) -> None:
+    assert (example.title, len(example.moments)) == ("Dice in the draft", 2)
+    assert sum(moment.minutes for moment in example.moments) == example.minutes
+    moment = example.moments[0]
+    run = known(moment.screen.run)
+    round, phase = divmod(moment.screen.step, 3)
+    token = run.rounds[round].drafted[2]
+    assert (phase, token.text, token.status) == (1, " because", "rejected")
+    assert token.target_prob is not None
+    assert token.draft_prob is not None
+    assert token.u is not None
+    assert token.target_prob < token.draft_prob
+    assert f"here {token.target_prob / token.draft_prob:.2f}: mostly yes" in moment.answer
+    assert f"the draw was {token.u:.2f}" in moment.answer
+
+
+def test_teaching_lists_controls_lessons_and_runs() -> None:
+    assert re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", TEACHING, re.MULTILINE)[: len(HIDEABLE)] == list(HIDEABLE.items())
+    addresses = re.findall(r"\?lesson=([a-z0-9-]+)&moment=([0-9]+)", TEACHING)
+    assert len(addresses) >= 3
+    for name, moment in addresses:
+        plan = known(find_plan(name))
+        assert 1 <= int(moment) <= len(plan.moments)
+    stories = (f"{STORY}{name}" for name in STORY_RUNS)
+    assert {*re.findall(r"`run=([a-z-]+)`", TEACHING)} == {FIRST, *stories, *METHOD_RUNS}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"up to {plans.MAX_TITLE} characters",
+        f"a whole number up to {plans.MAX_MINUTES}",
+        f"a list of up to {plans.MAX_GOALS} sentences",
+        f"a list of up to {plans.MAX_MOMENTS} moments",
+        f"up to {plans.MAX_TEXT:,} characters each",
+        f"at most {plans.MAX_BYTES:,} bytes",
+        f"{place.MOST} newer plans",
+    ],
+)
+def test_the_limits_are_the_programs(said: str) -> None:
+    assert said in TEACHING_PLAIN
+
+
+@pytest.mark.parametrize("figure", ["within 3.9 s", "within 1.2 s", "444 MB"])
+def test_the_figures_of_a_class_are_those_of_operating(figure: str) -> None:
+    operating = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
+    assert figure in TEACHING_PLAIN
+    assert figure.removeprefix("within ") in operating
+
+
+TRACES = (Path(__file__).parents[2] / "docs/traces.md").read_text(encoding="utf-8")
+[SMALLEST] = re.findall(r"```json\n(.*?)```", TRACES, re.DOTALL)
+
+
+def test_the_smallest_trace_is_valid_and_traces_md_names_systems_and_sizes() -> None:
+    trace = parse_trace(SMALLEST)
+    assert (len(trace.rounds), trace.output.text) == (1, " upon a")
+    assert {name for name in SYSTEMS if f"--from {name} " in TRACES} == set(SYSTEMS)
+    assert f"a file up to {SMALL_FILE // 1000} KB" in TRACES
+
+
+SHORT_RECORDS = re.findall(r"--from (\S+) (?:(?!--from).)*?```text\n(.*?)```", TRACES, re.DOTALL)
+
+
+@pytest.mark.parametrize(("system", "record"), SHORT_RECORDS, ids=[system for system, _ in SHORT_RECORDS])
+def test_a_record_in_traces_md_is_read(system: str, record: str) -> None:
+    assert len(record.splitlines()) <= 8
+    trace = import_run(record.encode(), system, Given(tokenizer=FakeTokenizer() if system == "transformers" else None))
+    assert trace.output.text.startswith("Once upon a time,")
+    assert any(round.accepted for round in trace.rounds)
+    assert any(round.rejected or round.emitted.kind == "correction" for round in trace.rounds)
+
+
+def test_traces_md_has_a_record_of_each_system() -> None:
+    assert [system for system, _ in SHORT_RECORDS] == list(SYSTEMS)
+
+
+@pytest.mark.parametrize("field", [name for name in json.loads(SMALLEST) if name != "schema"])
+def test_no_field_of_the_smallest_file_can_be_left_out(field: str) -> None:
+    less = {name: value for name, value in json.loads(SMALLEST).items() if name != field}
+    with pytest.raises(InputError, match=f"not valid at {field}: Field required"):
+        parse_trace(json.dumps(less))
+
+
+SECTION = (ROOT / "docs/operating.md").read_text(encoding="utf-8").partition("## How large a server")[2]
+ROW = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (s|ms|MB))? \| `(\w+\.json)` \| `([\w.]+)` \|$", re.MULTILINE)
+ROWS = ROW.findall(SECTION.partition("\n## ")[0])
+
+
+def stored_figure(file: str, key: str) -> float:
+    value: Any = json.loads((ROOT / "benchmarks/results" / file).read_text(encoding="utf-8"))
+    for name in key.split("."):
+        value = value[name]
+    return float(value)
+
+
+@pytest.mark.parametrize(("what", "figure", "unit", "file", "key"), ROWS, ids=[row[4] for row in ROWS])
+def test_a_figure_is_the_measured_one(what: str, figure: str, unit: str, file: str, key: str) -> None:
+    digits = len(figure.partition(".")[2])
+    assert round(stored_figure(file, key), digits) == float(figure), what
+    endings = {"s": "seconds", "ms": "milliseconds", "MB": "_mb"}
+    assert not unit or endings[unit] in key
+
+
+MEASUREMENTS = (ROOT / "docs/measurements.md").read_text(encoding="utf-8")
+LENGTH = str(DecodeSettings().draft_length)
+
+
+def stored(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def row(beginning: str) -> str:
+    """The figure of the row that begins like this."""
+    (line,) = [line for line in MEASUREMENTS.splitlines() if line.startswith(f"| {beginning}")]
+    return line.split(" | ")[1]
+
+
+def times(value: float) -> str:
+    return f"{value + 1e-9:.2f}×"
+
+
+def family(draft: str, dtype: str, target: str = "wren-base") -> dict[str, Any]:
+    wanted = {"target": target, "draft": draft, "target_dtype": dtype}
+    (pair,) = [pair for pair in stored("family")["pairs"] if wanted.items() <= pair.items()]
+    kinds: dict[str, Any] = pair["kinds"]
+    return kinds
+
+
+def table(text: str) -> list[tuple[str, str]]:
+    """What and which figure, in each row of a table of figures."""
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [(each[0], each[1]) for each in cells if each[0] not in ("what", "---")]
+
+
+def test_the_figures_of_both_loops_and_of_recording() -> None:
+    found = stored("decoding")
+    assisted = found["assisted_seconds_over_speculative_loop"]
+    lengths = [each["median"] for each in assisted["by_draft_length"].values()]
+    assert row("plain loop") == f"{times(found['generate_seconds_over_plain_loop']['median'])} its speed"
+    assert row("speculative loop") == (
+        f"{times(assisted['median'])} its speed ({min(lengths):.2f} to {times(max(lengths))})"
+    )
+    found = stored("decoding")
+    overhead = found["decode_overhead_over_model_calls"]["median"]
+    recorded = found["recorded_seconds_over_unrecorded"]["median"] - 1
+    assert row("time in the loop") == f"{100 * overhead:.1f} % of the model calls"
+    assert row("recording probabilities") == f"{100 * recorded:.1f} %"
+
+
+def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> None:
+    found = stored("agreement")
+    one = found["off_by_median_of_one_run_and_one_calibration"]
+    said = f"off by {100 * found['off_by_median']:.1f} %; one run beside one calibration by {100 * one:.1f} % (medians)"
+    assert row("modelled against measured speedup") == said
+    assert len(found["rows"]) == 3 * 8
+    text = " ".join(MEASUREMENTS.split())
+    for pair, off in found["off_by_median_of_pairs"].items():
+        assert re.search(rf"{100 * off:.1f} % with {pair}\b", text)
+    loads = [load for each in found["repeats"] for load in each["load_average"].values()]
+    assert f"(load average {min(loads):.0f} to {max(loads):.0f})" in text
+    widest = [each["v5"] for each in found["repeats"] if each["pair"] == "wren-nano → wren-base"]
+    assert f"v(5) from {min(widest):.2f} to {max(widest):.2f}" in text
+    assert found["clock"] == "processor"
+    assert "the clock counted only the time" in text
+
+
+def test_the_figures_of_the_family_and_its_stories() -> None:
+    found = stored("decoding")["greedy_speedup_decode"]
+    bf16, f32 = (found[f"target {dtype}, draft float32"]["story"] for dtype in ("bfloat16", "float32"))
+    expected = [times(one["by_draft_length"][LENGTH]) for one in (bf16, f32)]
+    assert (
+        row("greedy speedup on 10 of the app's stories") == f"{expected[0]} (bf16 target), {expected[1]} (all float32)"
+    )
+    for beginning, draft in (("greedy speedup over 8 prompts", "wren-nano"), ("wren-mini → wren-base", "wren-mini")):
+        said = [
+            ", ".join(
+                times(family(draft, dtype)[kind]["greedy"]["speedup_by_gamma"][LENGTH])
+                for kind in ("story", "structured")
+            )
+            for dtype in ("bfloat16", "float32")
+        ]
+        assert row(beginning) == f"{said[0]} (bf16 target), {said[1]} (all float32)"
+    said = [
+        times(
+            median(
+                way["speedup_by_gamma"][LENGTH]
+                for kind in family("wren-nano", dtype, "wren-mini").values()
+                for way in kind.values()
+            )
+        )
+        for dtype in ("bfloat16", "float32")
+    ]
+    assert row("wren-nano → wren-mini") == f"{said[0]} (bf16 target), {said[1]} (all float32)"
+    wanted = {"layers": 12, "dtype": "bfloat16", "draft": "wren-mini", "gamma": int(LENGTH)}
+    rows = [found for found in stored("baselines")["speedups"] if wanted.items() <= found.items()]
+    quickest, own = (", ".join(times(found[name]) for found in rows) for name in ("quickest", "own"))
+    assert row("so wren-mini → wren-base") == f"{quickest} (over bf16: {own})"
+
+
+@pytest.mark.skipif(not FILE.is_file(), reason="no comparison of methods is stored yet")
+def test_the_table_of_methods_is_that_of_the_stored_comparison() -> None:
+    assert with_table(MEASUREMENTS, read_methods(FILE)) == MEASUREMENTS, "python -m scripts.write_methods_table"
+
+
+def test_the_table_of_methods_is_written_with_intervals_where_it_has_a_place() -> None:
+    section = methods_section(measured())
+    greedy, sampled = section.split("Temperature 1:")
+    assert "| wren-nano (tree) | 2.00 | 0.10 | 1.50 | 1.00× [0.90–1.10] | 1.00× [0.90–1.10] | – | – | – |" in greedy
+    assert "| prompt lookup | 2.00 | – | 1.50 |" in greedy
+    assert "argmax" not in greedy
+    assert "most probable drafts" in sampled
+    assert "medusa" not in sampled
+    with pytest.raises(ValueError, match="no place"):
+        with_table("no comments", measured())
+    trial = replace(measured(), tokens=8)
+    assert "×" not in methods_section(trial)
+    assert "short trial" in methods_section(trial)

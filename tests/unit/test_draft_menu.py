@@ -1,20 +1,30 @@
-"""The Draft menu: its groups, its labels, and what is refused before the engine sees it."""
+"""The Draft menu, which models a visitor may name, and the tokenizer that reads a record."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
-from specviz.core.request import PROMPT_LOOKUP, RunRequest
-from specviz.core.settings import DecodeSettings
-from specviz.models.catalogue import bundled_names, head_names
+from specviz.core.request import RunRequest
+from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.models import draft_menu
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, head_names
 from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
-from specviz.models.pairs import PAIRS, Pair
-from specviz.service.admission import admit
+from specviz.models.pairs import HUB_MODELS, PAIRS, Pair
+from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here, with_tokenizer
 from specviz.service.protocol import Run
+from specviz.service.service import admit
 from specviz.ui.shared.pair_menu import model_label, pair_label, what_it_downloads
-from specviz.ui.shared.run_controls import TREES, draft_help, tree_label
+from specviz.ui.shared.run_controls import draft_help, tree_label
+from tests.support.known import known
 
 
-def test_the_menu_has_three_groups_and_each_name_once() -> None:
+def test_the_menu_says_what_each_draft_is() -> None:
     titles = [group.title for group in draft_groups()]
     assert titles == ["Small models", "Heads on the target", "No model"]
     names = offered_drafts()
@@ -29,33 +39,30 @@ def test_the_menu_has_three_groups_and_each_name_once() -> None:
         "early-exit:4",
     ]
     assert names[: len(ours)] == ours, "what needs no download comes first"
-
-
-def test_each_group_says_how_it_guesses_and_who_uses_it() -> None:
     for group in draft_groups():
         assert f"**{group.title}.** {group.about} {group.used}" in draft_help()
         assert all(sentence.endswith(".") for sentence in (group.about, group.used))
-
-
-def test_a_draft_in_the_menu_says_what_it_is() -> None:
     assert model_label("wren-eagle") == "wren-eagle · head · 1.8 M"
     assert model_label("early-exit:1") == "early exit, 1 layer · no model"
     assert model_label("early-exit:12") == "early exit, 12 layers · no model"
     assert model_label("early-exit:**") == "early exit, ** layers · no model", "a typed name is no reason to fail"
-
-
-def test_a_link_may_hold_heads_and_nothing_else_is_new() -> None:
+    assert model_label("/srv/models/mine") == "mine · folder"
+    assert model_label("/srv/models/wren-base") == "wren-base · folder", "it is not the model that ships"
+    assert model_label("somebody/something") == "somebody/something"
     assert set(linked_names()) - set(offered_drafts()) == set()
     assert set(head_names()) <= set(linked_names())
     assert all(map(is_offered, [*linked_names(), PROMPT_LOOKUP, "early-exit:3"]))
     assert not is_offered("somebody/something")
+    # Files hold at least 2 bytes a parameter: what has fewer is refused as quantized.
+    pair = next(pair for pair in PAIRS if pair.target == "EleutherAI/pythia-410m")
+    assert pair_label(pair) == "pythia-70m → pythia-410m · find out · downloads 0.95 GB or more"
+    assert "at least 0.95 GB" in what_it_downloads(pair)
 
 
-@pytest.mark.parametrize("tree", TREES[1:])
+@pytest.mark.parametrize("tree", SETTINGS["tree"].offered[1:])
 def test_every_tree_of_the_menu_is_a_setting(tree: str) -> None:
     depth = tree.count(",") + 1 if "," in tree else 4
-    shape = DecodeSettings(draft_length=depth, tree=tree).tree_shape
-    assert shape
+    shape = known(DecodeSettings(draft_length=depth, tree=tree).tree_shape)
     assert str(shape.nodes) in tree_label(tree)
 
 
@@ -80,12 +87,6 @@ def test_what_can_draft_is_let_in(draft: str) -> None:
     admit(Run(1, RunRequest("a", "wren-base", draft)))
 
 
-def test_an_own_folder_is_shown_by_its_last_part() -> None:
-    assert model_label("/srv/models/mine") == "mine · folder"
-    assert model_label("/srv/models/wren-base") == "wren-base · folder", "it is not the model that ships"
-    assert model_label("somebody/something") == "somebody/something"
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.draft}-{pair.target}")
 def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> None:
     ships = {pair.target, pair.draft} <= {*bundled_names()}
@@ -93,8 +94,154 @@ def test_a_pair_says_before_it_is_chosen_how_much_it_downloads(pair: Pair) -> No
     assert what_it_downloads(pair).startswith("Both ship with this app" if ships else "The first run downloads ")
 
 
-def test_a_download_is_never_smaller_than_was_said() -> None:
-    """Files hold at least 2 bytes a parameter: what has fewer is refused as quantized."""
-    pair = next(pair for pair in PAIRS if pair.target == "EleutherAI/pythia-410m")
-    assert pair_label(pair) == "pythia-70m → pythia-410m · find out · downloads 0.95 GB or more"
-    assert "at least 0.95 GB" in what_it_downloads(pair)
+CATALOGUED, ON_HUB = HUB_MODELS[0].name, "somebody/something"
+
+
+@pytest.mark.parametrize(
+    ("setting", "catalogued", "on_hub", "folder"),
+    [
+        (None, True, False, False),
+        ("bundled", False, False, False),
+        ("catalogue", True, False, False),
+        ("hub", True, True, False),
+        ("folders", True, False, True),
+        ("hub, folders", True, True, True),
+        ("any", True, True, True),
+        ("everything", True, False, False),
+        ("hub,", True, False, False),  # a word that is not known opens nothing
+    ],
+)
+def test_each_word_opens_what_it_says(
+    setting: str | None, catalogued: bool, on_hub: bool, folder: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SPECVIZ_MODELS", raising=False)
+    if setting is not None:
+        monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    assert all(map(draft_menu.is_allowed, bundled_names()))
+    assert draft_menu.is_allowed(CATALOGUED) == catalogued
+    assert draft_menu.is_allowed(ON_HUB) == on_hub
+    assert draft_menu.is_allowed(str(tmp_path)) == folder
+    assert draft_menu.may_be_typed() == (on_hub or folder)
+    assert (CATALOGUED in draft_menu.offered_names()) == catalogued
+
+
+def test_a_folder_that_looks_like_a_hub_id_is_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "somebody" / "something").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
+    assert not draft_menu.is_allowed(ON_HUB)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/etc", "a/b/c", "../x/y", "a b/c", "é/x", "~/models", "a" * 5_000])
+def test_what_is_no_hub_id_is_not_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
+    assert not draft_menu.is_allowed(name)
+
+
+@pytest.mark.parametrize(
+    ("setting", "name", "sentence"),
+    [
+        ("any", "/no/such/folder", "There is no folder '/no/such/folder' on this server: use wren-base"),
+        ("any", "mine", "There is no model named 'mine' here: use wren-base"),
+        ("hub", "/etc", "'/etc' is a folder, and this server reads none: use wren-base"),
+        ("folders", "somebody/something", "There is no model named 'somebody/something' here: use wren-base"),
+        ("bundled", CATALOGUED, f"{CATALOGUED} is not on this server, which downloads no models: use wren-base"),
+        ("catalogue", "/etc", "There is no model named '/etc' here: use wren-base"),
+    ],
+)
+def test_a_name_is_refused_with_a_reason(
+    setting: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    assert not draft_menu.is_allowed(name)
+    assert draft_menu.why_refused(name).startswith(sentence)
+
+
+@pytest.mark.parametrize("setting", ["bundled", "catalogue", "hub"])
+def test_a_refusal_does_not_tell_which_folders_there_are(
+    setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    there, gone = str(tmp_path), str(tmp_path / "gone")
+    assert draft_menu.why_refused(there).replace(there, "") == draft_menu.why_refused(gone).replace(gone, "")
+
+
+@pytest.mark.parametrize(
+    ("setting", "typed"),
+    [("catalogue", ""), ("hub", "a Hub id"), ("folders", "a folder"), ("any", "a Hub id or a folder")],
+)
+def test_it_says_what_can_be_typed(setting: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_MODELS", setting)
+    assert draft_menu.typed_names() == typed
+    assert draft_menu.why_refused("mine").endswith(f"or {typed}." if typed else "or one from the catalogue.")
+
+
+def test_a_tokenizer_is_read_where_the_operator_allows_and_has_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = tokenizer_here("wren-base")
+    ids = tokenizer.encode("Once upon a time")
+    assert len(ids) > 1
+    assert "".join(tokenizer.texts(ids)) == "Once upon a time"
+    assert tokenizer.texts([10**6]) == ["⟨token 1000000⟩"]
+    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
+    monkeypatch.setenv("SPECVIZ_MODELS", "catalogue")
+    with pytest.raises(InputError, match="is not on this server") as refused:
+        tokenizer_here(str(tmp_path))
+    assert str(tmp_path.parent) not in str(refused.value)
+    monkeypatch.setenv("SPECVIZ_MODELS", "folders")
+    assert tokenizer_here(str(tmp_path)).encode("Once") == tokenizer_here("wren-base").encode("Once")
+
+
+def test_a_downloaded_model_lends_its_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = HUB_MODELS[0].name
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    assert name not in with_tokenizer()
+    folder = tmp_path / "specviz" / f"models--{name.replace('/', '--')}" / "snapshots" / "0123"
+    folder.mkdir(parents=True)
+    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", folder)
+    assert name in with_tokenizer()
+    assert tokenizer_here(name).encode("Once") == tokenizer_here("wren-base").encode("Once")
+    monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
+    with pytest.raises(InputError, match="is not on this server"):
+        tokenizer_here(name)
+
+
+@pytest.mark.parametrize("name", ["../..", "..", "/etc", "a/../b", "", "*/*", "a" * 5000])
+def test_no_name_leads_out_of_the_cache(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hub").mkdir()
+    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("SPECVIZ_MODELS", "hub")
+    assert tokenizer_file(name) is None
+
+
+@pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"])
+def test_the_cache_is_where_the_hubs_client_has_it(variable: str, tmp_path: Path) -> None:
+    names = ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HUGGINGFACE_HUB_CACHE")
+    rest = {name: value for name, value in os.environ.items() if name not in names}
+    script = (
+        "from huggingface_hub import constants; from specviz.models.record_tokenizer import hub_cache;"
+        "print(constants.HF_HUB_CACHE == str(hub_cache()), hub_cache())"
+    )
+    where = rest | {variable: str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=where, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"True {tmp_path}")
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[", '{"model": {"type": "BPE"}}'])
+def test_a_broken_tokenizer_is_one_sentence(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer.json").write_text(content, encoding="utf-8")
+    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    with pytest.raises(InputError, match=r"The tokenizer\.json of .* cannot be read\."):
+        tokenizer_here(str(tmp_path))
+
+
+def test_the_web_server_reads_a_tokenizer_without_torch() -> None:
+    script = (
+        "import sys; from specviz.models.record_tokenizer import tokenizer_here;"
+        "tokenizer_here('wren-base').encode('a');"
+        "print([name for name in ('torch', 'transformers', 'huggingface_hub') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]", done.stderr

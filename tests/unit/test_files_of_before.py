@@ -18,9 +18,7 @@ from specviz.core.trace import Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
 from specviz.game.game import load_turn
 from specviz.measure.proof import recorded
-from specviz.measure.race import overall_verdict
-from specviz.measure.race_file import parse_race
-from specviz.measure.race_table import race_csv
+from specviz.measure.race import overall_verdict, parse_race, race_csv
 from specviz.measure.sweep.table import dump_frame, read_frame
 
 BEFORE = Path(__file__).parents[1] / "fixtures" / "before"

@@ -15,6 +15,7 @@ from specviz.core.trace import (
     dump_trace,
     parse_trace,
 )
+from specviz.data.first_run import first_trace
 from specviz.game.game import (
     LOOKUP,
     MAX_TURNS,
@@ -33,7 +34,7 @@ from specviz.game.game import (
     score,
 )
 from specviz.game.messages import explain, headline, verdict, wanted
-from specviz.game.table import game_csv
+from specviz.game.saved import game_csv
 from specviz.game.words import (
     MAX_CHARACTERS,
     ends_inside_word,
@@ -46,7 +47,9 @@ from specviz.game.words import (
 from specviz.player.data import stage_data
 from specviz.ui.play.board import example_data, recorded_example, text_data, turn_data
 from specviz.ui.watch.controls import fill_in_trace
+from specviz.ui.watch.watch_state import Form
 from tests.support.fake_turns import a_round, a_turn
+from tests.support.known import known
 
 # ---- what can be typed
 
@@ -76,8 +79,7 @@ from tests.support.fake_turns import a_round, a_turn
     ],
 )
 def test_a_guess_that_cannot_be_played_gets_one_friendly_line(guess: str, said: str) -> None:
-    problem = guess_problem(guess)
-    assert problem is not None
+    problem = known(guess_problem(guess))
     assert said in problem
     assert problem.endswith("Try again: it costs you nothing.")
     assert len(problem) < 140
@@ -102,9 +104,15 @@ def test_ordinary_writing_can_be_played(guess: str) -> None:
     assert guess_problem(guess) is None
 
 
-def test_spaces_and_line_breaks_are_tidied() -> None:
+def test_spaces_are_tidied_and_a_guess_continues_an_unfinished_word() -> None:
     assert tidy("cafe\u0301  and\tcake ") == "café and cake"
     assert tidy("one⏎two\\nthree") == "one\ntwo\nthree"
+    assert joined("a tall sand cast", "les", inside_word=True) == "les"
+    assert joined("a tall sand cast", " les", inside_word=True) == " les"
+    assert ends_inside_word("sand cast", "les")
+    assert not ends_inside_word("sand cast", " les")
+    assert not ends_inside_word("sand cast.", "les")
+    assert not ends_inside_word("sand cast", ".")
 
 
 @pytest.mark.parametrize(
@@ -131,19 +139,10 @@ def test_words_join_the_text_as_a_writer_would_write_them(text: str, guess: str,
     assert joined(text, guess, inside_word=False) == added
 
 
-def test_a_guess_continues_an_unfinished_word() -> None:
-    assert joined("a tall sand cast", "les", inside_word=True) == "les"
-    assert joined("a tall sand cast", " les", inside_word=True) == " les"
-    assert ends_inside_word("sand cast", "les")
-    assert not ends_inside_word("sand cast", " les")
-    assert not ends_inside_word("sand cast.", "les")
-    assert not ends_inside_word("sand cast", ".")
-
-
 # ---- words out of pieces
 
 
-def test_a_word_accepted_in_part_is_shown_as_such() -> None:
+def test_words_come_out_of_pieces() -> None:
     words = words_of(a_round([" the", " rab", "bit", " ran", "."], accepted=2))
     assert [(word.cut, word.fate) for word in words] == [
         ("the", "accepted"),
@@ -154,20 +153,11 @@ def test_a_word_accepted_in_part_is_shown_as_such() -> None:
     lines = explain(a_turn([" the", " rab", "bit", " ran", "."], accepted=2))
     assert "rab|bit: the first part was accepted, the rest was not." in lines
     assert any("yours were 5 tokens, because it splits rab|bit." in line for line in lines)
-
-
-def test_a_word_rejected_at_its_start_is_not_accepted_in_part() -> None:
     words = words_of(a_round([" rab", "bit"], accepted=0))
     assert [word.fate for word in words] == ["rejected"]
     assert not any("first part" in line for line in explain(a_turn([" rab", "bit"], accepted=0)))
-
-
-def test_words_end_at_spaces_and_marks() -> None:
     pieces = [" Tom", "'", "s", " boat", ",", ' "', "Hi", "!", "\n", "It"]
     assert [word.text for word in words_of(a_round(pieces, 0))] == ["Tom's", "boat", ",", '"', "Hi", "!", "\n", "It"]
-
-
-def test_candidates_end_with_whole_words() -> None:
     assert whole_words([" a", " big", " sand", " cast", "le", "."], 4) == 3
     assert whole_words([" snow", "man"], 4) == 2
     assert whole_words([" z", "e", "b", "ra", "f", "ish", " ran"], 4) == 6
@@ -177,7 +167,7 @@ def test_candidates_end_with_whole_words() -> None:
 # ---- messages
 
 
-def test_a_round_is_explained_in_order() -> None:
+def test_a_round_is_explained_in_order_with_the_targets_tokens() -> None:
     lines = explain(a_turn([" the", " dog", " ran"], accepted=1, cut=3))
     assert lines[1] == "✗ “dog” was rejected: there the target wanted “end” and gave yours 5 %."
     assert lines[2] == "⋯ 1 token was discarded, never judged: it follows a word that was rejected."
@@ -186,6 +176,8 @@ def test_a_round_is_explained_in_order() -> None:
     full = explain(a_turn([" the", " dog"], accepted=2))
     assert full[-1] == "+ “end” is the bonus: the target’s extra token, since all of yours were right."
     assert explain(a_turn([], accepted=0)) == []
+    assert wanted(a_round([" dog"], 0)) == [(" end", 0.6, False), (" other", 0.2, False), (" dog", 0.05, True)]
+    assert wanted(a_round([" dog"], 1)) == [(" end", 0.6, False), (" other", 0.2, False)]
 
 
 @pytest.mark.parametrize(
@@ -203,30 +195,23 @@ def test_headlines(pieces: list[str], accepted: int, said: str) -> None:
     assert headline(a_round(pieces, accepted)) == said
 
 
-def test_the_targets_tokens_are_listed_with_the_visitors_token() -> None:
-    assert wanted(a_round([" dog"], 0)) == [(" end", 0.6, False), (" other", 0.2, False), (" dog", 0.05, True)]
-    assert wanted(a_round([" dog"], 1)) == [(" end", 0.6, False), (" other", 0.2, False)]
-
-
 # ---- scores
 
 
-def test_scores_come_from_the_metrics_and_a_skipped_turn_does_not_count() -> None:
+def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
     turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
     totals = score(turns)
     assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
     assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
     assert totals[LOOKUP].tokens_per_target_call == 1
     assert set(totals) == set(PLAYERS)
-
-
-def test_a_prompt_is_over_after_its_rounds_its_end_or_too_many_turns() -> None:
     one, skipped = a_turn([" a"], 1), a_turn([], 0)
     assert not is_over([])
     assert not is_over([one] * (ROUNDS - 1) + [skipped])
     assert is_over([one] * ROUNDS)
     assert is_over([replace(one, ended=True)])
     assert is_over([skipped] * MAX_TURNS)
+    assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
 
 
 @pytest.mark.parametrize(
@@ -249,18 +234,13 @@ def test_the_verdict_goes_by_tokens_per_target_call(yours: int, model: int, look
     assert ("You were better than prompt lookup" in said_of_game) == (yours == 1)
 
 
-def test_no_round_no_verdict() -> None:
-    assert verdict([a_turn([], 0)]) == "No round was played, so there is nothing to compare."
-
-
 # ---- traces
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
     first = a_turn([" a", " b"], 1)
     turns = [first, a_turn([], 0, before=first.text), a_turn([" c"], 1, before=first.text + " end")]
-    run = run_of(turns)
-    assert run is not None
+    run = known(run_of(turns))
     read = parse_trace(dump_trace(run))
     assert read.drafter == DrafterInfo("person", "you")
     assert [round.index for round in read.rounds] == [0, 1, 2]
@@ -270,19 +250,15 @@ def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -
     assert data["drafter"] == "person"
     said = [round["sentences"][0] for round in data["rounds"]]
     assert said == ["You propose 2 tokens.", "You skip: nothing is drafted.", "You propose 1 token."]
-    assert fill_in_trace(read) is None, "no draft of the controls is a person"
+    assert fill_in_trace(Form(), read) is None, "no draft of the controls is a person"
 
 
-def test_a_turn_is_the_same_after_sending() -> None:
+def test_what_is_sent_and_recorded_is_a_turn() -> None:
     turn = a_turn([" a", " b"], 1)
     assert load_turn(dump_turn(turn)) == turn
     with pytest.raises(InputError, match="turn is not valid"):
         load_turn({"text": 3})
-
-
-def test_the_recorded_example_is_a_real_turn_with_a_word_in_part() -> None:
-    example = recorded_example()
-    assert example is not None
+    example = known(recorded_example())
     assert isinstance(example.turn.trace, Trace)
     parse_trace(dump_trace(example.turn.trace))
     assert example.turn.trace.prompt.text == example.prompt
@@ -291,7 +267,7 @@ def test_the_recorded_example_is_a_real_turn_with_a_word_in_part() -> None:
     assert not any("yours" in line for line in data["lines"])
 
 
-def test_the_board_shows_the_end_of_a_long_text_and_marks_what_is_new() -> None:
+def test_the_board_shows_the_end_of_a_text_and_rivals_not_how_it_continues() -> None:
     turn = a_turn([" a"], 1, before="x" * 1000)
     data = text_data(turn.text, turn, inside=False, focus="1")
     assert data["fresh"] == " a end"
@@ -300,9 +276,6 @@ def test_the_board_shows_the_end_of_a_long_text_and_marks_what_is_new() -> None:
     drawn = turn_data(turn)
     assert [chip["status"] for chip in drawn["guesses"][0]["chips"]] == ["accepted", "bonus"]
     assert [rival["name"] for rival in drawn["rivals"]] == [MODEL, LOOKUP]
-
-
-def test_the_rivals_do_not_show_how_the_text_continues() -> None:
     drawn = turn_data(a_turn([" a", " b", " c", " d"], 1, model=4, lookup=0))
     model, lookup = drawn["rivals"]
     assert [chip["text"] for chip in model["chips"]] == [" a", " b"], "as far as the visitor's text reaches"
@@ -316,7 +289,13 @@ def test_the_rivals_do_not_show_how_the_text_continues() -> None:
 # ---- links and the table
 
 
-def test_a_class_link_gives_everyone_the_same_prompts() -> None:
+def test_the_first_text_is_not_the_story_that_watch_shows_first() -> None:
+    first = known(first_trace())
+    assert Plan().prompts[0].text != first.prompt.text
+    assert first.prompt.text not in {preset.text for preset in Plan().prompts}, "nor a later one"
+
+
+def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
     plan = Plan(seed=11, set="prose", mode="pick")
     again, problems = plan_from_link(plan.link)
     assert again == plan
@@ -328,6 +307,9 @@ def test_a_class_link_gives_everyone_the_same_prompts() -> None:
     assert [preset.name for preset in Plan(seed=3).prompts] == ["story-1", "story-3", "story-2"], (
         "links outlive versions"
     )
+    assert len(SETS) > 1
+    for name in SETS:
+        assert len(Plan(set=name).prompts) == PROMPTS
 
 
 @pytest.mark.parametrize(
@@ -350,12 +332,6 @@ def test_a_bad_value_in_a_link_falls_back_with_a_line(name: str, value: str, sai
     assert value not in problems[0] or value == "-1"
 
 
-def test_every_set_has_enough_prompts_that_continue_on_one_line() -> None:
-    assert len(SETS) > 1
-    for name in SETS:
-        assert len(Plan(set=name).prompts) == PROMPTS
-
-
 def test_the_table_has_a_row_for_each_scored_round() -> None:
     games = [[a_turn([" a", " b"], 1), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
     plan = Plan(seed=3)
@@ -368,6 +344,8 @@ def test_the_table_has_a_row_for_each_scored_round() -> None:
     assert rows[0]["lookup_discarded"] == "1"
     assert rows[2]["draft"] == "'=1+1"
     assert game_csv(plan, [[], [], []]).count("\n") == 1
+    assert safe_cell("Zoë O’Neill") == "Zoë O’Neill"
+    assert safe_cell("a\x00b\u202ec") == "a b c"
 
 
 @pytest.mark.parametrize(
@@ -379,8 +357,3 @@ def test_no_cell_is_a_formula(name: str) -> None:
     rows = list(csv.reader(io.StringIO(game_csv(Plan(), [[a_turn([" a"], 1)]], name))))
     assert len(rows) == 2
     assert not rows[1][0].lstrip().startswith(("=", "+", "-", "@"))
-
-
-def test_an_ordinary_name_stays() -> None:
-    assert safe_cell("Zoë O’Neill") == "Zoë O’Neill"
-    assert safe_cell("a\x00b\u202ec") == "a b c"

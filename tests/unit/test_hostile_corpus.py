@@ -1,21 +1,25 @@
-"""Files that a careless or harmful hand may upload, in tests/hostile/: each gets its sentence."""
+"""Hostile files get their sentence, in little memory; hostile text is shown as it is."""
 
 import json
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.markdown import Markdown
 
 from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
-from specviz.data.serving_counters.reading import NOTHING_FOUND, read_counters
-from specviz.measure.race_file import parse_race
+from specviz.data.importers import Given, open_run
+from specviz.data.serving_counters import NOTHING_FOUND, read_counters
+from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
+from specviz.ui.shared.escaping import figure_text, file_label, plain
 from tests.support.fake_rows import row_at
-from tests.support.strategies import assert_one_sentence
+from tests.support.hostile import ALL_NAMES, NAME, NAMES
+from tests.support.records import FakeTokenizer
+from tests.support.strategies import assert_one_sentence, refusal_and_peak
 
 FOLDER = Path(__file__).parents[1] / "hostile"
 READERS: dict[str, Callable[[bytes], object]] = {
@@ -24,6 +28,9 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "prompts": read_prompts,
     "counters": lambda content: read_counters(content.decode()),
     "race": lambda content: parse_race(content.decode()),
+    "record": lambda content: open_run(
+        content, Given(tokenizer=FakeTokenizer() if b"candidate_ids" in content else None)
+    ),
 }
 NOT_JSON = "The trace is not valid at the file: Invalid JSON."
 NOT_TEXT = "The trace is not valid at the file: it is not UTF-8 text."
@@ -100,6 +107,11 @@ REFUSED = {
     "counters-open-label.txt": "The labels of vllm:spec_decode_num_drafts_total cannot be read.",
     "counters-more-accepted.txt": ("More tokens are accepted than drafted: these counters do not belong together."),
     "counters-position-gap.txt": "The per-position counters must be those of positions 0, 1, 2, … without a gap.",
+    **dict.fromkeys(
+        ["record-vllm.json", "record-lmstudio.json"]
+        + [f"record-{system}.jsonl" for system in ("llama.cpp", "sglang", "transformers")],
+        "The record drafts 38,400 tokens in all; at most 24,000 can be shown here.",
+    ),
     "race-empty.json": "The race is not JSON.",
     "race-deep.json": "The race is not JSON.",
     "race-huge-number.json": "The race is not JSON.",
@@ -205,12 +217,65 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
 def test_a_large_hostile_file_takes_less_than_10_times_its_size(name: str) -> None:
     kind, make, sentence = LARGE[name]
     content = make()
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError) as refused:
-            READERS[kind](content)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert str(refused.value) == sentence
+    said, peak = refusal_and_peak(lambda: READERS[kind](content))
+    assert said == sentence
     assert peak < 10 * len(content), f"{peak / len(content):.1f} times"
+
+
+TEXTS = [
+    *NAMES,
+    NAME,
+    "**b** __c__ _d_ ~~e~~ `f` ![g][h]",
+    "<b>bold</b> <!-- x --> <https://evil.test> &lt; &#60;",
+    "back\\slash \\* \\",
+    "# head",
+    "> quote",
+    "- list",
+    "+ list",
+    "= line",
+    "1. list",
+    "23) list",
+    "    code",
+    "\tcode",
+    "```fence```",
+    "two\n\n# lines",
+    "| a | b |\n|---|---|",
+    "head\n===",
+    "org/model_name-7B (float32), 12:30, 100 %",
+    "a $1 and $2 price",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_shown_as_it_is_and_begins_no_block(text: str) -> None:
+    tokens = Markdown(f"Loaded {plain(text)}").parsed
+    inline = [token for block in tokens for token in block.children or []]
+    assert {token.type for token in inline} <= {"text", "text_special"}
+    assert {block.type for block in tokens} <= {"paragraph_open", "inline", "paragraph_close"}
+    shown = "".join(token.content for token in inline).replace("\u2060", "")
+    assert shown.rstrip() == f"Loaded {text.strip()}".replace("\n", "↵").rstrip()
+    assert {block.type for block in Markdown(plain(text)).parsed} <= {"paragraph_open", "inline", "paragraph_close"}
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_nothing_is_left_that_streamlit_reads_after_the_markdown(text: str) -> None:
+    """A directive, an emoji, an icon or a bare address needs its colon, www or @ before the next character."""
+    shown = plain(text).replace("\\", "")
+    assert not any(mark in shown for mark in (":red[", ":smile", ":material/", "http:/", "javascript:a", "www."))
+    assert "someone@evil.test" not in plain("someone@evil.test")
+
+
+def test_names_and_figures_show_text_as_it_is() -> None:
+    assert plain(plain(NAME)) == plain(NAME)
+    for name in ("wren-base", "Qwen/Qwen2.5-0.5B", "AMD EPYC (2 cores), 4 GB", "The link’s gamma is 99: using 4."):
+        assert plain(name) == name
+    assert figure_text("<b>&lt;%{x}") == "&lt;b&gt;&amp;lt;%\u2060{x}"
+    assert file_label("my sweep.csv") == "my sweep.csv"
+    assert file_label("a\nb\u202e.csv") == "a?b?.csv"
+    assert len(file_label("x" * 10_000)) == 60
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_no_text_turns_the_sentence_around_it(name: str) -> None:
+    assert "\u202e" not in plain(f"a {name}") + figure_text(name) + file_label(name)

@@ -12,23 +12,24 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.trace import Trace, dump_trace, parse_trace, read_trace
 from specviz.data.importers import SYSTEMS, Given, import_run, open_run
-from specviz.data.importers.cutting import CUT, cut
+from specviz.data.importers.assembling import CUT, cut
 from tests.support.fake_traces import fake_trace
+from tests.support.hostile_records import RECORDS as RECORDS_OF
+from tests.support.known import known
 from tests.support.records import IDS, PIECES, RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record
 
+CHAT, COMPLETION, LLAMA, LLAMA_CHAT, SGLANG, TRANSFORMERS, LM_STUDIO = SYSTEM_OF
 STATUSES = [[], ["accepted"] * 3, ["accepted", "rejected", "discarded"], ["rejected", "discarded", "discarded"]]
 STATUSES.append(["accepted"] * 3)
 KINDS = ["bonus", "bonus", "correction", "correction", "bonus"]
 
 
 def imported(name: str, **more: Any) -> Trace:
-    """The trace of one of the records."""
     given = {"tokenizer": FakeTokenizer()} if SYSTEM_OF[name] == "transformers" else {}
     return import_run(record(name), SYSTEM_OF[name], Given(**(given | more)))
 
 
 def changed(name: str, *changes: tuple[str, str]) -> bytes:
-    """A record with some of its text replaced."""
     content = record(name).decode()
     for old, new in changes:
         assert old in content
@@ -51,7 +52,9 @@ def test_there_is_a_record_of_each_system() -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEM_OF)
-def test_each_record_of_the_same_run_gives_the_same_rounds(name: str) -> None:
+def test_each_record_gives_the_same_rounds_and_a_trace_that_leaves_unknown_what_is_not_reported(
+    name: str, tmp_path: Path
+) -> None:
     trace = imported(name)
     assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
     assert [round.emitted.kind for round in trace.rounds] == KINDS
@@ -59,38 +62,26 @@ def test_each_record_of_the_same_run_gives_the_same_rounds(name: str) -> None:
     assert trace.output.stopped_by == "length"
     counts = count(trace.rounds)
     assert (counts.drafted, counts.accepted, counts.rejected, counts.emitted) == (12, 7, 2, 12)
-
-
-@pytest.mark.parametrize("name", SYSTEM_OF)
-def test_an_imported_trace_is_a_trace_file_like_any_other(name: str, tmp_path: Path) -> None:
     trace = imported(name)
     file = tmp_path / "trace.json"
     file.write_text(dump_trace(trace), encoding="utf-8")
     assert read_trace(file) == trace
     assert json.loads(dump_trace(trace))["schema"] == 2
-
-
-@pytest.mark.parametrize("name", SYSTEM_OF)
-def test_what_is_not_reported_stays_unknown(name: str) -> None:
     trace = imported(name)
-    assert trace.imported is not None
-    assert trace.drafter is not None
-    assert trace.drafter.kind == "other"
+    assert known(trace.drafter).kind == "other"
     assert not trace.timed
     assert all(round.draft_seconds is round.verify_seconds is round.overhead_seconds is None for round in trace.rounds)
     assert trace.autoregressive is None
     for round in trace.rounds:
         assert all(token.target_prob is token.draft_prob is token.u is None for token in round.drafted)
         rest = [token for token in round.drafted if token.status != "accepted"]
-        if trace.imported.system.startswith("transformers"):
+        if known(trace.imported).system.startswith("transformers"):
             assert all(token.id is not None for token in rest), "transformers reports what was rejected"
         else:
             assert all(token.id is token.text is None for token in rest)
 
 
-@pytest.mark.parametrize(
-    "name", ["vllm-0.29-chat.json", "llama.cpp-001d906-completion-stream.txt", "transformers-5.23.jsonl"]
-)
+@pytest.mark.parametrize("name", [CHAT, LLAMA, TRANSFORMERS])
 def test_token_texts_of_a_record_are_used_as_they_are(name: str) -> None:
     trace = imported(name)
     shown = [
@@ -99,65 +90,70 @@ def test_token_texts_of_a_record_are_used_as_they_are(name: str) -> None:
         for text in [*(token.text for token in round.accepted_tokens), round.emitted.text]
     ]
     assert shown == PIECES
-    assert trace.imported is not None
-    assert not any("cut into" in note for note in trace.imported.notes)
+    assert not any("cut into" in note for note in known(trace.imported).notes)
 
 
-def test_the_ids_of_a_record_are_the_output() -> None:
+def test_token_ids_and_pieces_are_those_of_the_record_or_said_to_be_cut() -> None:
     for name in SYSTEM_OF:
-        known = IDS if "chat" not in name and "lmstudio" not in name else []
-        assert imported(name).output.token_ids == known, name
-
-
-def test_pieces_that_are_cut_from_the_text_are_said_to_be_so() -> None:
-    trace = imported("lmstudio-sdk-1.5.json")
-    assert trace.imported is not None
-    assert CUT in trace.imported.notes
+        ids = IDS if "chat" not in name and "lmstudio" not in name else []
+        assert imported(name).output.token_ids == ids, name
+    trace = imported(LM_STUDIO)
+    assert CUT in known(trace.imported).notes
     assert trace.output.token_ids == []
-
-
-def test_a_tokenizer_gives_the_real_pieces() -> None:
-    for name in ("lmstudio-sdk-1.5.json", "vllm-0.29-completion-stream.txt", "sglang-001067f-generate-stream.txt"):
+    for name in (LM_STUDIO, COMPLETION, SGLANG):
         trace = imported(name, tokenizer=FakeTokenizer())
         assert [token.text for token in trace.rounds[1].drafted] == PIECES[1:4], name
-        assert trace.imported is not None
-        assert CUT not in trace.imported.notes
+        assert CUT not in known(trace.imported).notes
+    for name in (SGLANG, COMPLETION):
+        trace = imported(name)
+        assert any(
+            note.startswith("The record has token ids, but no text of a token") for note in known(trace.imported).notes
+        )
 
 
-def test_names_and_settings_are_those_of_the_record() -> None:
-    server = imported("llama.cpp-001d906-completion-stream.txt")
+def test_names_and_settings_are_those_of_the_record_and_what_a_person_adds() -> None:
+    server = imported(LLAMA)
     assert server.target.name == "qwen3-8b-q4_k_m.gguf", "a path on a server is cut to its last part"
     assert (server.settings.temperature, server.settings.seed, server.settings.top_k) == (0.0, 7, 40)
     assert server.prompt.text == "Tell a story:"
     assert server.prefill_seconds.target == pytest.approx(0.0415)
-    chat = imported("llama.cpp-001d906-chat-stream.txt")
-    assert chat.imported is not None
-    assert chat.imported.system == "llama.cpp b9411-001d906"
-    assert "temperature" in chat.imported.unknown
-    library = imported("transformers-5.23.jsonl")
-    assert library.drafter is not None
-    assert (library.target.name, library.drafter.name) == ("Qwen/Qwen3-8B", "Qwen/Qwen3-0.6B")
-    assert library.imported is not None
-    assert library.imported.system == "transformers 5.23.0"
-    assert "temperature" not in library.imported.unknown, "without sampling it is greedy"
-
-
-def test_what_a_person_adds_is_used() -> None:
-    trace = imported("vllm-0.29-chat.json", prompt="Tell a story.", target="mine", draft="small", temperature=0.7)
+    chat = imported(LLAMA_CHAT)
+    assert known(chat.imported).system == "llama.cpp b9411-001d906"
+    assert "temperature" in known(chat.imported).unknown
+    library = imported(TRANSFORMERS)
+    assert (library.target.name, known(library.drafter).name) == ("Qwen/Qwen3-8B", "Qwen/Qwen3-0.6B")
+    assert known(library.imported).system == "transformers 5.23.0"
+    assert "temperature" not in known(library.imported).unknown, "without sampling it is greedy"
+    trace = imported(CHAT, prompt="Tell a story.", target="mine", draft="small", temperature=0.7)
     assert trace.prompt.text == "Tell a story."
     assert trace.prompt.token_ids == []
-    assert trace.drafter is not None
-    assert (trace.target.name, trace.drafter.name) == ("mine", "small")
-    assert trace.drafter.asked_as == "small"
+    assert (trace.target.name, known(trace.drafter).name) == ("mine", "small")
+    assert known(trace.drafter).asked_as == "small"
     assert trace.settings.temperature == 0.7
-    assert trace.imported is not None
-    assert "temperature" not in trace.imported.unknown
+    assert "temperature" not in known(trace.imported).unknown
 
 
-def test_a_step_that_the_end_of_the_output_cuts_accepts_only_what_is_there() -> None:
-    """The last step of vLLM reports 3 accepted; the output has room for 2 of them."""
+def test_streams_are_cut_into_their_own_rounds() -> None:
+    """The third round of llama.cpp drafts nothing: its counters stay."""
+    content = changed(
+        LLAMA,
+        ('"draft_n": 9, "draft_n_accepted": 4', '"draft_n": 6, "draft_n_accepted": 4'),
+        ('"draft_n": 12, "draft_n_accepted": 7', '"draft_n": 9, "draft_n_accepted": 7'),
+    )
+    rounds = import_run(content, "llama.cpp").rounds
+    assert [len(round.drafted) for round in rounds] == [0, 3, 3, 0, 3]
+    assert rounds[3].added == "own"
+    # A character of two tokens is sent when it is whole; the counter of tokens says that there were two.
+    lines = record(LLAMA_CHAT).decode().split("\n\n")
+    held = next(i for i, line in enumerate(lines) if '" upon"' in line)
+    lines[held + 1] = lines[held + 1].replace('" a"', '" upon a"')
+    del lines[held]
+    trace = import_run("\n\n".join(lines).encode(), "llama.cpp")
+    assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
+    assert trace.output.text == TEXT
+    # The last step of vLLM reports 3 accepted; the output has room for 2 of them.
     shorter = changed(
-        "vllm-0.29-completion-stream.txt",
+        COMPLETION,
         ('"text": ". The end."', '"text": ". The"'),
         ("[13, 578, 842, 13]", "[13, 578]"),
         ('"completion_tokens": 12', '"completion_tokens": 10'),
@@ -167,76 +163,29 @@ def test_a_step_that_the_end_of_the_output_cuts_accepts_only_what_is_there() -> 
     assert last.emitted.kind == "none"
 
 
-def test_a_pass_without_a_draft_in_the_middle_of_a_stream_is_a_round_of_its_own() -> None:
-    """The third round of llama.cpp drafts nothing: its counters stay."""
-    content = changed(
-        "llama.cpp-001d906-completion-stream.txt",
-        ('"draft_n": 9, "draft_n_accepted": 4', '"draft_n": 6, "draft_n_accepted": 4'),
-        ('"draft_n": 12, "draft_n_accepted": 7', '"draft_n": 9, "draft_n_accepted": 7'),
-    )
-    rounds = import_run(content, "llama.cpp").rounds
-    assert [len(round.drafted) for round in rounds] == [0, 3, 3, 0, 3]
-    assert rounds[3].added == "own"
-
-
-def test_a_part_of_a_stream_with_two_tokens_is_cut_in_two() -> None:
-    """A character of two tokens is sent when it is whole; the counter of tokens says that there were two."""
-    lines = record("llama.cpp-001d906-chat-stream.txt").decode().split("\n\n")
-    held = next(i for i, line in enumerate(lines) if '" upon"' in line)
-    lines[held + 1] = lines[held + 1].replace('" a"', '" upon a"')
-    del lines[held]
-    trace = import_run("\n\n".join(lines).encode(), "llama.cpp")
-    assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
-    assert trace.output.text == TEXT
-
-
 @pytest.mark.parametrize(
     ("name", "changes", "says"),
     [
-        (
-            "vllm-0.29-chat.json",
-            [('"per_step_accepted": [3, 1, 0, 3], ', "")],
-            "--per-request-spec-decode-metrics detailed",
-        ),
-        ("vllm-0.29-chat.json", [("[3, 1, 0, 3]", "[3, 1, 0]")], "differ in length"),
-        ("vllm-0.29-chat.json", [("[3, 1, 0, 3]", "[3, 1, 0, 4]")], "accepts 4 of 3 drafted"),
-        (
-            "vllm-0.29-chat.json",
-            [("[3, 1, 0, 3]", "[0, 0, 0, 0]")],
-            "7 of 12 tokens were written in steps without a draft",
-        ),
-        ("vllm-0.29-chat.json", [("[3, 1, 0, 3]", "[3, 3, 3, 3]")], "its output ends in step 4"),
-        ("vllm-0.29-chat.json", [('"completion_tokens": 12', '"completion_tokens": 0')], "how many tokens"),
-        ("vllm-0.29-completion-stream.txt", [("[9241]", "[9241, 5]")], "token_ids has 13 tokens"),
-        ("vllm-0.29-completion-stream.txt", [('"index": 0', '"index": 1')], "several answers"),
-        ("llama.cpp-001d906-chat-stream.txt", [('"draft_n": 12', '"draft_n": 2')], "becomes smaller"),
-        ("llama.cpp-001d906-chat-stream.txt", [('"timings"', '"timing"')], "timings_per_token"),
-        ("llama.cpp-001d906-chat-stream.txt", [('"draft_n"', '"drafted"')], "nothing was drafted"),
-        ("llama.cpp-001d906-chat-stream.txt", [('"draft_n": 6', '"draft_n": 2')], "becomes smaller"),
-        ("sglang-001067f-generate-stream.txt", [("[1, 1, 0, 2]", "[2, 0, 0, 2]")], "contradict the histogram"),
-        (
-            "sglang-001067f-generate-stream.txt",
-            [('"spec_verify_ct": 4', '"spec_verify_ct": 6')],
-            "its parts are not the steps",
-        ),
-        ("sglang-001067f-generate-stream.txt", [(', "spec_verify_ct": 4', "")], "spec_verify_ct"),
-        (
-            "sglang-001067f-generate-stream.txt",
-            [('"spec_num_proposed_drafts": 12', '"spec_num_proposed_drafts": 11')],
-            "different numbers",
-        ),
-        (
-            "lmstudio-sdk-1.5.json",
-            [('"acceptedDraftTokensCount": 7', '"acceptedDraftTokensCount": 6')],
-            "the rounds are not known",
-        ),
-        (
-            "lmstudio-sdk-1.5.json",
-            [('"totalDraftTokensCount": 12', '"totalDraftTokensCount": 13')],
-            "cannot all be equal",
-        ),
-        ("transformers-5.23.jsonl", [('"prompt_ids"', '"prompt"')], "The first line of the record"),
-        ("transformers-5.23.jsonl", [("[264, 8415]", "[265, 8415]")], "Round 3 of the record"),
+        (CHAT, [('"per_step_accepted": [3, 1, 0, 3], ', "")], "--per-request-spec-decode-metrics detailed"),
+        (CHAT, [("[3, 1, 0, 3]", "[3, 1, 0]")], "differ in length"),
+        (CHAT, [("[3, 1, 0, 3]", "[3, 1, 0, 4]")], "accepts 4 of 3 drafted"),
+        (CHAT, [("[3, 1, 0, 3]", "[0, 0, 0, 0]")], "7 of 12 tokens were written in steps without a draft"),
+        (CHAT, [("[3, 1, 0, 3]", "[3, 3, 3, 3]")], "its output ends in step 4"),
+        (CHAT, [('"completion_tokens": 12', '"completion_tokens": 0')], "how many tokens"),
+        (COMPLETION, [("[9241]", "[9241, 5]")], "token_ids has 13 tokens"),
+        (COMPLETION, [('"index": 0', '"index": 1')], "several answers"),
+        (LLAMA_CHAT, [('"draft_n": 12', '"draft_n": 2')], "becomes smaller"),
+        (LLAMA_CHAT, [('"timings"', '"timing"')], "timings_per_token"),
+        (LLAMA_CHAT, [('"draft_n"', '"drafted"')], "nothing was drafted"),
+        (LLAMA_CHAT, [('"draft_n": 6', '"draft_n": 2')], "becomes smaller"),
+        (SGLANG, [("[1, 1, 0, 2]", "[2, 0, 0, 2]")], "contradict the histogram"),
+        (SGLANG, [('"spec_verify_ct": 4', '"spec_verify_ct": 6')], "its parts are not the steps"),
+        (SGLANG, [(', "spec_verify_ct": 4', "")], "spec_verify_ct"),
+        (SGLANG, [('"spec_num_proposed_drafts": 12', '"spec_num_proposed_drafts": 11')], "different numbers"),
+        (LM_STUDIO, [('"acceptedDraftTokensCount": 7', '"acceptedDraftTokensCount": 6')], "the rounds are not known"),
+        (LM_STUDIO, [('"totalDraftTokensCount": 12', '"totalDraftTokensCount": 13')], "cannot all be equal"),
+        (TRANSFORMERS, [('"prompt_ids"', '"prompt"')], "The first line of the record"),
+        (TRANSFORMERS, [("[264, 8415]", "[265, 8415]")], "Round 3 of the record"),
     ],
 )
 def test_a_record_that_does_not_say_the_rounds_is_refused_with_what_is_missing(
@@ -246,21 +195,22 @@ def test_a_record_that_does_not_say_the_rounds_is_refused_with_what_is_missing(
     assert says in sentence
 
 
-def test_transformers_asks_for_the_tokenizer() -> None:
-    assert "--tokenizer" in refusal(record("transformers-5.23.jsonl"), "transformers")
+def test_transformers_asks_for_the_tokenizer_of_its_own_model() -> None:
+    assert "--tokenizer" in refusal(record(TRANSFORMERS), "transformers")
 
-
-def test_a_tokenizer_of_another_model_is_refused() -> None:
     class Another(FakeTokenizer):
         def encode(self, text: str) -> list[int]:
             return [1, 2, 3]
 
-    assert "makes 3 tokens" in refusal(record("lmstudio-sdk-1.5.json"), "lmstudio", tokenizer=Another())
+    assert "makes 3 tokens" in refusal(record(LM_STUDIO), "lmstudio", tokenizer=Another())
+    assert "vllm, sglang, llama.cpp" in refusal(b"{}", "ollama")
+    with pytest.raises(InputError, match="may have 1 MB here"):
+        open_run(record(CHAT) + b" " * 1_000_000)
 
 
 def test_all_wrong_fields_are_named_at_once() -> None:
     content = changed(
-        "llama.cpp-001d906-completion-stream.txt",
+        LLAMA,
         ('"predicted_n": 1,', '"predicted_n": "1",'),
         ('"tokens": [264]', '"tokens": [-4]'),
         ('"stop_type": "limit"', '"stop_type": 3'),
@@ -313,7 +263,7 @@ def test_a_record_that_was_cut_off_gets_one_sentence_or_is_read(name: str) -> No
 
 def test_markup_in_a_record_stays_text() -> None:
     hostile = "<script>alert(1)</script>"
-    trace = import_run(changed("vllm-0.29-chat.json", ('"token": " cat"', f'"token": "{hostile}"'),
+    trace = import_run(changed(CHAT, ('"token": " cat"', f'"token": "{hostile}"'),
                                ("[32, 99, 97, 116]", "null")), "vllm")  # fmt: skip
     assert trace.rounds[2].emitted.text == hostile
 
@@ -327,14 +277,6 @@ def test_a_text_is_cut_into_as_many_pieces_as_there_are_tokens(count: int) -> No
         assert all(pieces) or len(text) < count
 
 
-def test_pieces_begin_with_words_where_words_begin_near() -> None:
-    assert cut("one two three four", 4) == ["one", " two", " three", " four"]
-
-
-def test_an_unknown_system_is_refused() -> None:
-    assert "vllm, sglang, llama.cpp" in refusal(b"{}", "ollama")
-
-
 @pytest.mark.parametrize("name", [name for name in SYSTEM_OF if SYSTEM_OF[name] != "transformers"])
 def test_a_visitor_opens_a_record_without_naming_its_system(name: str) -> None:
     assert open_run(record(name)) == imported(name)
@@ -345,15 +287,12 @@ def test_a_visitor_opens_a_trace_as_before() -> None:
     assert open_run(dump_trace(trace).encode()) == trace
     named = replace(trace, prompt=replace(trace.prompt, text='"meta_info" "candidate_ids"'))
     assert open_run(dump_trace(named).encode()) == named, "a text is not a field"
+    assert cut("one two three four", 4) == ["one", " two", " three", " four"]
 
 
-def test_a_record_that_is_too_large_for_a_server_is_refused() -> None:
-    with pytest.raises(InputError, match="may have 1 MB here"):
-        open_run(record("vllm-0.29-chat.json") + b" " * 1_000_000)
-
-
-def test_a_record_with_ids_and_no_texts_says_just_that() -> None:
-    for name in ("sglang-001067f-generate-stream.txt", "vllm-0.29-completion-stream.txt"):
-        trace = imported(name)
-        assert trace.imported is not None
-        assert any(note.startswith("The record has token ids, but no text of a token") for note in trace.imported.notes)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_run_that_was_imported_is_saved_and_opened_again(system: str) -> None:
+    """Its tokens have few bytes, because most of their fields are empty; that does not make it a hostile file."""
+    tokenizer = FakeTokenizer() if system == "transformers" else None
+    trace = open_run(RECORDS_OF[system](300), Given(tokenizer=tokenizer))
+    assert open_run(dump_trace(trace).encode()) == trace

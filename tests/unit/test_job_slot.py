@@ -1,16 +1,51 @@
-"""A visitor's job of one kind: its states, what it has found, and what happens when the service loses it."""
+"""A visitor's jobs: their states and sizes, and what the pages make of them. No engine."""
+
+from dataclasses import replace
 
 import pytest
 
+from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.core.trace import Autoregressive, EmittedToken, Round
+from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.proof.rule_names import POSITIONS
 from specviz.measure.sweep.plan import SweepPlan
-from specviz.service.job import JobView
-from specviz.service.protocol import CellSwept, Failed, Finished, Loading, Progress, Prove, Run, Sweep
-from specviz.service.results import GreedyResult, ProofResult, SweepResult
+from specviz.service import EngineService
+from specviz.service.job import Items, JobView, RunResult, tokens_in
+from specviz.service.limits import seconds_a_job
+from specviz.service.protocol import (
+    Calibrate,
+    CostsResult,
+    Done,
+    Failed,
+    Finished,
+    Item,
+    Loading,
+    Progress,
+    Prove,
+    Race,
+    Rounds,
+    Run,
+    Started,
+    Sweep,
+)
+from specviz.service.run_store import StoredRun
+from specviz.service.service import sharing_key
+from specviz.ui.helps import helps_state as sweep_state
+from specviz.ui.helps.helps_state import HERE, Sweeps
+from specviz.ui.race.race_page import size_sentence
+from specviz.ui.race.race_state import Entry, Racing
 from specviz.ui.shared import job_slot
-from specviz.ui.shared.job_slot import JobSlot, waiting_line
+from specviz.ui.shared.engine import limit_sentence
+from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
+from specviz.ui.watch.on_stage import stage_payload
+from specviz.ui.watch.watch_state import MAX_RUNS, MAX_TOKENS, Watching, pair_key, recorded_run, run_notice
+from tests.support.fake_engine import header, output
+from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
+from tests.support.fake_traces import fake_trace
+from tests.support.known import known
 
 PLAN = SweepPlan((), (), (1,))
 
@@ -19,20 +54,20 @@ def sweep(job: int) -> Sweep:
     return Sweep(job, PLAN)
 
 
-def started() -> JobSlot[SweepResult]:
-    slot = JobSlot("sweep", SweepResult)
+def started() -> JobSlot[Items[str]]:
+    slot = JobSlot("sweep", Items)
     slot.start(sweep)
     return slot
 
 
 def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> None:
-    slot = JobSlot("sweep", SweepResult)
+    slot = JobSlot("sweep", Items)
     assert (slot.state, slot.busy, slot.job, slot.view, slot.result) == ("idle", False, None, None, None)
     assert not slot.refresh()
     job = slot.start(sweep)
     assert service.started
     states = []
-    for events in ([], [Loading(job, "wren-base")], [Progress(job, "measuring", 2)], [CellSwept(job, "a")]):
+    for events in ([], [Loading(job, "wren-base")], [Progress(job, "measuring", 2)], [Item(job, "sweep", "a")]):
         service.tell(*events)
         assert not slot.refresh()
         states.append(slot.state)
@@ -41,37 +76,34 @@ def test_a_job_goes_from_idle_to_done_and_ends_once(service: FakeService) -> Non
     service.tell(Finished(job))
     assert slot.refresh(), "it has just ended"
     assert not slot.refresh(), "and says so once"
-    assert (slot.state, slot.busy, slot.result) == ("done", False, SweepResult(("a",)))
+    assert (slot.state, slot.busy, slot.result) == ("done", False, Items("sweep", ("a",)))
 
 
-def test_a_failed_job_has_its_sentence_and_what_it_found(service: FakeService) -> None:
+def test_a_failed_or_cancelled_job_has_what_it_found(service: FakeService) -> None:
     slot = started()
-    service.tell(CellSwept(1, "a"), Failed(1, "The engine stopped."))
+    service.tell(Item(1, "sweep", "a"), Failed(1, "The engine stopped."))
     assert slot.refresh()
-    assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", SweepResult(("a",)))
-
-
-def test_a_cancelled_job_has_what_it_found(service: FakeService) -> None:
+    assert (slot.state, slot.message, slot.result) == ("failed", "The engine stopped.", Items("sweep", ("a",)))
     slot = started()
-    service.tell(CellSwept(1, "a"))
+    service.tell(Item(2, "sweep", "a"))
     slot.cancel()
     assert slot.refresh()
-    assert (slot.state, slot.result) == ("cancelled", SweepResult(("a",)))
+    assert (slot.state, slot.result) == ("cancelled", Items("sweep", ("a",)))
     slot.cancel()
     assert service.cancelled == ["sweep"], "there is nothing to cancel a second time"
 
 
 def test_a_lost_job_never_overwrites_what_was_taken_in(service: FakeService) -> None:
     slot = started()
-    service.tell(Progress(1, "measuring", 2), CellSwept(1, "a"))
+    service.tell(Progress(1, "measuring", 2), Item(1, "sweep", "a"))
     slot.refresh()
     service.expire("ada")
     assert slot.refresh(), "it has ended"
-    assert (slot.state, slot.message, slot.result) == ("lost", "This run has expired.", SweepResult(("a",)))
+    assert (slot.state, slot.message, slot.result) == ("lost", "This run has expired.", Items("sweep", ("a",)))
     assert not slot.refresh()
 
 
-def test_a_slot_can_be_used_again_whatever_happened(service: FakeService) -> None:
+def test_a_slot_is_its_own_and_can_be_used_again(service: FakeService) -> None:
     slot = started()
     service.expire("ada")
     slot.refresh()
@@ -79,26 +111,22 @@ def test_a_slot_can_be_used_again_whatever_happened(service: FakeService) -> Non
     assert (slot.state, slot.message, slot.result) == ("waiting", "", None)
     slot.reset()
     assert (slot.state, service.cancelled) == ("idle", ["sweep"])
+    other = JobSlot("sweep", RunResult)
+    service.tell(Item(other.start(sweep), "sweep", "a"))
+    other.refresh()
+    assert other.result is None
 
 
 def test_other_slots_of_the_visitor_are_left_alone(service: FakeService) -> None:
     """Found in the app: a started proof ended a running sweep, and rows not yet read were lost."""
     measuring = started()
-    service.tell(CellSwept(1, "a"))
-    proof = JobSlot[ProofResult | GreedyResult]("proof", ProofResult, GreedyResult)
+    service.tell(Item(1, "sweep", "a"))
+    proof = JobSlot("proof", Items)
     position = next(iter(POSITIONS))
     proof.start(lambda job: Prove(job, RunRequest("x"), "lossless", position, 500))
-    service.tell(CellSwept(1, "b"))
+    service.tell(Item(1, "sweep", "b"))
     measuring.refresh()
-    assert (measuring.state, measuring.result) == ("running", SweepResult(("a", "b")))
-
-
-def test_a_result_of_another_kind_is_none(service: FakeService) -> None:
-    slot = JobSlot("sweep", ProofResult)
-    slot.start(sweep)
-    service.tell(CellSwept(1, "a"))
-    slot.refresh()
-    assert slot.result is None
+    assert (measuring.state, measuring.result) == ("running", Items("sweep", ("a", "b")))
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
@@ -109,7 +137,7 @@ def test_a_job_replaced_while_its_page_waits_for_it_is_no_error(
 
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
     """
-    slot = JobSlot("run", SweepResult)
+    slot = JobSlot("run", Items)
     slot.start(lambda job: Run(job, RunRequest("old")))
 
     def while_waiting(job: int, *_: object) -> JobView:
@@ -169,3 +197,213 @@ def test_a_script_that_is_to_run_again_waits_no_longer(service: FakeService, mon
 )
 def test_every_wait_is_named(view: JobView, said: str | None) -> None:
     assert waiting_line(view) == said
+
+
+def test_a_lost_race_shows_the_prompts_that_were_finished(service: FakeService) -> None:
+    racing = Racing(Entry(), started=Entry())
+    racing.slot.start(lambda job: Race(job, Entry().request, Entry().prompts))
+    service.tell(Progress(1, "timing", 4), Item(1, "race", "a lap"))  # type: ignore[arg-type]
+    assert not racing.refresh()
+    service.expire("ada")
+    assert racing.refresh()
+    assert racing.laps == ["a lap"]
+    assert racing.message == "", "it is not an error"
+    assert racing.finished.startswith("The race has expired")
+    assert "the 1 of 4 prompts that were finished are shown" in racing.finished
+
+
+def test_a_lost_sweep_keeps_every_row_once(service: FakeService) -> None:
+    sweeps = Sweeps()
+    sweeps.slot.start(lambda job: Sweep(job, SweepPlan((), (), (1,))))
+    service.tell(Item(1, "sweep", a_row()), Item(1, "sweep", "One cannot be measured."))
+    sweeps.refresh()
+    service.expire("ada")
+    for _ in range(2):
+        sweeps.refresh()
+    assert len(sweeps.rows[HERE]) == 1
+    assert sweeps.problems == ["One cannot be measured."]
+    assert sweeps.outcome == sweep_state.LOST
+
+
+GREATEST = Entry(
+    RunRequest("", settings=DecodeSettings(max_new_tokens=256)), presets=(), own="a\nb\nc\nd\ne\nf\ng\nh", repeats=20
+)
+KNOWN_COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
+
+
+@pytest.fixture(autouse=True)
+def no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPECVIZ_JOB_SECONDS", raising=False)
+
+
+def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
+    assert sentence.startswith("8 prompts × 20 repeats × 256 tokens: each decoder writes at most 40,960, ")
+    assert "about 20 min for both" in sentence
+    assert "This server gives" not in sentence
+    monkeypatch.setenv("SPECVIZ_JOB_SECONDS", "300")
+    sentence = size_sentence(GREATEST, Pace(0.01, 0.02))
+    assert sentence.endswith(
+        "This server gives one job 300 s, so it will end before that: what is found by then is shown."
+    )
+    short = size_sentence(replace(GREATEST, repeats=1), Pace(0.001, 0.002))
+    assert short.endswith("This server gives one job at most 300 s: what is found by then is shown.")
+    assert "how long that takes is not known before this pair has run here" in size_sentence(GREATEST, None)
+
+
+@pytest.mark.parametrize("wrong", ["", "0", "-5", "1.5", "many", "9" * 5_000, "٣"])
+def test_a_limit_that_is_no_number_of_seconds_is_none_and_the_log_says_so(
+    wrong: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SPECVIZ_JOB_SECONDS", wrong)
+    assert seconds_a_job() is None
+    assert limit_sentence(10**6) == ""
+    assert ("not a whole number of seconds" in caplog.text) == bool(wrong)
+    assert len(caplog.text) < 600
+
+
+def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
+    pace = pace_of_costs(KNOWN_COSTS)
+    assert pace.plain == 0.01
+    assert pace.speculative == pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3)
+    assert pace.both == pytest.approx(pace.plain + pace.speculative)
+    service = EngineService(["none"])
+    request = RunRequest("any text", draft="lookup")
+    assert service.known_costs(request) is None
+    key = known(sharing_key(Calibrate(1, replace(request, prompt="another"))))
+    service._costs[key] = CostsResult(KNOWN_COSTS)
+    assert service.known_costs(request) == KNOWN_COSTS
+
+
+REQUEST = RunRequest("Once")
+OTHER = RunRequest("Once", draft="lookup")
+COSTS = Costs(0.01, 0.1, {1: 1.0}, 0.05)
+
+
+def watching() -> Watching:
+    made = Watching(asked=(REQUEST, None))
+    made.run.start(lambda job: Run(job, REQUEST))
+    return made
+
+
+def a_round() -> Round:
+    return Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
+
+
+def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
+    page = watching()
+    service.tell(Started(1, header(Run(1, REQUEST))))
+    page.refresh()
+    assert page.notice is None
+    assert page.shown is None, "nothing to show before its first round"
+    service.tell(Rounds(1, [a_round()], output(1), Autoregressive([0.01], [0], alternating=True)))
+    page.refresh()
+    assert page.shown
+    assert page.shown.run_id == "live-1"
+    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
+    ended = replace(output(1), stopped_by="eos")
+    service.tell(Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
+    page.refresh()
+    assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
+    service.tell(Done(1, "plain"))
+    page.refresh()
+    assert page.shown.plain_text == "plain"
+    assert [run.run_id for run in page.past.finished] == ["live-1"]
+    assert run_notice(page.run) is None
+
+
+def test_a_failed_run_is_a_message_and_a_lost_one_is_not(service: FakeService) -> None:
+    page = watching()
+    service.expire("ada")
+    page.refresh()
+    assert (page.run.state, page.run.message, page.message) == ("lost", "This run has expired.", "")
+    page.run.start(lambda job: Run(job, REQUEST))
+    service.tell(Failed(page.run.job or 0, "Too long."))
+    page.refresh()
+    assert page.message == "Too long."
+
+
+def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
+    """The visitor may choose another pair while they are measured."""
+    page = Watching(asked=(REQUEST, None))
+    page.costs.measure(REQUEST)
+    service.tell(Item(1, "calibrate", CostsResult(COSTS)), Finished(1))
+    page.costs.measure(OTHER)
+    assert page.costs.known == {pair_key(REQUEST): COSTS}
+    assert [command.request for command in service.commands] == [REQUEST, OTHER]
+
+
+def test_costs_that_cannot_be_measured_are_asked_for_once(service: FakeService) -> None:
+    page = Watching(asked=(REQUEST, None))
+    for _ in range(3):
+        page.costs.measure(REQUEST)
+        if page.costs.slot.busy:
+            service.tell(Failed(1, "The pair does not fit in memory."))
+    assert len(service.commands) == 1
+
+
+def test_costs_that_were_refused_say_why_and_the_next_run_asks_again(service: FakeService) -> None:
+    page, refused = Watching(asked=(REQUEST, None)), "The costs of this pair were measured on a disturbed machine."
+    for job in (1, 3):
+        page.costs.measure(REQUEST)
+        service.tell(Failed(job, refused))
+        page.costs.measure(REQUEST)
+        assert page.costs.known == {}
+        assert page.costs.formats[pair_key(REQUEST)] == (refused,)
+        page.submit(REQUEST, None, fresh=True)
+    asked = [command for command in service.commands if isinstance(command, Calibrate)]
+    assert len(asked) == 2
+
+
+def test_a_session_keeps_its_newest_runs_without_what_their_figures_do_not_need() -> None:
+    page = Watching()
+    for number in range(MAX_RUNS + 3):
+        page.past.finish(recorded_run(fake_trace(), f"live-{number}"))
+    assert [run.run_id for run in page.past.finished] == [f"live-{number}" for number in range(3, MAX_RUNS + 3)]
+    assert page.past.count == MAX_RUNS + 3
+    page, long = Watching(), recorded_run(fake_trace(tokens=MAX_TOKENS // 4), "live-1")
+    for _ in range(9):
+        page.past.finish(long)
+    assert len(page.past.finished) == MAX_TOKENS // tokens_in(long.trace) < 9
+    assert page.past.count == 9
+    assert not any(
+        token.candidates for run in page.past.finished for each in run.trace.rounds for token in each.drafted
+    )
+    page, trace = Watching(), fake_trace()
+    page.past.finish(recorded_run(trace, "live-1"))
+    slim = page.past.finished[0].trace
+    assert not any(token.candidates for round in slim.rounds for token in round.drafted)
+    assert (speedup(slim), count(slim.rounds), slim.output) == (speedup(trace), count(trace.rounds), trace.output)
+
+
+def test_a_run_that_was_opened_or_finished_is_made_ready_for_the_stage(service: FakeService) -> None:
+    result = RunResult(fake_trace(), "plain", id="0123456789abcdef")
+    pages = [Watching(), Watching()]
+    for page in pages:
+        page.open_stored(StoredRun("key", REQUEST, result), None)
+    one, two = (stage_payload(page, 4) for page in pages)
+    assert one
+    assert two
+    assert one["rounds"] is two["rounds"]
+    assert one["stream"] != two["stream"]
+    assert one["link"]["run"] == "0123456789abcdef"
+    # A link would lead to the run that was on screen before it, with that run's settings.
+    page = Watching(asked=(REQUEST, None))
+    page.open_trace(fake_trace(), "file-1", linked=False)
+    payload = known(stage_payload(page, 4))
+    assert payload["link"] == {}
+    page.open_trace(fake_trace(), "file-2")
+    payload = known(stage_payload(page, 4))
+    assert payload["link"]["target"] == "wren-base"
+
+
+def test_costs_measured_while_other_engines_were_busy_say_so(service: FakeService) -> None:
+    page = Watching(asked=(REQUEST, None))
+    page.costs.measure(REQUEST)
+    service.tell(Item(1, "calibrate", CostsResult(COSTS)), Finished(1))
+    ticket = known(service._sessions.ticket(1))
+    ticket.job.view = replace(ticket.job.view, result=CostsResult(COSTS, ("Why.",), beside=2))
+    page.costs.measure(REQUEST)
+    assert page.costs.formats[pair_key(REQUEST)] == ("Why.", beside_line(2))
+    assert "2 other engines were busy" in (beside_line(2) or "")
+    assert beside_line(0) is None

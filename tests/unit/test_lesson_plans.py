@@ -1,17 +1,23 @@
-"""Lesson plans: what a YAML file may hold, and that every error says where it is."""
+"""Lesson plans: what a YAML file may hold, and that our own say what their recorded runs hold."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from specviz.cli.main import main
 from specviz.core.errors import InputError
+from specviz.core.metrics import costs, count, speedup
+from specviz.core.names import ORDINALS, in_words
+from specviz.core.trace import Round, Trace
 from specviz.data.hidden import HIDEABLE, hidden_in, written
 from specviz.data.lessons import plans
-from specviz.data.lessons.plan import PAGES, VIEWS, Screen
-from specviz.data.lessons.plan_reader import MAX_BYTES, MAX_PROBLEMS, PlanError, parse_plan, read_plan_file
+from specviz.data.lessons.plan import PAGES, VIEWS, Moment, Plan, Screen
+from specviz.data.lessons.plans import MAX_BYTES, MAX_PROBLEMS, OWN, PlanError, all_plans, parse_plan, read_plan_file
 from specviz.player.payload import View
 from specviz.ui.shared.pages import PAGES as PAGES_OF_THE_APP
+from tests.support.known import known
 
 MOMENT = """
   - title: One moment
@@ -43,12 +49,18 @@ def test_a_plan_is_read_with_everything_in_it() -> None:
     assert moment.screen.link == "./?run=first&step=4&hide=result,texts"
     assert (moment.screen.page, moment.screen.step) == ("watch", 4)
     assert moment.screen.run is not None
+    text = PLAN.replace("run=first", "target=someone/else").encode()
+    assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
+    with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
+        parse_plan(text, "own", ["wren-base", "wren-nano"])
 
 
-def test_texts_that_yaml_takes_for_other_things_stay_texts() -> None:
+def test_texts_that_yaml_takes_for_other_things_stay_texts_and_a_tag_makes_no_object() -> None:
     text = PLAN.replace("A plan", "2026-01-01").replace("The third.", "yes").replace("See a round.", "010")
     plan = parse_plan(text.encode(), "own")
     assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",))
+    [problem] = problems_of(PLAN.replace("A plan", "!!python/name:os.system x"))
+    assert problem == "Line 2, “title”: a plan has no tags (!)."
 
 
 def test_all_problems_of_a_file_come_at_once_each_with_its_place() -> None:
@@ -77,10 +89,20 @@ moments:
     ]
 
 
-def test_the_moments_must_fit_into_the_minutes() -> None:
+def test_what_does_not_fit_is_refused() -> None:
     assert problems_of(PLAN.replace("minutes: 3\ngoals", "minutes: 2\ngoals")) == [
         "The moments take 3 minutes together, and the plan's “minutes” says 2."
     ]
+    assert problems_of(PLAN.replace("title: A plan", "title: A plan\ntitle: B")) == ["Line 3: “title” is there twice."]
+    assert problems_of(PLAN.replace("The third.", "x" * 1_001)) == [
+        "Line 11, moment 1, “answer”: the text has 1,001 characters, and 1,000 is the most."
+    ]
+    assert problems_of(PLAN.replace("The third.", "[a, b]")) == [
+        "Line 11, moment 1, “answer”: write a text here, not a list and not fields."
+    ]
+    assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
+    many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
+    assert (len(many), many[-1]) == (MAX_PROBLEMS + 1, "There are 74 more problems.")
 
 
 @pytest.mark.parametrize(
@@ -120,13 +142,6 @@ def test_a_link_to_any_page_of_the_app_is_taken(link: str) -> None:
     assert parse_plan(PLAN.replace("./?run=first&step=4&hide=result,texts", link).encode(), "own")
 
 
-def test_a_model_that_is_not_known_here_is_refused_where_the_models_are_known() -> None:
-    text = PLAN.replace("run=first", "target=someone/else").encode()
-    assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
-    with pytest.raises(PlanError, match="target=someone/else is not a model known here"):
-        parse_plan(text, "own", ["wren-base", "wren-nano"])
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -159,32 +174,6 @@ def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
     assert len(problem) < 400
 
 
-def test_a_tag_makes_no_object() -> None:
-    [problem] = problems_of(PLAN.replace("A plan", "!!python/name:os.system x"))
-    assert problem == "Line 2, “title”: a plan has no tags (!)."
-
-
-def test_a_field_that_is_there_twice_a_long_text_and_a_list_for_a_text_are_refused() -> None:
-    assert problems_of(PLAN.replace("title: A plan", "title: A plan\ntitle: B")) == ["Line 3: “title” is there twice."]
-    assert problems_of(PLAN.replace("The third.", "x" * 1_001)) == [
-        "Line 11, moment 1, “answer”: the text has 1,001 characters, and 1,000 is the most."
-    ]
-    assert problems_of(PLAN.replace("The third.", "[a, b]")) == [
-        "Line 11, moment 1, “answer”: write a text here, not a list and not fields."
-    ]
-
-
-def test_too_many_moments_and_too_many_problems_are_cut() -> None:
-    assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
-    many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
-    assert (len(many), many[-1]) == (MAX_PROBLEMS + 1, "There are 74 more problems.")
-
-
-def test_a_file_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        read_plan_file(tmp_path / "none.yaml")
-
-
 def test_a_server_has_its_own_plans_and_those_of_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -196,8 +185,7 @@ def test_a_server_has_its_own_plans_and_those_of_a_folder(
     plans.all_plans.cache_clear()
     try:
         assert [plan.name for plan in plans.all_plans()] == ["ten-minutes", "fifty-minutes", "week-3"]
-        found = plans.find_plan("ten-minutes")
-        assert found is not None
+        found = known(plans.find_plan("ten-minutes"))
         assert found.title == "Ten minutes"  # the app's own name means the app's own plan
         assert plans.find_plan("broken") is None
         assert "broken.yaml is left out" in caplog.text
@@ -205,25 +193,19 @@ def test_a_server_has_its_own_plans_and_those_of_a_folder(
         plans.all_plans.cache_clear()
 
 
-def test_pages_and_views_are_those_of_the_app() -> None:
+def test_pages_views_and_names_to_hide_are_those_of_the_app() -> None:
     assert tuple(page.name for page in PAGES_OF_THE_APP) == PAGES
     assert View.__args__ == VIEWS
-
-
-def test_a_screen_without_settings_and_one_with_a_repeated_one() -> None:
     assert Screen.of("./").link == "./"
     race = Screen.of("race?preset=story-1&preset=code-2")
     assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
-
-
-def test_names_of_controls_to_hide_are_read_from_a_link() -> None:
     assert hidden_in(["result,texts", " costs ,"]) == ({"result", "texts", "costs"}, [])
     assert hidden_in(["result,nothing,nothing,<b>"]) == ({"result"}, ["nothing", "<b>"])
     assert written(["texts", "menu"]) == "menu,texts"
     assert hidden_in([written(HIDEABLE)]) == (set(HIDEABLE), [])
 
 
-def test_the_command_line_says_every_problem_and_ends_with_status_2(
+def test_a_file_on_the_command_line_gets_every_problem_said_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
@@ -240,3 +222,156 @@ def test_the_command_line_says_every_problem_and_ends_with_status_2(
     ]
     assert last == "specviz: bad.yaml is no lesson plan yet: 3 problems, see above."
     assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_plan_file(tmp_path / "none.yaml")
+
+
+MOMENTS = {(plan.name, moment.title): moment for plan in all_plans() if plan.name in OWN for moment in plan.moments}
+NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+Facts = Callable[[Trace, Round], list[str]]
+
+
+def quoted(*texts: str) -> list[str]:
+    return [f"“{text.strip()}”" for text in texts]
+
+
+def listed(texts: list[str]) -> str:
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def the_guesses(run: Trace, round: Round) -> list[str]:
+    return [in_words(len(round.drafted))]
+
+
+def the_named_guesses(run: Trace, round: Round) -> list[str]:
+    return [in_words(len(round.drafted)), listed(quoted(*(token.text for token in round.drafted)))]
+
+
+def a_rejected_guess(run: Trace, round: Round) -> list[str]:
+    failed, own = round.drafted[round.accepted], round.emitted
+    accepted = quoted(*(token.text for token in round.drafted[: round.accepted]))
+    [discarded] = quoted(*(token.text for token in round.drafted[round.accepted + 1 :]))
+    [rejected, correction] = quoted(failed.text, own.text)
+    assert own.kind == "correction"
+    assert round.drafted[0].target_prob is not None
+    return [
+        listed(quoted(*(token.text for token in round.drafted))),
+        f"The {ORDINALS[round.accepted]}, {rejected}: the target’s",
+        f"there is {correction}.",
+        f"{' and '.join(accepted)} are accepted, {rejected} is rejected",
+        f"{discarded} is discarded",
+        f"{correction} is the correction",
+        f"adds {in_words(len(round.emitted_ids))} tokens",
+    ]
+
+
+def a_full_round(run: Trace, round: Round) -> list[str]:
+    assert (round.accepted, round.emitted.kind) == (len(round.drafted), "bonus")
+    [bonus] = quoted(round.emitted.text)
+    return [f"all {in_words(round.accepted)} guesses", f"{in_words(len(round.emitted_ids)).capitalize()}", bonus]
+
+
+def speed(run: Trace) -> str:
+    return f"{speedup(run):.2f}"
+
+
+def the_first_run(run: Trace, round: Round) -> list[str]:
+    counts = count(run.rounds)
+    assert round is run.rounds[-1]
+    assert round_number(counts.tokens_per_target_call) == 3
+    judged = counts.accepted + counts.rejected
+    return [
+        f"{counts.emitted} tokens in {len(run.rounds)} target passes, about three tokens a pass",
+        f"{speed(run)} times as fast",
+        f"{counts.accepted} of {judged} judged guesses",
+    ]
+
+
+def round_number(value: float | None) -> int:
+    assert value is not None
+    return round(value)
+
+
+def a_run_that_pays(run: Trace, round: Round) -> list[str]:
+    counts = count(run.rounds)
+    assert "<!DOCTYPE html>" in run.prompt.text
+    return [
+        f"{counts.accepted} of {counts.accepted + counts.rejected} judged guesses were accepted",
+        f"the {counts.emitted} tokens took {len(run.rounds)} target passes",
+        f"{speed(run)} times as fast",
+    ]
+
+
+def a_run_that_does_not_pay(run: Trace, round: Round) -> list[str]:
+    counts = count(run.rounds)
+    return [
+        f"the draft length is {run.settings.draft_length}",
+        f"{counts.discarded} guesses were discarded here",
+        f"{counts.accepted} of {counts.accepted + counts.rejected} judged ones accepted",
+        f"The {counts.emitted} tokens took {len(run.rounds)} passes",
+        f"{speed(run)} times the speed",
+    ]
+
+
+def a_costly_draft(run: Trace, round: Round) -> list[str]:
+    counts, cost = count(run.rounds), costs(run)
+    assert run.drafter is not None
+    assert cost is not None
+    assert run.drafter.parameters is not None
+    assert run.target.parameters is not None
+    assert run.drafter.parameters > run.target.parameters
+    return [
+        f"{counts.accepted} of {counts.accepted + counts.rejected} judged guesses were accepted",
+        f"{speed(run)} times the speed",
+        f"The draft, {run.drafter.name}, is bigger than the target, {run.target.name}",
+        f"One guess costs {cost.cost_ratio:.2f} target steps",
+    ]
+
+
+FACTS: dict[tuple[str, str], Facts] = {
+    ("ten-minutes", "A small model guesses"): the_guesses,
+    ("ten-minutes", "Which guess fails?"): a_rejected_guess,
+    ("ten-minutes", "The best round"): a_full_round,
+    ("ten-minutes", "Is it three times as fast?"): the_first_run,
+    ("fifty-minutes", "A small model guesses"): the_named_guesses,
+    ("fifty-minutes", "Which guess fails?"): a_rejected_guess,
+    ("fifty-minutes", "The best round"): a_full_round,
+    ("fifty-minutes", "When it pays"): a_run_that_pays,
+    ("fifty-minutes", "When it does not pay"): a_run_that_does_not_pay,
+    ("fifty-minutes", "A good draft can lose"): a_costly_draft,
+}
+PHASES = {"A small model guesses": 0, "Which guess fails?": 1, "The best round": 1}  # else the result
+
+
+def text_of(moment: Moment) -> str:
+    return " ".join([moment.question, moment.answer, moment.mistakes])
+
+
+def test_every_moment_with_a_run_is_checked_and_the_slowest_is_the_costly_one() -> None:
+    assert {key for key, moment in MOMENTS.items() if moment.screen.run} == FACTS.keys()
+    runs = [moment.screen.run for (plan, _), moment in MOMENTS.items() if plan == "fifty-minutes"]
+    speeds = [speedup(run) or 0.0 for run in runs if run]
+    assert min(speeds) == speedup(MOMENTS["fifty-minutes", "A good draft can lose"].screen.run)
+
+
+@pytest.mark.parametrize("key", FACTS, ids=": ".join)
+def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
+    moment = MOMENTS[key]
+    run = known(moment.screen.run)
+    round, phase = divmod(moment.screen.step, 3)
+    assert phase == PHASES.get(moment.title, 2)
+    facts, text = FACTS[key](run, run.rounds[round]), text_of(moment)
+    for fact in facts:
+        assert fact in text
+    assert set(NUMBERS.findall(text)) <= set(NUMBERS.findall(" ".join(facts)))  # none that is not checked
+
+
+@pytest.mark.parametrize("key", [key for key in MOMENTS if key not in FACTS], ids=": ".join)
+def test_a_moment_without_a_run_gives_no_figures(key: tuple[str, str]) -> None:
+    assert NUMBERS.findall(text_of(MOMENTS[key])) == []
+
+
+@pytest.mark.parametrize("plan", [plan for plan in all_plans() if plan.name in OWN], ids=lambda plan: plan.name)
+def test_the_moments_fill_the_minutes_and_say_everything(plan: Plan) -> None:
+    assert sum(moment.minutes for moment in plan.moments) == plan.minutes
+    assert all(moment.do and moment.mistakes for moment in plan.moments)

@@ -18,10 +18,10 @@ from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.starts import Start
 from specviz.models.pairs import known_names
 from specviz.ui.helps.choice import choice_from_link
-from specviz.ui.learn.state import Learning, take
-from specviz.ui.proof.link import wanted_from_link
-from specviz.ui.race.link import entry_from_link
-from specviz.ui.worksheet.link import start_from_link
+from specviz.ui.learn.learn_state import Learning, take
+from specviz.ui.proof.proof_state import wanted_from_link
+from specviz.ui.race.race_state import entry_from_link
+from specviz.ui.worksheet.worksheet_state import start_from_link
 
 FILE = Path(__file__).parents[1] / "fixtures" / "before" / "links.json"
 

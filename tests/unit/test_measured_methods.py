@@ -1,4 +1,4 @@
-"""The comparison of methods: the stored file, what is computed from it, and its figures. No model."""
+"""The measurements that are stored: methods, batches, rounding; what is computed from them and shown. No model."""
 
 import json
 from dataclasses import asdict, replace
@@ -6,14 +6,32 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.decoding import best_length, reported
 from benchmarks.methods import METHODS, Runs, chosen_settings, costs, described, ways_of
+from scripts.record_story import choose, median_run
 from specviz.core.errors import InputError
+from specviz.core.metrics import count, speedup
+from specviz.core.rounding import LARGEST_MEASURED, LIMITS, MEASURED_ON, SAFETY, judge_difference
 from specviz.core.settings import DecodeSettings
+from specviz.core.trace import Trace
+from specviz.data import batches
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.recorded_runs import story_trace
+from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
-from specviz.data.published_methods import ON_A_GPU, PUBLISHED_METHODS
-from specviz.ui.helps.by_method import heads_sentence, reading
-from specviz.ui.helps.by_method_figures import GROUPS, costs_figure, positions_figure, speedups_figure
+from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.data.texts import fill
+from specviz.measure.batch_sentences import checks_sentence, compared, outcome, reading, times, where
+from specviz.measure.worksheet.serving import contain_load
+from specviz.measure.worksheet.starts import batch_starts
+from specviz.models.catalogue import bundled_names
+from specviz.ui.helps import by_method
+from specviz.ui.helps.batches import batch_figure, batch_table, check_figure
+from specviz.ui.helps.by_method import GROUPS, costs_figure, heads_sentence, positions_figure, speedups_figure
+from tests.support.fake_batches import COUNTS, fake_point, fake_study, ratio
 from tests.support.figures import by_name, layout_of, parts_of
+from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, method, on_kind
 from tests.support.tree_rounds import tree_round
 
@@ -45,7 +63,7 @@ def test_a_damaged_file_leaves_the_page_without_a_comparison(monkeypatch: pytest
         stored_methods.cache_clear()
 
 
-def test_each_name_has_its_family_and_its_title() -> None:
+def test_families_names_and_sources() -> None:
     found = {name: (method(name).family, method(name).title) for name in NAMES}
     assert found == {
         "wren-nano": ("small model", "wren-nano"),
@@ -57,9 +75,6 @@ def test_each_name_has_its_family_and_its_title() -> None:
         "wren-nano argmax": ("argmax", "wren-nano (most probable drafts)"),
         "wren-nano block": ("block", "wren-nano (block verification)"),
     }
-
-
-def test_every_family_is_drawn_in_one_group_and_what_a_gpu_changes_has_a_source() -> None:
     families = [family for those, *_ in GROUPS.values() for family in those]
     assert sorted(families) == sorted({method(name).family for name in NAMES})
     assert PUBLISHED_METHODS.keys() == ON_A_GPU.keys()
@@ -68,30 +83,24 @@ def test_every_family_is_drawn_in_one_group_and_what_a_gpu_changes_has_a_source(
         assert all(each.url.startswith("https://") and each.source and "×" in each.says + "×" for each in reports)
 
 
-def test_an_outcome_is_told_only_by_an_interval_without_one() -> None:
+def test_the_reading_tells_outcomes_by_intervals_without_one() -> None:
     assert [on_kind(speedup, 0.1).best.outcome for speedup in (1.2, 1.05, 0.95, 0.8)] == [
-        "pays", "unclear", "unclear", "loses",
+        "helps", "cannot be told", "cannot be told", "hurts",
     ]  # fmt: skip
+    said = by_method.reading(measured(1.5, 1.4, 0.8, 1.02, 0.5, 1.3).temperatures[0], ALL)
+    assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Three methods help on these prompts.")
+    assert "Hurts: wren-medusa, early exit (4 layers)." in said
+    assert "Cannot be told: prompt lookup." in said
+    assert "No method helps here." in by_method.reading(measured(0.5, 0.6, 0.7).temperatures[0], ALL)
 
 
-def test_the_reading_names_every_method_once_by_its_outcome() -> None:
-    said = reading(measured(1.5, 1.4, 0.8, 1.02, 0.5, 1.3).temperatures[0], ALL)
-    assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Three methods are faster than the target alone")
-    assert "Slower: wren-medusa, early exit (4 layers)." in said
-    assert "Not told apart from 1×: prompt lookup." in said
-    assert "No method pays here." in reading(measured(0.5, 0.6, 0.7).temperatures[0], ALL)
-
-
-def test_rates_by_position_have_wilsons_intervals() -> None:
+def test_rates_and_points_have_their_intervals_and_numbers() -> None:
     at = on_kind(1.5, 0.1).settings[0]
     assert at.by_position == [0.75, 0.5, 0.25, 0.0]
     first, *_, last = at.intervals
     assert first == pytest.approx((0.598, 0.858), abs=0.001)  # 30 of 40
     assert last == pytest.approx((0.0, 0.278), abs=0.001)  # 0 of 10
     assert replace(at, judged=[0], accepted=[0]).intervals == [None]
-
-
-def test_a_point_has_the_number_of_its_method_and_none_where_a_step_costs_nothing_known() -> None:
     figure = costs_figure(SAMPLED.methods, ALL)
     numbers = {name: part["text"] for name, part in by_name(figure).items()}
     assert numbers["small models"] == ["1"]
@@ -100,7 +109,7 @@ def test_a_point_has_the_number_of_its_method_and_none_where_a_step_costs_nothin
     assert len({(part["marker"]["color"], part["marker"]["symbol"]) for part in parts_of(figure)}) == len(numbers)
 
 
-def test_bars_stand_by_speed_with_their_intervals_and_are_told_apart_without_colour() -> None:
+def test_bars_and_lines_are_told_apart_without_colour() -> None:
     part = measured(1.5, 0.8, 1.05, 1.3, 0.7, 1.2).temperatures[0]
     figure = speedups_figure(part.methods, ALL)
     order = layout_of(figure)["yaxis"]["categoryarray"]
@@ -109,9 +118,6 @@ def test_bars_stand_by_speed_with_their_intervals_and_are_told_apart_without_col
     assert sorted(label for bar in bars for label in bar["y"]) == sorted(order)
     assert bars[0]["error_x"]["array"] == pytest.approx([0.1] * len(bars[0]["y"]))
     assert any("pattern" in bar["marker"] for bar in bars)
-
-
-def test_acceptance_by_position_is_a_line_for_each_method() -> None:
     found = [method("wren-eagle"), method("wren-medusa")]
     lines = parts_of(positions_figure(found, "story"))
     assert [line["y"] for line in lines] == [[0.75, 0.5, 0.25, 0.0]] * 2
@@ -127,36 +133,39 @@ def ran(*ratios: float, number: int = 0) -> list[Runs]:
     return [Runs(rounds, rounds, [ratio], [0.5 + number]) for ratio in ratios]
 
 
-def test_a_prompt_counts_at_the_setting_that_did_best_on_the_others() -> None:
+def test_the_best_setting_is_chosen_on_other_prompts() -> None:
     prompts = [ran(9.0, 1.0), ran(1.0, 2.0), ran(1.0, 2.0)]
     assert chosen_settings(prompts) == [
         1,
         0,
         0,
     ]  # the first one does not decide for itself
-
-
-def test_costs_are_in_steps_of_the_same_turn() -> None:
     found = costs([ran(1.0)[0]])
     assert (found.tokens_per_target_call, found.guesses) == (3.0, 3.0)
     assert (found.draft_step, found.draft, found.verify, found.overhead) == (0.2, 0.4, 2.0, 0.0)  # two depths
+    prompts = [{2: 3.2, 4: 1.1}, {2: 1.0, 4: 1.3}]  # the first was lucky at 2
+    assert best_length(prompts) == 2
+    found = reported(prompts)
+    assert found["prompts"] == 2
+    assert found["chosen"] == [4, 2]
+    assert found["speedup"] == pytest.approx((1.1 * 1.0) ** 0.5, abs=0.001)
+    assert found["low"] < found["speedup"] < found["high"]
+    assert found["by_draft_length"] == {2: 2.1, 4: 1.2}
+    assert reported(prompts[:1]) == {"prompts": 1, "by_draft_length": {2: 3.2, 4: 1.1}}
 
 
-def test_all_kinds_together_keep_what_each_kind_chose() -> None:
-    found = described("wren-nano tree", {"story": [ran(1.0, 2.0, 1.0, 1.0)] * 2, "code": [ran(3.0, 1.0, 1.0, 1.0)] * 2})
-    ways = ways_of("wren-nano tree")
-    assert found.kinds[ALL].best.ways == [ways[1], ways[1], ways[0], ways[0]]
-    assert found.kinds[ALL].best.speedup == pytest.approx(6**0.5, abs=0.001)
-    assert found.kinds["story"].at(2) is None, "a tree is no chain"
-
-
-def test_every_setting_of_every_method_is_a_valid_one() -> None:
+def test_every_setting_of_every_method_is_valid_and_kept_by_kind() -> None:
     for name in METHODS:
         assert len(ways_of(name)) > 1
         for way in ways_of(name):
             assert DecodeSettings(**asdict(way)).draft_length == way.draft_length
     assert ways_of("wren-nano block")[0] == Way(2, verification="block")
     assert ways_of("wren-nano argmax")[0] == Way(2, draft_sampling="argmax")
+    found = described("wren-nano tree", {"story": [ran(1.0, 2.0, 1.0, 1.0)] * 2, "code": [ran(3.0, 1.0, 1.0, 1.0)] * 2})
+    ways = ways_of("wren-nano tree")
+    assert found.kinds[ALL].best.ways == [ways[1], ways[1], ways[0], ways[0]]
+    assert found.kinds[ALL].best.speedup == pytest.approx(6**0.5, abs=0.001)
+    assert found.kinds["story"].at(2) is None, "a tree is no chain"
 
 
 @pytest.mark.skipif(not FILE.is_file(), reason="no comparison of methods is stored yet")
@@ -167,3 +176,196 @@ def test_the_stored_file_has_all_methods_on_all_kinds_of_text_at_both_temperatur
         assert part.kinds() == [ALL, *KINDS]
         assert {method.name for method in part.methods} >= set(METHODS)
     assert {"wren-nano argmax", "wren-nano block"} <= {each.name for each in found.temperatures[1].methods}
+
+
+STUDY = fake_study(1.5, 1.2, 0.9)
+
+# ---- the recorded study
+
+
+def test_the_lesson_has_the_recorded_figures_that_the_study_supports() -> None:
+    study = recorded_batches()
+    assert study.batches == [1, 2, 4, 8, 16]
+    assert len(study.speedups) == len(study.batches) * len(study.draft_lengths)
+    assert [each.batch for each in study.passes] == study.batches
+    assert len(study.prompts) % 16 == 0
+    for each in study.speedups:
+        assert each.speedup.low < each.speedup.value < each.speedup.high
+        assert each.counts.emitted == len(study.prompts) * study.new_tokens
+    study = recorded_batches()
+    length = study.draft_lengths[-1]
+    alone, together = study.at(1, length), study.at(16, length)
+    assert together.speedup.high < alone.speedup.low
+    assert together.verification.low > alone.verification.high
+    assert together.empty_places > 0 == alone.empty_places
+    for size in study.batches:  # "every text accepts as much as it does alone": all of it, or all but a near-tie
+        rate = study.at(size, length).counts.acceptance_rate
+        assert rate == pytest.approx(alone.counts.acceptance_rate, abs=0.01)
+    study = recorded_batches()
+    (step,) = [step for step in steps() if step.name == "together"]
+    point = study.at(16, study.draft_lengths[-1])
+    for voice in (step.text.technical, step.text.plain):
+        said = fill(voice, facts_of(step.trace))
+        assert f"{point.speedup.value:.2f} times" in said
+        assert f"{point.verification.value:.2f}" in said
+    assert study.recorded_on.machine in fill(step.text.technical, facts_of(step.trace))
+
+
+def test_a_missing_or_damaged_file_is_said_in_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("batches")
+    for name, text in (("missing.json", None), ("damaged.json", '{"created": 1}')):
+        if text:
+            (folder / name).write_text(text)
+        monkeypatch.setattr(batches, "RECORDED", folder / name)
+        with pytest.raises(InputError, match=f"{name}, the study of batches, cannot be read"):
+            recorded_batches.__wrapped__()
+
+
+# ---- words
+
+
+def test_the_gain_shrinks_only_where_the_intervals_say_so_and_the_best_length_is_named() -> None:
+    assert "is 1.50× (1.48–1.52) in batches of 1 and 0.90× (0.88–0.92) in batches of 4" in reading(STUDY)
+    assert "the gain shrinks, and the draft hurts." in reading(STUDY)
+    assert "the gain shrinks." in reading(fake_study(1.5, 1.2))
+    assert "the gain grows." in reading(fake_study(1.2, 1.5))
+    assert "cannot tell the two apart" in reading(fake_study(1.50, 1.52))
+    assert reading(STUDY).endswith("In batches of 4 γ = 4 has the highest, 0.90×.")
+    worse = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.7)])
+    assert reading(worse).endswith("In batches of 4 γ = 2 has the highest, 0.80×.")
+
+
+@pytest.mark.parametrize(
+    ("speedup", "width", "says"),
+    [
+        (1.5, 0.02, "helps"),
+        (0.8, 0.02, "hurts"),
+        (1.0, 0.02, "about even"),
+        (1.03, 0.01, "helps"),
+        (1.2, 0.3, "cannot be told"),
+        (1.0, 0.2, "cannot be told"),
+    ],
+)
+def test_an_outcome_needs_an_interval_without_1(speedup: float, width: float, says: str) -> None:
+    assert outcome(ratio(speedup, width)) == says
+
+
+def test_the_words_of_a_study_say_where_it_is_from_and_v_in_a_batch() -> None:
+    said = where(STUDY)
+    assert "Recorded on a machine, 1 thread, clock time: nano → base (float32), greedy, 2 prompts of 64 new" in said
+    assert "processor time" in where(replace(STUDY, clock="processor"))
+    assert compared(STUDY) == "All 80 texts have the token ids that the target writes alone."
+    assert "3 of 80 texts differ somewhere" in compared(fake_study(1.5, different=3))
+    said = known(checks_sentence(STUDY, 4, 4))
+    assert "v(5) = 1.50 (1.48–1.52) for one text and 1.80 (1.78–1.82) in batches of 4" in said
+    alone = known(checks_sentence(STUDY, 4, 1))
+    assert alone.endswith("v(5) = 1.50 (1.48–1.52) for one text.")
+    assert checks_sentence(STUDY, 3, 4) is None  # v(4) was not measured
+    assert checks_sentence(STUDY, 4, 64) is None
+
+
+# ---- figures and starts
+
+
+def test_the_figures_and_the_table_of_batches_have_every_point() -> None:
+    found = by_name(batch_figure(STUDY))
+    assert set(found) == {f"γ = {length}{more}" for length in (2, 4) for more in ("", ", while every text writes")}
+    assert "showlegend" not in found["γ = 4"]
+    assert not found["γ = 4, while every text writes"]["showlegend"]  # the caption says what thin lines are
+    assert found["γ = 4"]["x"] == [1, 2, 4]
+    assert found["γ = 4"]["y"] == [1.5, 1.2, 0.9]
+    assert found["γ = 4"]["error_y"]["array"] == pytest.approx([0.02] * 3)
+    assert found["γ = 4, while every text writes"]["y"] == [1.6] * 3
+    assert found["γ = 4"]["marker"]["symbol"] != found["γ = 2"]["marker"]["symbol"]
+    assert layout_of(batch_figure(STUDY))["shapes"][0]["y0"] == 1
+    found = by_name(check_figure(STUDY.passes))
+    assert list(found) == ["one by one", "one text", "2 texts", "4 texts"]
+    assert found["4 texts"]["x"] == [1, 2, 5]
+    assert found["4 texts"]["y"] == pytest.approx([1.0, 1.1, 1.8])
+    table = batch_table(STUDY)
+    assert len(table) == 6
+    last = table.iloc[-1]
+    assert (last["texts"], last["γ"], last["speedup"]) == (4, 4, "0.90× (0.88–0.92)")
+    assert last["empty places"] == 25
+    assert last["modelled"] == pytest.approx(3 / (4 * 0.1 + 1.8 + 0.05))
+    assert times(ratio(2.0)) == "2.00× (1.98–2.02)"
+
+
+def test_the_worksheet_can_start_from_a_batch() -> None:
+    two, four = batch_starts(STUDY)
+    assert (two.label, four.label) == ("measured in batches of 2: nano → base", "measured in batches of 4: nano → base")
+    assert contain_load(four.named_costs)
+    assert "recorded on a machine" in four.source
+    assert (four.drafted, four.accepted) == (COUNTS.drafted, COUNTS.accepted)
+    assert four.model.batch == 1  # its costs contain the other texts
+    assert four.model.alpha == pytest.approx(200 / 280)
+    assert four.model.verification == pytest.approx(1.8)
+    assert four.verification_at(1) == pytest.approx(1.1)
+
+
+MEASURED = json.loads(Path("benchmarks/results/rounding.json").read_text())["formats"]
+
+
+@pytest.mark.parametrize("number_format", ["float32", "bfloat16"])
+def test_the_limit_is_what_was_measured_times_the_safety(number_format: str) -> None:
+    found = [one for model in MEASURED[number_format].values() for one in model.values()]
+    largest = max(one["any_rival_change"]["max"] for one in found)
+    assert pytest.approx(largest, rel=0.02) == LARGEST_MEASURED[number_format]
+    assert pytest.approx(SAFETY * largest, rel=0.02) == LIMITS[number_format]
+    assert max(one["largest_lead_flipped"] for one in found) <= largest
+    assert sum(one["n"] for one in found) == pytest.approx(20_650, abs=50)
+
+
+def test_it_was_measured_on_every_bundled_model() -> None:
+    assert sorted(MEASURED_ON) == sorted(bundled_names()) == sorted(MEASURED["float32"]) == sorted(MEASURED["bfloat16"])
+
+
+@pytest.mark.parametrize(
+    ("lead", "dtype", "state"),
+    [
+        (0.0, "float32", "rounding"),
+        (2e-5, "float32", "rounding"),
+        (-2e-5, "float32", "rounding"),
+        (1e-3, "float32", "fails"),
+        (0.25, "bfloat16", "rounding"),
+        (3.0, "bfloat16", "fails"),
+        (-3.0, "bfloat16", "fails"),
+        (1e-9, "float16", "unknown"),
+        (1e-9, None, "unknown"),
+        (None, "float32", "unknown"),
+    ],
+)
+def test_a_difference_is_judged_by_its_number_format(lead: float | None, dtype: str | None, state: str) -> None:
+    assert judge_difference(lead, dtype, "wren-base").state == state
+
+
+def test_the_sentence_of_a_limit_names_it_and_is_not_for_models_it_was_not_measured_on() -> None:
+    assert judge_difference(3.0, "bfloat16", "wren-base").sentence == (
+        "FAILS: this difference is larger than rounding explains: 3 logits, above the limit of 0.75 for bfloat16"
+    )
+    assert judge_difference(0.06, "bfloat16", "wren-base").sentence == (
+        "a near-tie, and rounding decides: 0.06 logits, within the limit of 0.75 for bfloat16"
+    )
+    found = judge_difference(3.0, "bfloat16", "a-large-model")
+    assert found.state == "unknown"
+    assert "measured on the models that come with the app" in found.sentence
+    assert "no limit is known for a-large-model" in found.sentence
+    assert judge_difference(0.1, "bfloat16", "a-large-model").state == "rounding"
+
+
+def slower(trace: Trace, factor: float) -> Trace:
+    rounds = [replace(one, verify_seconds=one.verify_seconds * factor) for one in trace.rounds]
+    return replace(trace, rounds=rounds)
+
+
+def test_a_run_of_the_story_is_chosen_by_its_counts_and_saved_at_its_median_timing() -> None:
+    pays, other = story_trace("pays"), story_trace("round")
+    assert (count(pays.rounds).tokens_per_target_call or 0) > (count(other.rounds).tokens_per_target_call or 0)
+    lucky = slower(other, 0.1)
+    assert (speedup(lucky) or 0) > (speedup(pays) or 0)
+    assert choose("pays", iter([lucky, pays])) is pays
+    run = story_trace("pays")
+    timings = [slower(run, factor) for factor in (1.0, 3.0, 1.2, 0.5, 1.1)]
+    assert median_run(timings) is timings[4]

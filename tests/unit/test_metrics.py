@@ -1,26 +1,28 @@
-"""Every figure against one worked by hand, on a run of four rounds whose times are round numbers."""
+"""Every figure against one worked by hand, and a trace as data frames."""
 
 from dataclasses import replace
 
 import pytest
 
+import specviz
 from specviz.core import metrics
-from specviz.core.metrics import repetition
+from specviz.core.frames import ROUND_COLUMNS, TOKEN_COLUMNS, token_frame
+from specviz.core.metrics import count, repetition, speedup
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import (
     Autoregressive,
     DraftedToken,
-    DrafterInfo,
     EmittedToken,
-    Machine,
-    ModelInfo,
     Output,
     PrefillSeconds,
-    Prompt,
     Round,
     Status,
     Trace,
 )
+from specviz.core.verdict import verdict_of_run
+from tests.support.fake_traces import cut, fake_trace, run_of, translated
+from tests.support.fake_trees import fake_tree_trace
+from tests.support.known import known
 
 FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "d": "discarded"}
 
@@ -46,32 +48,30 @@ PLAIN = Autoregressive(STEPS, WRITTEN)
 
 
 def a_trace(rounds: list[Round] = ROUNDS, plain: Autoregressive | None = PLAIN) -> Trace:
-    written = [token for round in rounds for token in round.emitted_ids]
-    return Trace(
-        schema=1,
-        created="2026-01-01T00:00:00Z",
-        recorded_on=Machine("a machine", "2.13.0", "5.23.0", 1),
-        target=ModelInfo("target", 2, "float32", ""),
-        drafter=DrafterInfo("model", "draft", 1, "float32", ""),
-        settings=DecodeSettings(max_new_tokens=8, draft_length=3),
-        prompt=Prompt("x", [1], ["x"]),
-        prefill_seconds=PrefillSeconds(100.0, 100.0),  # in none of these figures
-        rounds=rounds,
-        autoregressive=plain,
-        output=Output(written, "", "eos"),
-    )
+    settings, slow = DecodeSettings(max_new_tokens=8, draft_length=3), PrefillSeconds(100.0, 100.0)  # in no figure
+    return run_of(rounds, plain, settings=settings, prefill_seconds=slow)
 
 
-def test_counts() -> None:
+def test_by_position_and_by_place_judgements_are_counted() -> None:
+    assert metrics.by_position(ROUNDS, 4) == [
+        metrics.PositionCounts(1, judged=3, accepted=3),
+        metrics.PositionCounts(2, judged=2, accepted=1),  # accepted, rejected; the end of text's was discarded
+        metrics.PositionCounts(3, judged=1, accepted=1),
+        metrics.PositionCounts(4, judged=0, accepted=0),
+    ]
+    assert [position.rate for position in metrics.by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
+    assert len(metrics.by_position(ROUNDS, 1)) == 1
+    assert metrics.first_difference([1, 2, 3], [1, 2, 3]) is None
+    assert metrics.first_difference([1, 2, 3], [1, 5, 3]) == 1
+    assert metrics.first_difference([], []) is None
+    assert metrics.first_difference([1, 2], [1, 2, 3]) == 2
+    assert metrics.first_difference([1, 2, 3], []) == 0
     counts = metrics.count(ROUNDS)
     assert counts == metrics.Counts(rounds=4, drafted=8, accepted=5, rejected=1, discarded=2, emitted=8)
     assert counts.acceptance_rate == 5 / 8
     assert counts.per_judgement_rate == 5 / 6
     assert counts.tokens_per_target_call == 8 / 4
     assert metrics.count(ROUNDS[:1]).plus(ROUNDS[1]) == metrics.count(ROUNDS[:2])
-
-
-def test_rates_of_nothing_are_none_not_zero() -> None:
     nothing = metrics.count([])
     assert (nothing.acceptance_rate, nothing.per_judgement_rate, nothing.tokens_per_target_call) == (None, None, None)
     undrafted = metrics.count(ROUNDS[2:3])
@@ -84,26 +84,6 @@ def test_rates_of_nothing_are_none_not_zero() -> None:
     assert (all_rejected.acceptance_rate, all_rejected.per_judgement_rate) == (0, 0)
 
 
-def test_by_position_counts_judgements_only() -> None:
-    assert metrics.by_position(ROUNDS, 4) == [
-        metrics.PositionCounts(1, judged=3, accepted=3),
-        metrics.PositionCounts(2, judged=2, accepted=1),  # accepted, rejected; the end of text's was discarded
-        metrics.PositionCounts(3, judged=1, accepted=1),
-        metrics.PositionCounts(4, judged=0, accepted=0),
-    ]
-    assert [position.rate for position in metrics.by_position(ROUNDS, 4)] == [1, 0.5, 1, None]
-    assert len(metrics.by_position(ROUNDS, 1)) == 1
-
-
-def test_the_plain_runs_clock() -> None:
-    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 3) == [0, 1, 3, 7]
-    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 2) == [0, 1, 3]
-
-
-def test_a_shorter_plain_run_continues_at_its_median_step() -> None:
-    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 6.0], [1, 2, 3]), 5) == [0, 1, 3, 9, 11, 13]
-
-
 def test_running_after_each_round() -> None:
     states = metrics.running(a_trace())
     assert [state.counts.emitted for state in states] == [4, 6, 7, 8]
@@ -111,28 +91,21 @@ def test_running_after_each_round() -> None:
     assert [state.autoregressive_seconds for state in states] == [32.0, 48.0, 68.0, 76.0]
     assert [state.speedup for state in states] == [32 / 14, 48 / 34, 68 / 42.5, 76 / 58]
     assert metrics.speedup(a_trace()) == 76 / 58
-
-
-def test_while_a_run_goes_on_there_is_a_speedup_as_far_as_the_target_alone_has_come() -> None:
     going = replace(a_trace(plain=Autoregressive(STEPS[:6], WRITTEN[:6])), output=Output(WRITTEN, "", None))
     assert [state.autoregressive_seconds for state in metrics.running(going)] == [32.0, 48.0, None, None]
-
-
-def test_without_a_plain_run_or_rounds_there_is_no_speedup() -> None:
     alone = a_trace(plain=None)
     assert [state.speedup for state in metrics.running(alone)] == [None] * 4
     assert metrics.speedup(alone) is None
     assert metrics.speedup(a_trace(rounds=[])) is None
     assert metrics.running(a_trace(rounds=[])) == []
-
-
-def test_a_clock_too_coarse_to_see_a_round_gives_no_speedup() -> None:
     assert metrics.speedup(a_trace(rounds=[a_round(0, "a", 0.0, 0.0, 0.0)])) is None
+    slow_start = replace(a_trace(), prefill_seconds=PrefillSeconds(1e5, 1e5))
+    assert metrics.speedup(slow_start) == metrics.speedup(a_trace())
+    assert metrics.costs(slow_start) == metrics.costs(a_trace())
 
 
-def test_costs_in_target_steps() -> None:
-    costs = metrics.costs(a_trace())
-    assert costs is not None
+def test_costs_in_target_steps_and_the_plain_runs_clock() -> None:
+    costs = known(metrics.costs(a_trace()))
     assert costs.step_seconds == 8.0
     # draft seconds a token: 1, 2 and 1.5 (the round without a draft is left out), median 1.5
     assert costs.cost_ratio == pytest.approx(1.5 / 8)
@@ -141,6 +114,9 @@ def test_costs_in_target_steps() -> None:
     assert list(costs.verification) == [1, 3, 4]
     # overheads 0.5, 1, 1.5, 2: median 1.25
     assert costs.overhead == pytest.approx(1.25 / 8)
+    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 3) == [0, 1, 3, 7]
+    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 4.0], [1, 2, 3]), 2) == [0, 1, 3]
+    assert metrics.autoregressive_clock(Autoregressive([1.0, 2.0, 6.0], [1, 2, 3]), 5) == [0, 1, 3, 9, 11, 13]
 
 
 @pytest.mark.parametrize(
@@ -158,20 +134,6 @@ def test_costs_that_were_not_measured_are_none(trace: Trace) -> None:
     assert metrics.costs(trace) is None
 
 
-def test_first_difference() -> None:
-    assert metrics.first_difference([1, 2, 3], [1, 2, 3]) is None
-    assert metrics.first_difference([1, 2, 3], [1, 5, 3]) == 1
-    assert metrics.first_difference([], []) is None
-    assert metrics.first_difference([1, 2], [1, 2, 3]) == 2
-    assert metrics.first_difference([1, 2, 3], []) == 0
-
-
-def test_prefill_is_in_no_figure() -> None:
-    slow_start = replace(a_trace(), prefill_seconds=PrefillSeconds(1e5, 1e5))
-    assert metrics.speedup(slow_start) == metrics.speedup(a_trace())
-    assert metrics.costs(slow_start) == metrics.costs(a_trace())
-
-
 @pytest.mark.parametrize(
     ("tokens", "share"),
     [
@@ -183,3 +145,95 @@ def test_prefill_is_in_no_figure() -> None:
 )
 def test_repetition_is_the_share_of_4_grams_that_occurred_before(tokens: list[int], share: float | None) -> None:
     assert repetition(tokens) == (share if share is None else pytest.approx(share))
+
+
+TRACES = {
+    "sampled": fake_trace(),
+    "greedy": fake_trace(greedy=True),
+    "ended by the end of the text": fake_trace(eos=True),
+    "prompt lookup": fake_trace(lookup=True),
+    "hostile texts": fake_trace(hostile=True),
+    "nothing recorded": fake_trace(record=False),
+    "a draft with another tokenizer": translated(fake_trace()),
+}
+
+
+@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES.keys())
+def test_a_row_for_each_token_and_each_round(trace: Trace) -> None:
+    frame = trace.to_frame()
+    counts = count(trace.rounds)
+    statuses = frame["status"].value_counts().to_dict()
+    assert statuses.get("accepted", 0) == counts.accepted
+    assert statuses.get("rejected", 0) == counts.rejected
+    assert statuses.get("discarded", 0) == counts.discarded
+    assert statuses.get("correction", 0) == sum(round.emitted.kind == "correction" for round in trace.rounds)
+    extra = [bool(round.drafted) for round in trace.rounds if round.emitted.kind == "bonus"]
+    assert statuses.get("bonus", 0) == sum(extra)
+    assert statuses.get("own", 0) == len(extra) - sum(extra)  # without a draft no token is a bonus
+    written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
+    assert written["id"].tolist() == trace.output.token_ids
+    assert "".join(written["text"]) == trace.output.text
+    frame, counts = trace.rounds_frame(), count(trace.rounds)
+    assert frame["round"].tolist() == list(range(counts.rounds))
+    assert frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list() == [
+        counts.drafted, counts.accepted, counts.rejected, counts.discarded, counts.emitted,
+    ]  # fmt: skip
+    assert frame["emitted"].tolist() == [round.added for round in trace.rounds]
+    seconds = frame[["draft_seconds", "verify_seconds", "overhead_seconds"]]
+    assert seconds.sum(axis=1).to_list() == pytest.approx([round.seconds for round in trace.rounds])
+    drafted = trace.to_frame().query("status in ['accepted', 'rejected', 'discarded']")
+    tokens = [(round, place, token) for round in trace.rounds for place, token in enumerate(round.drafted)]
+    assert len(drafted) == len(tokens) > 0
+    for row, (round, place, token) in zip(drafted.itertuples(), tokens, strict=True):
+        assert (row.round, row.position, row.status) == (round.index, place + 1, token.status)
+        assert (row.id, row.text) == (token.id, token.text)
+        values = {"p": token.target_prob, "q": token.draft_prob, "u": token.u, "accept_prob": token.accept_prob}
+        for name, value in values.items():
+            assert getattr(row, name) == (pytest.approx(float("nan"), nan_ok=True) if value is None else value)
+
+
+def test_corrections_and_bonuses_have_their_positions_and_decisions_can_be_checked() -> None:
+    frame = fake_trace().to_frame().set_index(["round", "status"])["position"]
+    corrections = frame.xs("correction", level="status")
+    assert len(corrections) > 0
+    assert corrections.equals(frame.xs("rejected", level="status"))
+    trace = fake_trace()
+    bonuses = trace.to_frame().query("status == 'bonus'").set_index("round")["position"]
+    assert len(bonuses) > 0
+    assert bonuses.to_dict() == {index: len(trace.rounds[index].drafted) + 1 for index in bonuses.index}
+    judged = fake_trace().to_frame().dropna(subset=["u"])
+    assert len(judged) > 0
+    assert ((judged["u"] < judged["accept_prob"]) == (judged["status"] == "accepted")).all()
+
+
+def test_in_a_tree_each_token_names_its_parent() -> None:
+    tree = fake_tree_trace().rounds[0]
+    frame = token_frame([tree])
+    drafted = frame.iloc[: len(tree.drafted)]
+    assert drafted["parent"].tolist() == [token.parent for token in tree.drafted]
+    assert (drafted["parent"] == -1).any()
+    assert frame.iloc[len(tree.drafted) :]["parent"].isna().all()
+    assert fake_trace().to_frame()["parent"].isna().all()
+
+
+def test_the_summary_of_a_run_has_its_counts_and_its_verdict() -> None:
+    trace = fake_trace()
+    found, counts = specviz.summary(trace), count(trace.rounds)
+    assert (found["accepted"], found["emitted"]) == (counts.accepted, counts.emitted)
+    assert found["tokens_per_target_call"] == counts.tokens_per_target_call
+    verdict = known(verdict_of_run(trace))
+    assert (found["speedup"], found["verdict"]) == (speedup(trace), f"{verdict.headline}. {verdict.reason}")
+    alone = specviz.summary(replace(trace, autoregressive=None))
+    assert alone["speedup"] is None
+    assert alone["verdict"] == "No verdict: this run has no run of the target alone beside it."
+
+
+def test_every_public_name_is_listed_before_it_is_imported() -> None:
+    assert set(specviz.__all__) <= set(dir(specviz))
+
+
+def test_a_run_without_rounds_has_the_same_columns_and_types() -> None:
+    empty = cut(fake_trace(), 0)
+    assert {name: str(kind) for name, kind in empty.to_frame().dtypes.items()} == TOKEN_COLUMNS
+    assert {name: str(kind) for name, kind in empty.rounds_frame().dtypes.items()} == ROUND_COLUMNS
+    assert fake_trace().to_frame().dtypes.equals(empty.to_frame().dtypes)

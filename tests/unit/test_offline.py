@@ -1,4 +1,4 @@
-"""A run as one HTML file. No browser here; tests/browser/test_offline.py opens it."""
+"""What leaves the app as one HTML file: a run, a lesson, a sheet, and a run in a notebook. No browser here."""
 
 import json
 import re
@@ -8,15 +8,23 @@ from pathlib import Path
 
 import pytest
 
+import specviz
 from specviz.core.errors import InputError
 from specviz.core.trace import Trace, dump_trace
 from specviz.data.first_run import first_trace
+from specviz.data.lessons.plan import Moment, Plan, Screen
+from specviz.data.lessons.plans import FOLDER, all_plans
 from specviz.player import html_file
-from specviz.player.html_file import page_that_says
+from specviz.player.html_file import DARK, SCHEMES, Scheme, page_that_says
 from specviz.player.offline import offline_page
-from specviz.ui.race.state import recorded_race
+from specviz.player.offline_lesson import lesson_page
+from specviz.player.picture import marks_picture, result_picture, round_picture, visible
+from specviz.player.sheet import key_html, lesson_address, sheet_html
+from specviz.ui.race.race_state import recorded_race
 from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import cut, fake_trace
+from tests.support.html import Html
+from tests.support.known import known
 
 NETWORK = re.compile(r"https?://|\bsrc=|\bhref=|@import (?!\{)|url\((?!#)")
 
@@ -27,8 +35,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def recorded() -> Trace:
-    trace = first_trace()
-    assert trace is not None
+    trace = known(first_trace())
     return trace
 
 
@@ -36,11 +43,15 @@ def test_the_page_holds_the_run_and_no_address() -> None:
     page = offline_page(recorded())
     addresses = {page[found.start() - 60 : found.end() + 40] for found in NETWORK.finditer(page)}
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
-    held = re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL)
-    assert held is not None
+    held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
     assert len(json.loads(held[1])["rounds"]) == len(recorded().rounds)
     assert "3.20 tokens per target call; 44 of 54 judged drafts accepted." in page
     assert len(page.encode()) < 300_000
+    page = offline_page(recorded(), address='https://example.org/?prompt="><script>')
+    assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page
+    assert "&lt;b&gt;" in page_that_says("<b>")
+    page = offline_page(fake_trace(tokens=256, draft_length=16))
+    assert len(page.encode()) < 1_000_000
 
 
 def test_hostile_texts_are_text() -> None:
@@ -59,24 +70,27 @@ def test_hostile_texts_are_text() -> None:
     assert "javascript:" not in page
     assert "{{script}}" in page
     assert evil in unescape(page)
+    hostile = plan(moment(title=EVIL, question=EVIL, answer=EVIL, mistakes=EVIL, do=EVIL), title=EVIL)
+    for page in (sheet_html(hostile, f"https://host/{EVIL}"), key_html(hostile), lesson_page(hostile, EVIL)):
+        assert "alert(1)" in page
+        assert "<script>alert" not in page
+        assert "{{script}}" in page  # a mark inside a text is not filled in
+        assert not LOADS.search(page.split("<script type=")[0])
+    trace = fake_trace(hostile=True)
+    for step in range(3 * len(trace.rounds)):
+        for drawn in (round_picture(trace, step), result_picture(trace, step)):
+            assert not re.search(r"<(?!/?(svg|text|g|rect|line)\b)", drawn)
 
 
-def test_a_link_to_the_live_run_is_escaped() -> None:
-    page = offline_page(recorded(), address='https://example.org/?prompt="><script>')
-    assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page
-
-
-def test_an_unfinished_run_and_a_page_that_is_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="has not ended"):
         offline_page(cut(recorded(), 3))
     monkeypatch.setattr(html_file, "MOST_BYTES", 100_000)
     with pytest.raises(InputError, match=r"The page would have 0\.2 MB, and at most 0\.1 MB are written\."):
         offline_page(recorded())
-
-
-def test_the_longest_run_of_the_app_stays_below_two_megabytes() -> None:
-    page = offline_page(fake_trace(tokens=256, draft_length=16))
-    assert len(page.encode()) < 1_000_000
+    monkeypatch.setattr(html_file, "MOST_BYTES", 50_000)
+    with pytest.raises(InputError, match="MB are written"):
+        lesson_page(plan())
 
 
 def test_the_command_writes_the_page(run: Cli, tmp_path: Path) -> None:
@@ -94,11 +108,166 @@ def test_a_run_of_a_race_has_the_verdict_of_all_its_repeats() -> None:
     low, high = lap.verdict.interval or (0, 0)
     assert f"Timed, {len(lap.ratios)} pairs of runs of one text on" in page
     assert f"{lap.verdict.headline} (95 % interval {low:.2f} to {high:.2f}×)." in page
-    held = re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL)
-    assert held is not None
+    held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
     assert json.loads(held[1])["plain"], "the target alone is beside it"
     assert escape(lap.plain.output.text) in page
 
 
-def test_a_page_that_cannot_be_made_says_why_as_text() -> None:
-    assert "&lt;b&gt;" in page_that_says("<b>")
+def frame_of(trace: Trace, theme: Scheme = "auto") -> dict[str, str | None]:
+    [(tag, attributes)] = Html(specviz.show(trace, theme)._repr_html_()).found
+    assert tag == "iframe"
+    return attributes
+
+
+def test_the_frame_holds_the_page_and_a_hostile_run_stays_inside() -> None:
+    frame = frame_of(recorded())
+    assert frame["srcdoc"] == offline_page(recorded())
+    assert frame["sandbox"] == "allow-scripts", "it may reach nothing of the notebook"
+    assert frame["height"] == "720"
+    assert Html(specviz.show(recorded(), height=300)._repr_html_()).found[0][1]["height"] == "300"
+    trace = fake_trace(hostile=True)
+    trace = replace(trace, target=replace(trace.target, name='"><script>alert(1)</script>'))
+    frame = frame_of(trace)
+    assert unescape(str(frame["title"])).startswith('A run of "><script>')
+    shown = repr(specviz.show(fake_trace(tokens=8)))
+    assert "A run of wren-base with wren-nano" in shown
+    assert "<html" not in shown
+
+
+@pytest.mark.parametrize("theme", SCHEMES)
+def test_the_theme_can_be_chosen(theme: Scheme) -> None:
+    page = str(frame_of(recorded(), theme)["srcdoc"])
+    assert (DARK in page) == (theme == "auto")
+    names = {"auto": "light dark", "light": "light", "dark": "dark"}
+    assert f'<meta name="color-scheme" content="{names[theme]}">' in page
+    assert ("@media all {" in page) == (theme == "dark")
+    assert ("@media not all {" in page) == (theme == "light")
+
+
+def test_what_cannot_be_shown_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="has not ended"):
+        specviz.show(cut(recorded(), 3))
+    with pytest.raises(InputError, match="theme must be auto, light or dark, not 'blue'"):
+        specviz.show(recorded(), theme="blue")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="height must be at least 1 pixel"):
+        specviz.show(recorded(), height=0)
+
+
+EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
+ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
+LOADS = re.compile(r"\bsrc=|@import (?!\{)|url\((?!#)")
+
+
+def moment(**given: str) -> Moment:
+    link = given.pop("link", "./?run=first&step=4&hide=result")
+    texts = {"question": "Q", "answer": "A", "mistakes": "M", "do": "D", **given}
+    return Moment(texts.pop("title", "T"), 2, Screen.of(link), **texts)
+
+
+def plan(*moments: Moment, title: str = "A lesson") -> Plan:
+    return Plan("mine", title, 10, ("A goal",), moments or (moment(),))
+
+
+@pytest.fixture(params=all_plans(), ids=lambda own: own.name)
+def own_plan(request: pytest.FixtureRequest) -> Plan:
+    assert isinstance(request.param, Plan)
+    return request.param
+
+
+def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_plan: Plan) -> None:
+    sheet, key = unescape(sheet_html(own_plan, ADDRESS)), unescape(key_html(own_plan))
+    for each in own_plan.moments:
+        assert each.title in sheet
+        assert each.question in sheet
+        for secret in (each.answer, each.mistakes, each.do):
+            assert secret in key
+            assert secret not in sheet
+    assert "Name" in sheet
+    assert ADDRESS in sheet
+    page = unescape(lesson_page(own_plan))
+    for each in own_plan.moments:
+        assert each.question in page
+        for secret in (each.answer, each.mistakes, each.do):
+            assert secret not in page
+    assert len(lesson_page(own_plan).encode()) < 400_000
+    assert len(sheet_html(own_plan, ADDRESS).encode()) < 30_000
+
+
+def test_the_code_is_there_only_with_an_address_and_moments_share_their_run() -> None:
+    assert 'aria-label="QR code of the link"' in sheet_html(plan(), ADDRESS)
+    assert "QR code" not in sheet_html(plan())
+    assert "QR code" not in sheet_html(plan(), f"{ADDRESS}&{'x' * 700}")  # too fine for a phone
+    assert lesson_address("https://host/", plan()) == "https://host/?lesson=mine&moment=1"
+    links = ["./?run=first&step=3", "./?run=first&step=16", "./play?seed=1", "./?run=story-pays&step=9"]
+    page = lesson_page(plan(*(moment(link=link) for link in links)), "https://host/")
+    data = lesson_of(page)
+    assert isinstance(data["runs"], dict)
+    assert isinstance(data["moments"], list)
+    assert list(data["runs"]) == ["first", "story-pays"]
+    assert [one and one["run"] for one in data["moments"]] == ["first", "first", None, "story-pays"]
+    assert [one and one["state"]["playhead"] for one in data["moments"]] == [3, 16, None, 9]
+    assert 'href="https://host/play?seed=1"' in page
+    assert "It needs the server." in page
+    page = lesson_page(plan(moment(link="./?preset=story-2&gamma=6")))
+    assert "a run that the server makes" in page
+    assert 'href="http' not in page
+
+
+def test_a_round_is_drawn_as_it_is_on_screen() -> None:
+    trace = known(first_trace())
+    guesses, judged = round_picture(trace, 30), round_picture(trace, 32)
+    assert "✗" not in guesses
+    assert guesses.count("<text") == 1 + len(trace.rounds[10].drafted)
+    assert "✗" in judged
+    assert "↻" in judged
+    assert "✗" in result_picture(trace, 30)
+    assert all(mark in marks_picture() for mark in "✓✗⋯↻+")
+    assert visible(" a\n\t\u202e\x00") == "␣a↵⇥\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
+    assert len(visible("x" * 100)) == 24
+
+
+def lesson_of(page: str) -> dict[str, object]:
+    found = known(re.search(r'<script type="application/json" id="lesson">(.*?)</script>', page, re.DOTALL))
+    data = json.loads(found[1])
+    assert isinstance(data, dict)
+    return data
+
+
+def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> None:
+    own = all_plans()[0]
+    page, notes = tmp_path / "lesson.html", tmp_path / "notes.html"
+    asked = ("export", "lesson", own.name, "-o", page, "--notes", notes, "--address", "https://host/app?x=1")
+    status, said, _ = run(*asked)
+    assert (status, "plays without a network" in said) == (0, True)
+    assert page.read_text(encoding="utf-8") == lesson_page(own, "https://host/app/")
+    assert notes.read_text(encoding="utf-8") == key_html(own)
+    own, page = tmp_path / "mine.yaml", tmp_path / "lesson.html"
+    own.write_bytes((FOLDER / "ten-minutes.yaml").read_bytes())
+    assert run("export", "lesson", own, "-o", page)[0] == 0
+    assert "Which guess fails?" in page.read_text(encoding="utf-8")
+    own, sheet, key = all_plans()[0], tmp_path / "sheet.html", tmp_path / "key.html"
+    status, said, _ = run("lesson", "sheet", own.name, "--out", sheet, "--address", "https://host/")
+    assert (status, "without a link" in said) == (0, False)
+    assert sheet.read_text(encoding="utf-8") == sheet_html(own, lesson_address("https://host/", own))
+    assert run("lesson", "sheet", own.name, "--out", key, "--key")[0] == 0
+    assert key.read_text(encoding="utf-8") == key_html(own)
+    assert "without a link" in run("lesson", "sheet", own.name, "--out", sheet)[1]
+    assert "needs --out" in run("lesson", "sheet", own.name)[2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("export", "lesson", "no-such-plan"), "There is no plan and no file named no-such-plan. The plans here are"),
+        (
+            ("export", "lesson", "ten-minutes", "more"),
+            "export takes one trace file, or the word “lesson” and one plan.",
+        ),
+        (("export", "lesson", "ten-minutes", "--address", "javascript:alert(1)"), "it begins with https:// or http://"),
+    ],
+)
+def test_what_cannot_be_exported_is_said_in_a_line(run: Cli, tmp_path: Path, asked: tuple[str, ...], said: str) -> None:
+    status, _, error = run(*asked, "-o", tmp_path / "out.html")
+    assert status == 2
+    assert said in error
+    assert "Traceback" not in error

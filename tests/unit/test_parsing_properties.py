@@ -11,23 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.core.csv_cells import marked, unmarked
-from specviz.core.prompts import prompt_problem
-from specviz.core.request import RunRequest
+from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
 from specviz.data.permalink import left_out_of_link, link_of, request_from_link
-from specviz.data.serving_counters.reading import read_counters
+from specviz.data.serving_counters import read_counters
 from specviz.game.game import plan_from_link
-from specviz.measure.race_file import dump_race, parse_race
+from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import dump_frame, frame_of, read_frame
 from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.helps.choice import choice_from_link
-from specviz.ui.proof.link import wanted_from_link
-from specviz.ui.race.link import Entry, entry_from_link, link_of_entry
-from specviz.ui.race.state import recorded_race
-from specviz.ui.worksheet.link import start_from_link
+from specviz.ui.proof.proof_state import wanted_from_link
+from specviz.ui.race.race_state import Entry, entry_from_link, link_of_entry, recorded_race
+from specviz.ui.worksheet.worksheet_state import start_from_link
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.strategies import (
@@ -40,6 +38,7 @@ from tests.support.strategies import (
     traces,
     value_or_sentence,
 )
+from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, VLLM
 
 VALID = json.loads(dump_trace(fake_trace(tokens=8)))
 RACE = json.loads(dump_race(recorded_race()[:1]))
@@ -200,9 +199,15 @@ LABELS = st.sampled_from(["", '{position="0"}', '{position="x', '{a="\\', "{", "
 LINE = st.tuples(COUNTER, LABELS, VALUES | JSON.map(str)).map(lambda parts: f"{parts[0]}{parts[1]} {parts[2]}")
 
 
-@given(st.text(max_size=200) | ANY_JSON.map(bytes.decode) | st.lists(LINE, max_size=6).map("\n".join))
+ANSWERS = st.one_of([changed(each).map(json.dumps) for each in (VLLM, SGLANG, LLAMA, TENSORRT_STEPS, LM_STUDIO)])
+
+
+@given(st.text(max_size=200) | ANY_JSON.map(bytes.decode) | st.lists(LINE, max_size=6).map("\n".join) | ANSWERS)
 def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
     found = value_or_sentence(lambda: read_counters(text))
+    if found is not None:
+        assert found.tokens_per_target_call is None or found.tokens_per_target_call >= 1
+        assert 0 <= found.assuming(4).alpha(4) <= 1
     numbers = [value for value in asdict(found).values() if isinstance(value, float)] if found else []
     assert all(map(math.isfinite, numbers))
 

@@ -1,35 +1,22 @@
-import random
-import string
+"""The links of the pages: they read back as what they were made of, and what cannot be used is one line."""
+
+from typing import Annotated, ClassVar
 from urllib.parse import urlencode
 
 import pytest
+from pydantic import Field
 
-from specviz.core.request import PROMPT_LOOKUP, RunRequest
+from specviz.core.drafters import PROMPT_LOOKUP
+from specviz.core.request import SHOWN, RunRequest
 from specviz.core.settings import DecodeSettings
+from specviz.data.page_link import DIGITS, ZERO_OR_ONE, PageLink, one_of, real, unique
 from specviz.data.permalink import LinkedRun, left_out_of_link, link_of, request_from_link
 from specviz.data.workloads import DEFAULT_PRESET, find_preset
+from specviz.models.pairs import known_names
+from specviz.ui.proof.proof_state import FIRST_SWITCH, wanted_from_link
+from tests.support.known import known
 
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano", "wren-eagle", "wren-medusa"]
-KEYS = [
-    *(
-        "prompt",
-        "preset",
-        "target",
-        "draft",
-        "gamma",
-        "schedule",
-        "temperature",
-        "top_k",
-        "top_p",
-        "tokens",
-        "seed",
-        "dtype",
-        "draft_sampling",
-        "verification",
-        "tree",
-    ),
-    "step",
-]
 DEFAULT = RunRequest(DEFAULT_PRESET.text)
 
 UNUSUAL = RunRequest(
@@ -74,8 +61,10 @@ def test_what_is_no_name_of_a_run_is_said_and_left_out(run: str) -> None:
     ]
 
 
-def test_every_setting_is_written_though_it_is_the_default() -> None:
-    assert link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name) == {
+def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> None:
+    link = link_of(DEFAULT, step=3, preset=DEFAULT_PRESET.name)
+    assert set(link) == {"preset", "target", "draft", "step", *(row.link for row in SHOWN.values())}
+    expected = {
         "preset": DEFAULT_PRESET.name,
         "target": "wren-base",
         "draft": "wren-nano",
@@ -92,11 +81,8 @@ def test_every_setting_is_written_though_it_is_the_default() -> None:
         "tree": "none",
         "step": "3",
     }
-
-
-def test_a_preset_stands_for_the_prompt_only_while_the_prompt_is_its_own() -> None:
-    preset = find_preset("code-1")
-    assert preset is not None
+    assert {name: link[name] for name in expected} == expected
+    preset = known(find_preset("code-1"))
     link = link_of(RunRequest(preset.text), preset="code-1")
     assert "prompt" not in link
     linked = request_from_link(link, MODELS)
@@ -109,9 +95,24 @@ def test_a_preset_stands_for_the_prompt_only_while_the_prompt_is_its_own() -> No
     assert link_of(DEFAULT, preset="gone-1")["prompt"] == DEFAULT.prompt
 
 
-def test_an_empty_link_is_the_default_run_without_a_message() -> None:
+def test_an_empty_link_is_the_default_run_and_a_prompt_goes_first() -> None:
     assert read()[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
     assert read(embed="true", utm_source="<script>")[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    linked = request_from_link({**link_of(UNUSUAL, 5), "gamma": "many"}, MODELS)
+    assert linked.request.settings.draft_length == 4
+    assert linked.request.settings.seed == UNUSUAL.settings.seed
+    assert (linked.request.prompt, linked.request.draft, linked.step) == (UNUSUAL.prompt, "lookup", 5)
+    assert len(linked.problems) == 1
+    linked = read(prompt="Hello there", preset="code-1")
+    assert (linked.request.prompt, linked.preset) == ("Hello there", None)
+    assert linked.problems == ["The link holds a prompt and a preset: using the prompt."]
+    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
+    linked = request_from_link({"gamma": ["2", "7"], "seed": ["5"], "step": []}, MODELS)
+    assert (linked.request.settings.draft_length, linked.request.settings.seed, linked.step) == (7, 5, None)
+    assert linked.problems == ["gamma is in the link 2 times: using the last."]
+    linked = read(target="[win](http://x) <b>:red[*`", draft="a\x00\u202eb\nc")
+    assert linked.problems[0].startswith("target=?win??http?//x???b??red???")
+    assert linked.problems[1].startswith("draft=a??b?c is not")
 
 
 @pytest.mark.parametrize(
@@ -159,43 +160,6 @@ def test_what_cannot_be_used_falls_back_with_one_line(params: dict[str, str], li
     assert read(**params)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [line])
 
 
-def test_one_bad_part_leaves_the_others_as_they_are() -> None:
-    linked = request_from_link({**link_of(UNUSUAL, 5), "gamma": "many"}, MODELS)
-    assert linked.request.settings.draft_length == 4
-    assert linked.request.settings.seed == UNUSUAL.settings.seed
-    assert (linked.request.prompt, linked.request.draft, linked.step) == (UNUSUAL.prompt, "lookup", 5)
-    assert len(linked.problems) == 1
-
-
-def test_messages_hold_no_characters_that_a_page_could_interpret() -> None:
-    linked = read(target="[win](http://x) <b>:red[*`", draft="a\x00\u202eb\nc")
-    assert linked.problems[0].startswith("target=?win??http?//x???b??red???")
-    assert linked.problems[1].startswith("draft=a??b?c is not")
-
-
-def test_a_prompt_goes_before_a_preset() -> None:
-    linked = read(prompt="Hello there", preset="code-1")
-    assert (linked.request.prompt, linked.preset) == ("Hello there", None)
-    assert linked.problems == ["The link holds a prompt and a preset: using the prompt."]
-    assert read(prompt=DEFAULT.prompt, preset=DEFAULT_PRESET.name)[:4] == (DEFAULT, None, DEFAULT_PRESET.name, [])
-
-
-def test_of_a_repeated_parameter_the_last_is_used() -> None:
-    linked = request_from_link({"gamma": ["2", "7"], "seed": ["5"], "step": []}, MODELS)
-    assert (linked.request.settings.draft_length, linked.request.settings.seed, linked.step) == (7, 5, None)
-    assert linked.problems == ["gamma is in the link 2 times: using the last."]
-
-
-def test_rubbish_never_raises_and_each_part_gets_at_most_one_line() -> None:
-    rng = random.Random(7)
-    alphabet = string.digits * 3 + "eE.-+_ \x00\n<[é٣\ud800" + string.ascii_lowercase
-    for _ in range(1000):
-        params = {key: "".join(rng.choices(alphabet, k=rng.randrange(6))) for key in KEYS if rng.random() < 0.6}
-        linked = request_from_link(params, MODELS)
-        assert len(linked.problems) <= len(params)
-        assert request_from_link(link_of(linked.request, linked.step, linked.preset), MODELS)[:3] == linked[:3]
-
-
 @pytest.mark.parametrize(("prompt", "fits"), [("a" * 6_000, True), ("a" * 6_001, False), ("é" * 1_001, False)])
 def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fits: bool) -> None:
     request = RunRequest(prompt=prompt)
@@ -208,6 +172,63 @@ def test_a_prompt_that_no_server_takes_in_an_address_is_left_out(prompt: str, fi
     assert read.request.settings == request.settings
 
 
-def test_a_presets_name_stands_in_the_link_however_long_its_text_is() -> None:
-    request = RunRequest(prompt=DEFAULT_PRESET.text)
-    assert link_of(request, preset=DEFAULT_PRESET.name)["preset"] == DEFAULT_PRESET.name
+class BirdLink(PageLink):
+    LEFT_OUT: ClassVar[str] = "A {name} is unknown."
+
+    eggs: Annotated[int, DIGITS, Field(ge=1, le=9, description="a number of eggs from 1 to 9")] = 4
+    weight: Annotated[float, real(decimals=1), Field(ge=0, le=2, description="a weight from 0 to 2")] = 1.0
+    flies: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
+    colours: Annotated[
+        tuple[Annotated[str, one_of(["blue", "brown"])], ...], unique(), Field(validation_alias="colour")
+    ] = ("brown",)
+
+
+def test_a_bird_reads_back() -> None:
+    bird = BirdLink(eggs=2, weight=0.3, flies=False, colours=("blue", "brown"))
+    assert bird.parameters() == {"eggs": "2", "weight": "0.3", "flies": "0", "colour": ["blue", "brown"]}
+    assert BirdLink.read(bird.parameters()) == (bird, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("eggs", "10", "eggs=10 is not a number of eggs from 1 to 9: using 4."),
+        ("eggs", " 7", "eggs=?7 is not a number of eggs from 1 to 9: using 4."),
+        ("eggs", "7.0", "eggs=7.0 is not a number of eggs from 1 to 9: using 4."),
+        ("weight", "inf", "weight=inf is not a weight from 0 to 2: using 1."),
+        ("weight", "2.06", "weight=2.06 is not a weight from 0 to 2: using 1."),  # 2.1 once rounded
+        ("flies", "yes", "flies=yes is not 0 or 1: using 1."),
+        ("colour", "pink", "A colour is unknown."),
+    ],
+)
+def test_a_refused_value_falls_back_with_one_line(name: str, text: str, line: str) -> None:
+    assert BirdLink.read({name: text}) == (BirdLink(), [line])
+
+
+def test_several_values_and_a_pages_own_defaults() -> None:
+    link, problems = BirdLink.read({"colour": ["pink", "blue", "red", "blue"], "eggs": ["3", "5"]})
+    assert link == BirdLink(colours=("blue",), eggs=5)
+    assert problems == ["eggs is in the link 2 times: using the last.", "A colour is unknown."]
+    default = BirdLink(eggs=8, weight=0.5)
+    link, problems = BirdLink.read({"eggs": "0", "flies": "0"}, default)
+    assert link == BirdLink(eggs=8, weight=0.5, flies=False)
+    assert problems == ["eggs=0 is not a number of eggs from 1 to 9: using 8."]
+    assert BirdLink.read({}) == (BirdLink(), [])
+    assert BirdLink.read({"utm_source": "<b>", "colours": "pink", "eggs": []}) == (BirdLink(), [])
+
+
+def test_a_proof_link_brings_everything_back() -> None:
+    wanted, problems = wanted_from_link({}, known_names())
+    assert (wanted.request, wanted.preset, problems) == (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name, [])
+    link = wanted.link("match") | {"position": "after", "draws": "500", "gamma": "7"}
+    again, problems = wanted_from_link(link, known_names())
+    assert (again.position, again.draws, again.rule, problems) == ("after", 500, "match", [])
+    assert again.request.settings.draft_length == 7
+
+
+@pytest.mark.parametrize(("name", "text"), [("position", "ninth"), ("draws", "7"), ("rule", "lossless")])
+def test_a_proof_link_says_what_it_cannot_use(name: str, text: str) -> None:
+    wanted, problems = wanted_from_link({name: text}, known_names())
+    assert (wanted.position, wanted.draws, wanted.rule) == ("first", 2000, FIRST_SWITCH)
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{name}={text} is not ")

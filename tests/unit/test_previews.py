@@ -1,14 +1,17 @@
-"""The title and description that a preview of a link shows. No server; tests/browser/test_pages.py asks a real one."""
+"""The title and description that a preview of a link shows; which file an uploader holds. No server."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from threading import Thread
 from typing import Any
 
 import pytest
+import streamlit as st
+from streamlit.proto.Common_pb2 import FileURLs
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
-from specviz.ui.shared.pages import PAGES, Page
-from specviz.ui.shared.previews import Message, Previews, Receive, Send, page_at, with_preview
+from specviz.ui.shared.pages import PAGES, Message, Page, Previews, Receive, Send, page_at, with_preview
+from specviz.ui.shared.parts import uploaded
 
 HTML = b"<html><head><title>Streamlit</title></head></html>"
 
@@ -58,11 +61,30 @@ def test_every_page_has_a_title_and_a_description_of_its_own() -> None:
         assert "Streamlit" not in body
 
 
-def test_the_answer_says_its_new_length_and_keeps_no_mark_of_the_old_one() -> None:
+def test_the_menu_has_seven_entries_and_not_the_board_of_a_class() -> None:
+    assert [page.title for page in PAGES if page.in_menu] == [
+        "Watch",
+        "Learn",
+        "Race",
+        "When it helps",
+        "Worksheet",
+        "Same quality",
+        "Be the draft",
+    ]
+    assert page_at("/class") is not None, "its link has a preview all the same"
+
+
+def test_the_answer_has_a_new_length_and_tags_are_escaped() -> None:
     start, body, streamlit = asked("/")
     assert dict(start["headers"])[b"content-length"] == str(len(body["body"])).encode()
     assert b"etag" not in dict(start["headers"])
     assert streamlit["seen"] == [(b"host", b"here")]
+    page = Page("x", "<b>", '"><script>')
+    assert b"<script>" not in with_preview(HTML, page)
+    assert b"<title>&lt;b&gt;" in with_preview(HTML, page)
+    assert page_at("/") is PAGES[0]
+    assert page_at("/race/") == page_at("/race")
+    assert page_at("/_stcore/health") is None
 
 
 @pytest.mark.parametrize(
@@ -89,13 +111,16 @@ def test_a_websocket_passes() -> None:
     assert seen == ["websocket"]
 
 
-def test_the_tags_are_escaped() -> None:
-    page = Page("x", "<b>", '"><script>')
-    assert b"<script>" not in with_preview(HTML, page)
-    assert b"<title>&lt;b&gt;" in with_preview(HTML, page)
+FILE = UploadedFile(UploadedFileRec("1", "run.json", "application/json", b"{}"), FileURLs())
 
 
-def test_only_pages_have_a_preview() -> None:
-    assert page_at("/") is PAGES[0]
-    assert page_at("/race/") == page_at("/race")
-    assert page_at("/_stcore/health") is None
+@pytest.mark.parametrize(
+    ("state", "name"),
+    [({"box": FILE}, "run.json"), ({"box": None}, None), ({}, None), ({"box": DeletedFile("1")}, None)],
+)
+def test_a_file_that_the_server_does_not_have_is_no_file(
+    monkeypatch: pytest.MonkeyPatch, state: Mapping[str, object], name: str | None
+) -> None:
+    monkeypatch.setattr(st, "session_state", state)
+    file = uploaded("box")
+    assert (file and file.name) == name

@@ -1,4 +1,4 @@
-"""What the files around the program promise: its requirements, its settings, its model cards."""
+"""What the files around the program promise: requirements, settings, model cards, hosting, a cluster."""
 
 import ast
 import json
@@ -6,15 +6,22 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from scripts.try_dockerfile import Step, context, ignored, steps
 from specviz.models.catalogue import count_parameters
+from specviz.service.wanted import service_wanted
+from tests.support.html import contrast
+from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [*ROOT.glob("specviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("*.py")]
 TOOLS = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("scripts/*.py")]
-NAMED = {"yaml": "pyyaml"}  # packages that are imported by another name
+TOOLS += ROOT.glob("training/*.py")
+NAMED = {"yaml": "pyyaml", "PIL": "pillow"}  # packages that are imported by another name
 MODELS = ["wren-base", "wren-small", "wren-mini", "wren-nano"]
 
 
@@ -23,8 +30,8 @@ def pins(name: str) -> dict[str, str]:
     lines = (ROOT / name).read_text().splitlines()
     required = [line for line in lines if line and not line.startswith(("#", "-r "))]
     for line in required:
-        assert re.fullmatch(r"[a-z0-9_-]+==[0-9.]+", line), f"{name}: {line!r} is not a plain pin"
-    return dict(line.split("==") for line in required)
+        assert re.fullmatch(r"[a-z0-9_-]+(\[[a-z]+\])?==[0-9.]+", line), f"{name}: {line!r} is not a plain pin"
+    return dict(re.sub(r"\[.*\]", "", line).split("==") for line in required)
 
 
 def imported(files: list[Path]) -> set[str]:
@@ -36,38 +43,21 @@ def imported(files: list[Path]) -> set[str]:
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").split(".")[0])
-    ours = {"specviz", "benchmarks", "scripts", "tests", *(path.stem for path in ROOT.glob("tests/*.py"))}
+    ours = {"specviz", "benchmarks", "scripts", "tests", "training", *(path.stem for path in ROOT.glob("tests/*.py"))}
     return {NAMED.get(name, name) for name in names - ours - sys.stdlib_module_names}
 
 
-def test_what_the_program_imports_is_pinned() -> None:
-    assert imported(PROGRAM) <= set(pins("requirements.txt"))
-
-
-def test_what_the_tests_import_is_pinned() -> None:
+def test_pins_fit_what_is_imported() -> None:
+    on_nodes = ROOT / "specviz/service/serve_engines.py"  # the one module that only the Ray side imports
+    assert imported([on_nodes]) <= {*pins("requirements.txt"), *pins("requirements-ray.txt")}
+    assert imported([file for file in PROGRAM if file != on_nodes]) <= set(pins("requirements.txt"))
     assert imported(TOOLS) <= {*pins("requirements.txt"), *pins("requirements-dev.txt"), *pins("requirements-ray.txt")}
-
-
-def test_what_is_optional_is_pinned_apart() -> None:
     assert set(pins("requirements-plots.txt")) == {"matplotlib"}
     assert set(pins("requirements-ray.txt")) == {"grpcio", "ray"}
-
-
-def test_the_package_requires_what_requirements_txt_pins() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert dict(line.split("==") for line in project["dependencies"]) == pins("requirements.txt")
-
-
-def test_the_two_versions_that_measurements_depend_on() -> None:
     required = pins("requirements.txt")
     assert (required["torch"], required["streamlit"]) == ("2.13.0", "1.67.0")
-
-
-def luminance(color: str) -> float:
-    """WCAG 2's relative luminance of #rrggbb."""
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -75,16 +65,12 @@ def luminance(color: str) -> float:
 @pytest.mark.parametrize("ink", ["textColor", "primaryColor", "linkColor", "grayTextColor"])
 def test_the_themes_text_has_enough_contrast(mode: str, ground: str, ink: str) -> None:
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"][mode]
-    lighter, darker = sorted((luminance(theme[ink]), luminance(theme[ground])), reverse=True)
-    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+    assert contrast(theme[ink], theme[ground]) >= 4.5
 
 
-def test_a_visitor_never_sees_a_traceback() -> None:
+def test_a_visitor_sees_no_traceback_and_only_make_dev_watches_the_files() -> None:
     config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
     assert config["client"]["showErrorDetails"] == "none"
-
-
-def test_only_make_dev_watches_the_files() -> None:
     config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
     assert config["server"]["fileWatcherType"] == "none"
     recipes = re.findall(r"^(\w+):.*((?:\n\t.*)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -101,3 +87,133 @@ def test_a_model_card_agrees_with_its_files(name: str) -> None:
     assert f"width {config['hidden_size']}" in card
     assert f"{count_parameters(folder / 'model.safetensors'):,} parameters" in card
     assert "CDLA-Sharing-1.0" in card
+
+
+CLOUD = (ROOT / "cloud/requirements.txt").read_text()
+DOCKERFILE = steps((ROOT / "Dockerfile").read_text())
+PYTORCH = "--find-links https://download.pytorch.org/whl/cpu/torch/"
+
+
+def lines(requirements: str) -> list[str]:
+    return [line for line in requirements.splitlines() if line and not line.startswith("#")]
+
+
+def only(name: str) -> Step:
+    [step] = [step for step in DOCKERFILE if step.name == name]
+    return step
+
+
+def test_the_image_has_its_packages_and_no_rights() -> None:
+    root = lines((ROOT / "requirements.txt").read_text())
+    assert lines(CLOUD) == [PYTORCH, *(f"{pin}+cpu" if pin.startswith("torch==") else pin for pin in root)]
+    # An extra index could offer any package; a page of links to one package cannot.
+    assert [line for line in lines(CLOUD) if line.startswith("-")] == [PYTORCH]
+    [install] = [step.words for step in DOCKERFILE if step.name == "RUN" and "pip install" in step.words]
+    assert "--requirement cloud/requirements.txt" in install
+    assert not re.search(r"index-url|nvidia|cu\d\d", CLOUD + (ROOT / "Dockerfile").read_text())
+    names = [step.name for step in DOCKERFILE]
+    user, _, group = only("USER").words.partition(":")
+    assert int(user) >= 10000
+    assert int(group) >= 10000
+    assert {"RUN", "COPY"}.isdisjoint(names[names.index("USER") :])
+    port = only("EXPOSE").words
+    assert f"http://127.0.0.1:{port}/_stcore/health" in only("HEALTHCHECK").words
+    command = json.loads(only("CMD").words)
+    assert command[:5] == ["python", "-m", "streamlit", "run", "serve.py"]
+    assert command[command.index("--server.port") + 1] == port
+    assert command[command.index("--server.address") + 1] == "0.0.0.0"
+
+
+def test_the_image_gets_the_program_and_its_models_and_nothing_else() -> None:
+    sent = set(context(ROOT))
+    assert {"app.py", "serve.py", "cloud/requirements.txt", ".streamlit/config.toml"} <= sent
+    assert {"assets/models/wren-base/model.safetensors", "assets/traces/first.json", "pages/watch.py"} <= sent
+    folders = {path.split("/")[0] for path in sent if "/" in path}
+    assert folders - {"benchmarks"} == {"assets", "cloud", "pages", "specviz", ".streamlit"}
+    shown = {"benchmarks/results/methods.json", "benchmarks/batching/rounds.py"}  # figures, and a loop that Learn shows
+    assert {path for path in sent if path.startswith("benchmarks")} <= shown
+    assert {path for path in sent if "/" not in path} == {"app.py", "serve.py", "LICENSE"}
+    assert [path for path in sent if "__pycache__" in path] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "out"),
+    [
+        ("tests/x.py", True),
+        (".streamlit/secrets.toml", True),
+        (".streamlit/config.toml", False),
+        ("specviz/core/trace.py", False),
+        ("specviz/core/__pycache__/trace.pyc", True),
+    ],
+)
+def test_the_last_pattern_that_fits_decides(path: str, out: bool) -> None:
+    patterns = ["*", "!specviz", "!.streamlit/config.toml", "**/__pycache__"]
+    assert ignored(path, patterns) is out
+
+
+def test_steps_are_read_with_their_continuation_lines_and_without_comments() -> None:
+    text = "# A comment\nFROM base\n\nRUN one \\\n    # inside\n    && two\nUSER 1:2\n"
+    assert steps(text) == [Step("FROM", "base"), Step("RUN", "one && two"), Step("USER", "1:2")]
+
+
+FOLDER = ROOT / "examples/cluster"
+COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
+SERVICES: dict[str, Any] = COMPOSE["services"]
+PROXY = (FOLDER / "haproxy.cfg").read_text(encoding="utf-8")
+APPS, NODES = ("app-1", "app-2"), ("engines", "ray-node")
+
+
+def test_the_cluster_has_two_app_servers_and_two_nodes_with_documented_variables() -> None:
+    assert set(SERVICES) == {"proxy", *APPS, *NODES}
+    documented = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
+    for service in (*APPS, "engines"):
+        assert "SPECVIZ_ENGINES_TOKEN" in SERVICES[service]["environment"]
+        assert [name for name in SERVICES[service]["environment"] if f"`{name}" not in documented] == []
+
+
+def test_the_node_finds_the_head_and_the_app_servers_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    head, node = SERVICES["engines"]["command"][-1], SERVICES["ray-node"]["command"]
+    port = known(re.search(r"--head .*--port=(\d+)", head))
+    assert f"--address=engines:{port[1]} " in node
+    assert "--num-cpus=1" in head
+    assert "--num-cpus=1" in node
+    assert "--block" in node, "else the container ends"
+    settings = SERVICES["app-1"]["environment"]
+    assert settings == SERVICES["app-2"]["environment"]
+    assert settings["SPECVIZ_ENGINES"] == "http://engines:8000"
+    monkeypatch.setenv("SPECVIZ_ENGINES", settings["SPECVIZ_ENGINES"])
+    monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", "0123456789abcdef")
+    monkeypatch.setenv("SPECVIZ_STREAMS", settings["SPECVIZ_STREAMS"])
+    monkeypatch.setenv("SPECVIZ_RUNS", "memory")
+    assert len(service_wanted()._fleet.drivers) == 2
+    assert re.search(r"python -m specviz.service.serve_engines .*--least 2$", head)
+
+
+def test_the_cluster_shares_a_volume_and_believes_its_proxy() -> None:
+    volumes = [SERVICES[app]["volumes"] for app in APPS]
+    assert volumes[0] == volumes[1] == ["data:/data"]
+    assert "data" in COMPOSE["volumes"]
+    assert SERVICES["app-1"]["environment"]["SPECVIZ_RUNS"].startswith("/data/")
+    assert "chown 10001:10001 /data" in (ROOT / "Dockerfile").read_text(), "a new volume takes its owner from the image"
+    mounted = [volume.split(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])]
+    assert [path for path in mounted if path.startswith(".") and not (FOLDER / path).is_file()] == []
+    assert (FOLDER / SERVICES["engines"]["build"] / "Dockerfile").is_file()
+    assert all("command" not in SERVICES[app] for app in APPS), "the image starts the app"
+    port = known(re.search(r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
+    servers = re.findall(r"^    server (\S+) (\S+):(\d+) cookie (\S+)$", PROXY, re.MULTILINE)
+    assert servers == [(app, app, port[1], app) for app in APPS]
+    assert re.search(r"^    cookie \S+ insert indirect", PROXY, re.MULTILINE)
+    assert "/_stcore/health" in PROXY
+    bound = known(re.search(r"bind :(\d+)", PROXY))
+    assert SERVICES["proxy"]["ports"] == [f"127.0.0.1:8501:{bound[1]}"]
+    address = SERVICES["proxy"]["networks"]["inside"]["ipv4_address"]
+    assert [SERVICES[app]["environment"]["FORWARDED_ALLOW_IPS"] for app in APPS] == [address] * 2
+    assert "set-header X-Forwarded-For %[src]" in PROXY
+
+
+def test_the_image_has_the_pins_of_ray() -> None:
+    pins = [line for line in (ROOT / "requirements-ray.txt").read_text().splitlines() if re.match(r"\w", line)]
+    install = (FOLDER / "Dockerfile").read_text()
+    assert len(pins) == 2
+    assert [pin for pin in pins if f" {pin}" not in install.replace("'", "")] == []
+    assert (ROOT / "Dockerfile").read_text().count("ENV PATH=/venv/bin") == 1

@@ -1,4 +1,4 @@
-"""A race's figures by hand, its lanes, its files and its links."""
+"""A race: figures by hand, lanes, files, links, and what is said while it is under way."""
 
 import csv
 import io
@@ -17,7 +17,6 @@ from specviz.core.trace import (
     DraftedToken,
     DrafterInfo,
     EmittedToken,
-    Machine,
     ModelInfo,
     Output,
     PrefillSeconds,
@@ -31,24 +30,35 @@ from specviz.measure.race import (
     GreedyQuality,
     LogProbability,
     RaceLap,
+    RacePrompt,
     SampledQuality,
     burst_clock,
     burst_texts,
+    clearly_differ,
     dump_lap,
+    dump_race,
+    kinds_of,
     lap_figures,
     load_lap,
     overall_verdict,
+    parse_race,
     pooled_terms,
+    race_csv,
+    race_frame,
 )
-from specviz.measure.race_file import dump_race, parse_race
-from specviz.measure.race_kinds import clearly_differ, kinds_of
-from specviz.measure.race_table import race_csv, race_frame
 from specviz.models.draft_menu import linked_names
 from specviz.models.pairs import known_names
+from specviz.service.job import JobView
+from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
+from specviz.ui.race.figures import speedups_figure
 from specviz.ui.race.lanes import lanes_data, slow_motion
-from specviz.ui.race.link import DEFAULT_PRESETS, Entry, entry_from_link, link_of_entry
+from specviz.ui.race.measuring import progress_line, race_left, race_share, race_step, rows_so_far
+from specviz.ui.race.race_state import DEFAULT_PRESETS, Entry, Racing, entry_from_link, link_of_entry, recorded_race
 from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows
-from specviz.ui.race.state import recorded_race
+from tests.support.fake_service import FakeService
+from tests.support.fake_traces import run_of
+from tests.support.figures import layout_of, parts_of
+from tests.support.known import known
 from tests.support.plain_json import is_plain_json
 
 SETTINGS = DecodeSettings(max_new_tokens=5, draft_length=3)
@@ -67,18 +77,13 @@ IDS = [0, 1, 9, 0, 8]
 
 
 def trace(rounds: list[Round], plain: Autoregressive | None, ids: list[int], settings: DecodeSettings) -> Trace:
-    model = ModelInfo("T", 1, "float32", "0")
-    return Trace(
-        schema=1,
-        created="2026-01-01T00:00:00+00:00",
-        recorded_on=Machine("a machine", "0", "0", 1),
-        target=model,
+    return run_of(
+        rounds,
+        plain,
         drafter=None if plain else DrafterInfo("model", "D", 1, "float32", "0"),
         settings=settings,
         prompt=Prompt("one two", [1, 2], ["one", " two"]),
         prefill_seconds=PrefillSeconds(0.1, 0.0 if plain else 0.05),
-        rounds=rounds,
-        autoregressive=plain,
         output=Output(ids, "text", "length" if len(ids) == settings.max_new_tokens else "eos"),
     )
 
@@ -113,36 +118,28 @@ def test_the_figures_of_a_prompt_by_hand() -> None:
     assert (counts.accepted, counts.rejected, counts.discarded, counts.rounds) == (3, 1, 0, 2)
     assert found.speculative_latency == pytest.approx([0.55, 0.65, 1.05])
     assert found.plain_latency == pytest.approx([1.3, 1.1, 1.0])
-    assert found.terms is not None
-    assert found.terms.alpha == 0.75
+    assert known(found.terms).alpha == 0.75
     row = rows([found])[0]
     assert row["target alone, s"] == "1.10 (1.00–1.30)"
     assert row["speculative, s"] == "0.65 (0.55–1.05)"
     assert (row["target alone, tokens/s"], row["speculative, tokens/s"]) == (5.0, 10.0)
     assert row["quality"] == "identical"
-
-
-def test_outputs_of_different_length_are_compared_by_the_token() -> None:
     found = lap(plain_ids=IDS[:4], settings=replace(SETTINGS, temperature=1.0))
     assert found.plain.output.stopped_by == "eos"
     assert found.ratios == pytest.approx([3.0 * 5 / 4, 2.0 * 5 / 4, 5 / 4])
     assert found.identical is None
 
 
-def test_a_race_in_which_nothing_was_drafted_has_a_verdict_without_terms() -> None:
+def test_a_prompt_without_drafts_or_with_one_repeat_says_less() -> None:
     rounds = [Round(i, 0.0, 0.1, 0.0, [], EmittedToken("bonus", i, f" {i}")) for i in range(5)]
     found = lap(rounds=rounds)
     assert found.counts.acceptance_rate is None
     assert found.terms is None
     assert "Nothing was drafted" in found.verdict.reason
     assert pooled_terms([found]) is None
-    verdict = overall_verdict([found, found])
-    assert verdict is not None
+    verdict = known(overall_verdict([found, found]))
     assert verdict.binding is None
     assert rows([found, found])[-1]["accepted"] == 0
-
-
-def test_one_repeat_looks_like_and_has_no_interval() -> None:
     one = {name: [getattr(lap(), name)[0]] for name in ("speculative_seconds", "plain_seconds")}
     found = lap(**one, speculative_prefill=[0.1], plain_prefill=[0.1])
     assert not found.verdict.certain
@@ -154,11 +151,10 @@ def test_one_repeat_looks_like_and_has_no_interval() -> None:
     )
 
 
-def test_the_overall_verdict_is_the_geometric_mean_over_prompts() -> None:
+def test_overall_verdicts_and_terms_are_pooled_over_prompts() -> None:
     even = {"speculative_seconds": [1.0, 1.0], "speculative_prefill": [0.0, 0.0], "plain_prefill": [0.0, 0.0]}
     laps = [lap(**even, plain_seconds=[2.0, 2.0]), lap(**even, plain_seconds=[0.5, 0.5])]
-    verdict = overall_verdict(laps)
-    assert verdict is not None
+    verdict = known(overall_verdict(laps))
     assert verdict.speedup == pytest.approx(1.0), "2× and ½× cancel"
     assert verdict.label == "neutral"
     assert verdict.interval is not None
@@ -167,11 +163,7 @@ def test_the_overall_verdict_is_the_geometric_mean_over_prompts() -> None:
     assert verdict.interval == pytest.approx((math.exp(-half), math.exp(half)))
     assert overall_verdict(laps[:1]) == laps[0].verdict
     assert overall_verdict([]) is None
-
-
-def test_pooled_terms_weigh_every_judgement_alike() -> None:
-    terms = pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])])
-    assert terms is not None
+    terms = known(pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])]))
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
 
 
@@ -185,8 +177,7 @@ SAMPLED = lap(
 def test_above_temperature_0_counts_are_the_sum_over_the_seeds() -> None:
     assert SAMPLED.seeds == [7, 8, 9]
     assert (SAMPLED.counts.rounds, SAMPLED.counts.drafted, SAMPLED.counts.emitted) == (8, 12, 15)
-    assert SAMPLED.terms is not None
-    assert SAMPLED.terms.alpha == pytest.approx(7 / 12)
+    assert known(SAMPLED.terms).alpha == pytest.approx(7 / 12)
     assert SAMPLED.ratios == pytest.approx([3.0, 2.0, 0.5]), "the last plain run wrote twice as many tokens"
     figures = lap_figures(SAMPLED)
     assert (figures["seed"], figures["speculative_tokens"], figures["plain_tokens"]) == (7, 15, 20)
@@ -198,13 +189,18 @@ def test_above_temperature_0_counts_are_the_sum_over_the_seeds() -> None:
     assert table["repeat_plain_tokens"].to_list() == [5, 5, 10]
 
 
-def test_a_sampled_race_survives_its_file_and_an_old_one_has_one_seed() -> None:
+def test_a_race_survives_its_file_and_an_old_one_has_one_seed() -> None:
     assert parse_race(dump_race([SAMPLED])) == [SAMPLED]
     content = json.loads(dump_race([SAMPLED]))
     assert content["laps"][0]["seeds"] == [7, 8, 9]
     del content["laps"][0]["draws"], content["laps"][0]["seeds"], content["kinds"]
     (old,) = parse_race(json.dumps(content))
     assert (old.seeds, old.counts.rounds, len(old.ratios)) == ([0], 2, 3)
+    sampled = lap(quality=SampledQuality(LogProbability(-1.0, None, None), LogProbability(-1.0, None, None)))
+    assert parse_race(dump_race([lap(), sampled])) == [lap(), sampled]
+    assert load_lap(json.loads(json.dumps(dump_lap(lap())))) == lap()
+    content = json.loads(dump_race([lap()]))
+    assert content["overall"]["speedup"] == content["laps"][0]["figures"]["speedup"]
 
 
 def timed(name: str, *speedups: float) -> RaceLap:
@@ -214,7 +210,7 @@ def timed(name: str, *speedups: float) -> RaceLap:
     )
 
 
-def test_kinds_that_clearly_differ_have_a_verdict_each() -> None:
+def test_kinds_have_a_verdict_each_where_they_clearly_differ() -> None:
     laps = [timed("story-1", 1.6, 1.61), timed("random-1", 0.6, 0.61), timed("story-2", 1.5, 1.51), timed("own-1", 1.0)]
     kinds = kinds_of(laps)
     assert [(kind.name, kind.prompts) for kind in kinds] == [
@@ -229,12 +225,31 @@ def test_kinds_that_clearly_differ_have_a_verdict_each() -> None:
     assert kind_line(random).startswith("Random words (1 prompt): ")
     assert kind_line(random).endswith("95 % interval 0.54 to 0.67×")
     assert json.loads(dump_race(laps))["kinds"][1]["verdict"] == "hurts"
-
-
-def test_kinds_whose_intervals_overlap_do_not_clearly_differ() -> None:
     assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)]))
     assert not clearly_differ(kinds_of([timed("story-1", 1.6), timed("random-1", 0.5)])), "one repeat has no interval"
     assert not clearly_differ(kinds_of([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)])), "of one kind"
+
+
+def test_the_plot_has_a_row_for_each_prompt_of_each_race() -> None:
+    own, first = [timed("story-1", 1.6, 1.61, 1.62)], [timed("story-1", 1.2, 1.21), timed("own-<b>", 0.5)]
+    figure = speedups_figure({"yours": own, "recorded": first})
+    parts, layout = parts_of(figure), layout_of(figure)
+    rows = ["story-1, yours", "story-1, recorded", "own-&lt;b&gt;, recorded", "all prompts, recorded"]
+    assert [part["name"] for part in parts] == layout["yaxis"]["ticktext"] == rows
+    assert [part["y"] for part in parts] == [[4], [3], [2], [1]] == [[at] for at in layout["yaxis"]["tickvals"]]
+    assert [label["text"] for label in layout["annotations"][:3]] == [
+        "1.61× helps", "1.20× helps", "0.50× looks like it hurts"
+    ]  # fmt: skip
+    low, high = known(own[0].verdict.interval)
+    (x,), ends = parts[0]["x"], parts[0]["error_x"]
+    assert (x - ends["arrayminus"][0], x + ends["array"][0]) == pytest.approx((low, high))
+    assert "error_x" not in parts[2], "one repeat has no interval"
+    assert parts[0]["marker"]["symbol"] != parts[2]["marker"]["symbol"], "told apart by shape, not by colour alone"
+    uneven = layout_of(speedups_figure({"yours": [timed("story-1", 1.6, 1.61), timed("own-1", 0.2, 3.0)]}))
+    assert uneven["xaxis"]["range"][1] < 4, "not as far as an interval of hundreds goes"
+    assert [label["y"] for label in uneven["annotations"] if label["text"] == "→"] == [2, 1]
+    differ = [timed("story-1", 1.6, 1.61), timed("random-1", 0.6, 0.61)]
+    assert layout_of(speedups_figure({"recorded": differ}))["yaxis"]["ticktext"] == ["story-1", "random-1"]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +264,7 @@ def test_no_repeats_is_one_sentence() -> None:
         median_index([])
 
 
-def test_speculative_tokens_come_in_bursts_at_the_end_of_their_round() -> None:
+def test_bursts_come_at_the_end_of_their_round_and_end_with_the_text() -> None:
     found = lap()
     assert burst_clock(found.speculative) == pytest.approx([0.3, 0.5])
     assert burst_texts(found.speculative) == [
@@ -263,14 +278,8 @@ def test_speculative_tokens_come_in_bursts_at_the_end_of_their_round() -> None:
     assert (plain["end"], speculative["end"], data["end"]) == (1000, 500, 1000)
     assert is_plain_json(data)
     assert len(found.speculative_tokens) == 5
-
-
-def test_the_end_of_the_text_inside_a_draft_ends_the_lane() -> None:
     rounds = [replace(ROUNDS[0], drafted=drafted("accepted", "discarded"), emitted=EmittedToken("none"))]
     assert burst_texts(lap(rounds=rounds).speculative) == [[(" d0", "accepted")]]
-
-
-def test_a_losing_race_flags_the_target_alone() -> None:
     slow = lap(speculative_seconds=[2.0, 2.0, 2.0], plain_seconds=[1.0, 1.0, 1.0])
     shown = lanes_data([slow], run_id="r", badge="b", place=None)["laps"][0]
     assert shown["wins"] == "plain"
@@ -284,7 +293,7 @@ def test_slow_motion_makes_a_race_last_about_eight_seconds(seconds: float, facto
     assert slow_motion(seconds) == factor
 
 
-def test_a_greedy_difference_shows_both_tokens_and_whether_rounding_explains_it() -> None:
+def test_a_greedy_difference_is_explained_and_sampled_texts_are_judged_by_likelihood() -> None:
     parted = lap(plain_ids=[0, 1, 7, 0, 8], quality=GreedyQuality(2, 0.0003))
     parted = replace(parted, plain=replace(parted.plain, target=ModelInfo("wren-base", 1, "bfloat16", "0")))
     assert quality_cell(parted) == "differs from token 3, gap 0.0003"
@@ -295,9 +304,6 @@ def test_a_greedy_difference_shows_both_tokens_and_whether_rounding_explains_it(
     far = replace(parted, quality=GreedyQuality(2, 0.0003, lead=3.0, explained="fails"))
     assert quality_cell(far) == "FAILS: differs from token 3, gap 0.0003"
     assert "FAILS: this difference is larger than rounding explains: 3 logits" in quality_sentence(far)
-
-
-def test_sampled_texts_are_judged_by_likelihood_only() -> None:
     draws = SampledQuality(LogProbability(-1.2, -1.5, -0.9), LogProbability(-1.3, None, None))
     sampled = lap(settings=replace(SETTINGS, temperature=1.0), quality=draws)
     sentence = quality_sentence(sampled)
@@ -310,6 +316,7 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
     one = {name: [getattr(lap(), name)[0]] for name in ("speculative_seconds", "plain_seconds")}
     single = lap(**one, speculative_prefill=[0.1], plain_prefill=[1e-05])  # it has no interval
     laps = [lap(), single, lap(settings=replace(SETTINGS, temperature=1.0))]  # the last has no `identical`
+    assert race_csv([]) == ""
     header, *written = csv.reader(io.StringIO(race_csv(laps)))
     for found, figures in ((0, lap_figures(laps[0])), (3, lap_figures(single)), (4, lap_figures(laps[2]))):
         values = ["" if value is None else str(value) for value in figures.values()]
@@ -317,37 +324,6 @@ def test_the_csv_has_the_values_as_python_writes_them() -> None:
             zip(header, written[found], strict=True)
         )
     assert race_frame(laps)["repeat"].to_list() == [1, 2, 3, 1, 1, 2, 3]
-
-
-def test_the_csv_holds_every_second() -> None:
-    found = list(csv.DictReader(io.StringIO(race_csv([lap()]))))
-    assert [float(row["speculative_seconds"]) for row in found] == [0.4, 0.5, 0.8]
-    assert [float(row["ratio"]) for row in found] == pytest.approx([3.0, 2.0, 1.0])
-    assert {row["accepted"] for row in found} == {"3"}
-    assert race_csv([]) == ""
-
-
-def test_the_json_reads_back_as_the_same_laps() -> None:
-    sampled = lap(quality=SampledQuality(LogProbability(-1.0, None, None), LogProbability(-1.0, None, None)))
-    assert parse_race(dump_race([lap(), sampled])) == [lap(), sampled]
-    assert load_lap(json.loads(json.dumps(dump_lap(lap())))) == lap()
-    content = json.loads(dump_race([lap()]))
-    assert content["overall"]["speedup"] == content["laps"][0]["figures"]["speedup"]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("{", "not JSON"),
-        ("[]", "schema 1"),
-        ('{"schema": 2}', "schema 1"),
-        ('{"schema": 1, "laps": []}', "no laps"),
-        ('{"schema": 1, "laps": [{"name": 3}]}', "not valid at"),
-    ],
-)
-def test_a_file_that_is_not_a_race_is_one_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        parse_race(text)
 
 
 def test_the_recorded_race_is_there_and_says_where_it_was_measured() -> None:
@@ -358,15 +334,6 @@ def test_the_recorded_race_is_there_and_says_where_it_was_measured() -> None:
 
 
 # ---- links
-
-
-def test_a_link_carries_every_setting() -> None:
-    settings = DecodeSettings(8, 6, 0.7, 5, 0.9, 3, stop_at_eos=True, draft_schedule="heuristic")
-    entry = Entry(RunRequest("", "wren-small", "lookup", "fast", settings), ("code-1", "story-2"), "a\nb", 2)
-    link = link_of_entry(entry)
-    params = {key: value if isinstance(value, list) else [value] for key, value in link.items()}
-    assert entry_from_link(params, known_names()) == (entry, [])
-    assert entry_from_link({}, known_names()) == (Entry(), [])
 
 
 @pytest.mark.parametrize("draft", ["wren-eagle", "wren-medusa", "early-exit:2"])
@@ -397,8 +364,7 @@ def test_each_bad_value_of_a_link_falls_back_with_a_sentence() -> None:
     ],
 )
 def test_prompts_that_cannot_be_raced_get_one_sentence(presets: tuple[str, ...], own: str, sentence: str) -> None:
-    problem = Entry(presets=presets, own=own).problem
-    assert problem is not None
+    problem = known(Entry(presets=presets, own=own).problem)
     assert sentence in problem
 
 
@@ -406,3 +372,95 @@ def test_blank_lines_are_not_prompts() -> None:
     entry = Entry(presets=("story-1",), own="\n first \n\nsecond\n")
     assert [prompt.name for prompt in entry.prompts] == ["story-1", "own-1", "own-2"]
     assert entry.problem is None
+
+
+WARMING = Progress(1, "warming up", 4, prompt="story-1", repeats=5)
+TIMING = replace(WARMING, phase="timing", repeat=3)
+
+
+def racing() -> Racing:
+    found = Racing(Entry(), started=Entry())
+    found.slot.start(lambda job: Race(job, Entry().request, Entry().prompts))
+    return found
+
+
+def recorded() -> list[RaceLap]:
+    found = recorded_race()
+    assert len(found) == 4
+    return found
+
+
+def timed_lap(plain: list[float], speculative: list[float]) -> RaceLap:
+    """A prompt with these seconds of each repeat, and none for reading it."""
+    none = [0.0] * len(plain)
+    seconds = {"plain_seconds": plain, "speculative_seconds": speculative}
+    return replace(recorded()[0], plain_prefill=none, speculative_prefill=none, **seconds)
+
+
+def test_the_bar_and_the_time_left_go_by_what_is_finished() -> None:
+    """From the parts of the progress, whatever the sentence for the visitor is."""
+    first, last = replace(WARMING, phase="timing", repeat=1), replace(WARMING, phase="timing", repeat=5)
+    assert [race_share(WARMING), race_share(first), race_share(None)] == [0.0, 0.0, 0.0]
+    assert race_share(last) == pytest.approx(0.8 / 4)
+    assert race_share(Progress(1, "timing", 4, done=2, repeat=3, repeats=4)) == pytest.approx(0.625)
+    assert race_left(TIMING, ()) is None
+    one = timed_lap([4.5, 5.5], [2.0, 8.0])
+    halfway = replace(TIMING, total=2, done=1, repeat=1, repeats=2)  # one prompt of two repeats is to come
+    assert race_left(halfway, [one]) == pytest.approx(2 * 10.0)
+    assert "About 20 s of measuring left." in progress_line(JobView(1, "running", progress=halfway), [one])
+
+
+def test_it_says_what_it_measures_and_waits_for() -> None:
+    assert race_step(WARMING) == "Prompt 1 of 4, story-1: warming up both decoders, not timed"
+    assert race_step(TIMING) == "Prompt 1 of 4, story-1: repeat 3 of 5, both decoders in turns"
+    assert progress_line(JobView(1, place=2), ()) == "Waiting: place 2 in the queue; nothing is measured yet."
+    paused = progress_line(JobView(1, place=1, progress=TIMING), recorded()[:2])
+    assert paused == "Waiting: place 1 in the queue; 2 prompts are measured so far."
+    assert progress_line(JobView(1, state="running"), ()) == "Starting: nothing is measured yet."
+
+
+def test_rows_come_prompt_by_prompt_and_say_what_their_interval_supports() -> None:
+    laps, prompts = recorded(), [RacePrompt(lap.name, "") for lap in recorded()]
+    assert [row["so far"] for row in rows_so_far((), prompts)] == ["next", "to come", "to come", "to come"]
+    some = rows_so_far(laps[:2], prompts)
+    assert [row["prompt"] for row in some] == [lap.name for lap in laps]
+    assert [row["so far"] for row in some][2:] == ["next", "to come"]
+    assert some[0]["speedup"].startswith(f"{laps[0].speedup:.2f}×")
+    assert some[3]["speedup"] == ""
+    prompt = [RacePrompt("story-1", "")]
+    sure, unsure, one = (
+        timed_lap([2.0, 2.02, 2.0], [1.0, 1.0, 1.01]),
+        timed_lap([2.0] * 3, [1.0, 3.0, 1.0]),
+        timed_lap([2.0], [1.0]),
+    )
+    said = [rows_so_far([each], prompt)[0]["so far"] for each in (sure, unsure, one)]
+    assert said == ["helps", "cannot be told", "looks like it helps"]
+
+
+def test_a_look_finds_more_only_when_another_prompt_is_finished(service: FakeService) -> None:
+    """Then alone is the table drawn again; any other look draws one line."""
+    page = racing()
+    service.tell(WARMING)
+    assert not page.look()
+    service.tell(replace(TIMING, job=1))
+    assert not page.look()
+    service.tell(Item(1, "race", recorded()[0]))
+    assert page.look()
+    assert not page.look()
+
+
+@pytest.mark.parametrize(
+    ("end", "message", "finished"),
+    [
+        (Stopped(1), "", "Cancelled: the 1 of 4 prompts that were finished are shown."),
+        (Failed(1, "The engine ended."), "The engine ended.", "The 1 of 4 prompts that were finished are shown."),
+    ],
+    ids=["cancelled", "failed"],
+)
+def test_a_race_that_ended_early_shows_what_was_finished(
+    service: FakeService, end: Stopped | Failed, message: str, finished: str
+) -> None:
+    page = racing()
+    service.tell(WARMING, Item(1, "race", recorded()[0]), end)
+    page.look()
+    assert (page.message, page.finished, page.laps) == (message, finished, recorded()[:1])

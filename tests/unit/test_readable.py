@@ -1,9 +1,13 @@
-"""A run whose tokens are parts of characters: what people read shows characters, the file has the bytes."""
+"""Characters that are cut over several tokens: what people read shows characters, the file has the bytes."""
 
 from dataclasses import replace
 
-from specviz.cli.round_text import round_lines
-from specviz.core.readable import readable
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specviz.cli.output import round_lines
+from specviz.core.readable import merged, readable, spelled
 from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
 from specviz.core.trace import Output, Trace
 from specviz.measure.worksheet.exercises import exercises
@@ -43,8 +47,17 @@ def shown(trace: Trace, round: int = 0) -> list[str]:
     return [chip["text"] for chip in data["rounds"][round]["chips"]]
 
 
-def test_a_character_of_two_tokens_is_shown_on_both() -> None:
+def test_parts_of_a_character_are_shown_on_each_token() -> None:
     assert shown(trace_of(([(C3, "accepted"), (B6, "accepted")], ("bonus", N)))) == ["ö(1/2)", "ö(2/2)", "nig"]
+    trace = trace_of(([], ("bonus", C3)), ([(B6, "accepted")], ("bonus", N)))
+    assert shown(trace, 0) == ["ö(1/2)"]
+    assert shown(trace, 1) == ["ö(2/2)", "nig"]
+    assert shown(trace_of(([(C3, "accepted"), (N, "accepted")], ("bonus", C3)))) == ["⟨C3⟩", "nig", "⟨C3⟩"]
+    trace = trace_of(([(B6, "accepted")], ("bonus", N)))
+    begun = replace(trace, prompt=replace(trace.prompt, tokens=["Die K", "⟨C3⟩"]))
+    assert shown(begun) == ["ö(2/2)", "nig"]
+    trace = fake_trace(tokens=30)
+    assert readable(trace) is trace
 
 
 def test_a_rejected_part_shows_what_the_draft_meant() -> None:
@@ -55,23 +68,7 @@ def test_a_rejected_part_shows_what_the_draft_meant() -> None:
     assert [each.text for each in readable(trace).rounds[0].emitted.residual_top] == ["ö(2/2)", "nig"]
 
 
-def test_a_character_may_go_on_in_the_next_round() -> None:
-    trace = trace_of(([], ("bonus", C3)), ([(B6, "accepted")], ("bonus", N)))
-    assert shown(trace, 0) == ["ö(1/2)"]
-    assert shown(trace, 1) == ["ö(2/2)", "nig"]
-
-
-def test_a_character_that_is_never_finished_stays_bytes() -> None:
-    assert shown(trace_of(([(C3, "accepted"), (N, "accepted")], ("bonus", C3)))) == ["⟨C3⟩", "nig", "⟨C3⟩"]
-
-
-def test_a_character_may_begin_in_the_prompt() -> None:
-    trace = trace_of(([(B6, "accepted")], ("bonus", N)))
-    begun = replace(trace, prompt=replace(trace.prompt, tokens=["Die K", "⟨C3⟩"]))
-    assert shown(begun) == ["ö(2/2)", "nig"]
-
-
-def test_the_prompt_is_shown_as_text() -> None:
+def test_the_prompt_the_command_line_and_the_exercises_show_characters_too() -> None:
     trace = trace_of(([(N, "accepted")], ("bonus", N)))
     tokens = ["Die", " K", "⟨C3⟩", "⟨B6⟩", "nig", "in", " ⟨E5⟩⟨8C⟩", "⟨97⟩"]
     asked = replace(trace, prompt=replace(trace.prompt, token_ids=[1] * len(tokens), tokens=tokens))
@@ -79,14 +76,59 @@ def test_the_prompt_is_shown_as_text() -> None:
         "hidden": 0,
         "tokens": ["Die", " K", "ö", "nig", "in", " 北"],
     }
-
-
-def test_the_command_line_and_the_exercises_show_characters_too() -> None:
     trace = trace_of(([(C3, "accepted"), (A4, "rejected")], ("correction", B6)))
     assert round_lines(readable(trace).rounds[0])[0].plain.split() == ["1", "✓ö(1/2)", "✗ä(2/2)", "↻ö(2/2)"]
     assert "‘ö(1/2)’ ‘ä(2/2)’" in exercises(trace)[0].question
 
 
-def test_a_run_of_whole_characters_is_the_same_run() -> None:
-    trace = fake_trace(tokens=30)
-    assert readable(trace) is trace
+KOENIGIN = [" K", "⟨C3⟩", "⟨B6⟩", "nig", "in"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (KOENIGIN, [" K", "ö(1/2)", "ö(2/2)", "nig", "in"]),
+        (["⟨E5⟩⟨8C⟩", "⟨97⟩", "京"], ["北(1/2)", "北(2/2)", "京"]),
+        (["⟨F0⟩", "⟨9F⟩", "⟨98⟩", "⟨80⟩"], ["😀(1/4)", "😀(2/4)", "😀(3/4)", "😀(4/4)"]),
+        ([" ⟨E2⟩⟨80⟩", "⟨99⟩t ⟨D9⟩", "⟨85⟩"], [" ’(1/2)", "’(2/2)t م(1/2)", "م(2/2)"]),
+        (["⟨C3⟩⟨B6⟩"], ["ö"]),
+        (["", "a", ""], ["", "a", ""]),
+        # no characters: they stay bytes
+        (["⟨C3⟩"], ["⟨C3⟩"]),
+        (["⟨C3⟩", "a", "⟨B6⟩"], ["⟨C3⟩", "a", "⟨B6⟩"]),
+        (["⟨B6⟩", "⟨C3⟩"], ["⟨B6⟩", "⟨C3⟩"]),
+        (["⟨C3⟩", "⟨C3⟩", "⟨B6⟩"], ["⟨C3⟩", "ö(1/2)", "ö(2/2)"]),
+        (["⟨ED⟩", "⟨A0⟩", "⟨80⟩"], ["⟨ED⟩", "⟨A0⟩", "⟨80⟩"]),  # half a surrogate pair
+        (["⟨token 7⟩", "⟨", "⟩"], ["⟨token 7⟩", "⟨", "⟩"]),
+    ],
+)
+def test_parts_of_a_character_are_shown_as_that_character(texts: list[str], shown: list[str]) -> None:
+    assert spelled(texts) == shown
+
+
+@pytest.mark.parametrize(
+    ("texts", "pieces"),
+    [
+        (KOENIGIN, [" K", "ö", "nig", "in"]),
+        ([" ⟨E2⟩⟨80⟩", "⟨99⟩t ⟨D9⟩", "⟨85⟩", "a"], [" ’t م", "a"]),
+        (["a", "⟨C3⟩", "b"], ["a", "⟨C3⟩", "b"]),
+        ([], []),
+    ],
+)
+def test_tokens_that_share_a_character_are_merged(texts: list[str], pieces: list[str]) -> None:
+    assert merged(texts) == pieces
+
+
+def _cut(text: str, size: int) -> list[str]:
+    """The text's bytes in tokens of so many bytes, each as a tokenizer's display shows it."""
+    raw = text.encode()
+    tokens = [raw[at : at + size] for at in range(0, len(raw), size)]
+    return ["".join(f"⟨{byte:02X}⟩" if byte > 127 else chr(byte) for byte in token) for token in tokens]
+
+
+@given(st.text().filter(lambda text: "⟨" not in text), st.integers(1, 5))
+def test_every_text_reads_as_itself_however_it_is_cut(text: str, size: int) -> None:
+    cut = _cut(text, size)
+    assert "".join(merged(cut)) == text
+    assert len(spelled(cut)) == len(cut)
+    assert "⟨" not in "".join(spelled(cut))

@@ -1,5 +1,7 @@
-"""The store of finished runs: bounded, on disk, and safe from damaged files."""
+"""The store of finished runs: bounded, on disk, whole, and safe from damaged files."""
 
+import ctypes
+import errno
 import logging
 import os
 import subprocess
@@ -8,16 +10,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Any, NoReturn
 
 import pytest
 from fsspec.core import url_to_fs
 
 from specviz.core.errors import InputError
+from specviz.core.files import write_whole
 from specviz.core.request import RunRequest
-from specviz.service.fleet import engines_wanted
-from specviz.service.results import RunResult, tokens_in
+from specviz.service import engine
+from specviz.service.job import RunResult, tokens_in
 from specviz.service.run_store import RunStore, default_folder, store_wanted
+from specviz.service.wanted import service_wanted
+from specviz.ui.shared.theme import FILE_NAME, publish_plotly
 from tests.support.fake_traces import fake_trace
+from tests.support.known import known
 
 REQUEST = RunRequest("Once")
 
@@ -41,8 +48,7 @@ def filled(folder: Path | None, runs: int, **bounds: int) -> tuple[RunStore, lis
 def test_a_run_is_found_by_what_was_asked_for_and_by_its_id(tmp_path: Path) -> None:
     for folder in (None, tmp_path / "runs"):
         store, ids = filled(folder, 2)
-        found = store.latest("key 1")
-        assert found
+        found = known(store.latest("key 1"))
         assert found == store.get(ids[1])
         assert found.result == replace(a_result("1"), id=ids[1])
         assert store.latest("key 2") is None
@@ -60,16 +66,13 @@ def test_a_newer_run_replaces_the_older_one_whose_own_link_still_opens(tmp_path:
         assert (latest.result.id, older.result.trace.created) == (new, "1")
 
 
-def test_the_tokens_in_memory_are_bounded_whatever_the_number_of_runs() -> None:
+def test_memory_is_bounded_in_tokens_and_runs_and_so_is_the_disk(tmp_path: Path) -> None:
     """Found: 64 of the longest runs took hundreds of megabytes."""
     each = tokens_in(a_result().trace)
     store, ids = filled(None, 4, tokens=2 * each)
     assert [store.get(run_id) is not None for run_id in ids] == [False, False, True, True]
     store, ids = filled(None, 2, tokens=1)
     assert [store.get(run_id) is not None for run_id in ids] == [False, True], "the newest stays, however long"
-
-
-def test_memory_is_bounded_and_the_least_used_run_goes_first() -> None:
     store, ids = filled(None, 3, in_memory=3)
     assert store.get(ids[0])
     store.put("one more", REQUEST, a_result("9"))
@@ -77,9 +80,6 @@ def test_memory_is_bounded_and_the_least_used_run_goes_first() -> None:
     assert store.get(ids[1]) is None
     assert store.latest("key 1") is None
     assert store.latest("key 2")
-
-
-def test_the_disk_is_bounded(tmp_path: Path) -> None:
     filled(tmp_path, 6, on_disk=4)
     assert len(list(tmp_path.iterdir())) == 4
 
@@ -110,18 +110,6 @@ def test_a_file_of_another_run_under_this_name_is_not_taken(tmp_path: Path) -> N
     assert RunStore(tmp_path).get(other) is None
 
 
-def test_a_disk_that_cannot_be_written_is_said_once_a_run_and_memory_goes_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "runs").write_text("a file, not a folder")
-    with caplog.at_level(logging.WARNING):
-        store = RunStore(tmp_path / "runs")
-        run_id = store.put("key", REQUEST, a_result()).id
-        store.close()
-    assert store.get(run_id)
-    assert "cannot be stored" in caplog.text
-
-
 def test_only_the_servers_own_user_can_read_the_prompts(tmp_path: Path) -> None:
     store, _ = filled(tmp_path / "runs", 1)
     store.close()
@@ -142,10 +130,11 @@ def test_where_runs_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "two", "", "65", "1.5"])
 def test_a_number_of_engines_that_cannot_be_is_one_sentence(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("SPECVIZ_ENGINES", text)
+    monkeypatch.setenv("SPECVIZ_RUNS", "memory")
     with pytest.raises(InputError, match="SPECVIZ_ENGINES must be a whole number from 1 to 64"):
-        engines_wanted()
+        service_wanted()
     monkeypatch.setenv("SPECVIZ_ENGINES", "3")
-    assert engines_wanted() == 3
+    assert len(service_wanted()._fleet.drivers) == 3
 
 
 def test_an_error_that_nobody_foresaw_is_in_the_log(
@@ -180,22 +169,18 @@ def names_in(shared: Path | str) -> list[str]:
     return sorted(str(name).rsplit("/", 1)[-1] for name in files.ls(path, detail=False))
 
 
-def test_two_servers_see_each_others_runs(shared: Path | str) -> None:
+def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: Path | str) -> None:
     one, two = RunStore(shared), RunStore(shared)
     assert two.latest("key") is None
     stored = one.put("key", REQUEST, a_result())
     written(one)
     assert one.get(stored.id) == two.get(stored.id) == two.latest("key")
     assert two.get(stored.id) is not None
-
-
-def test_the_newest_run_of_another_server_is_the_latest(shared: Path | str) -> None:
     one = RunStore(shared)
     for created in ("1", "2"):
         one.put("key", REQUEST, a_result(created))
         written(one)
-    found = RunStore(shared).latest("key")
-    assert found
+    found = known(RunStore(shared).latest("key"))
     assert found.result.trace.created == "2"
 
 
@@ -222,7 +207,7 @@ def test_a_file_that_a_server_still_writes_is_not_read(shared: Path | str) -> No
     assert RunStore(shared).get(run_id) is None
 
 
-def test_a_write_that_fails_half_way_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     store = RunStore(f"memory://{tmp_path.name}/half")
     files, path = url_to_fs(f"memory://{tmp_path.name}/half")
 
@@ -234,11 +219,7 @@ def test_a_write_that_fails_half_way_leaves_no_file(monkeypatch: pytest.MonkeyPa
     store.close()
     assert files.ls(path) == []
     assert store.get(run_id), "memory goes on"
-
-
-def test_what_a_server_began_and_never_ended_is_removed_after_an_hour(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    monkeypatch.undo()
     url = f"memory://{tmp_path.name}/old"
     files, path = url_to_fs(url)
     files.pipe_file(f"{path}/new-1", b"{")
@@ -260,11 +241,20 @@ def test_a_kind_of_store_that_is_not_known_is_one_sentence(where: str, monkeypat
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "file" / "runs"))
     with pytest.raises(InputError, match=r"SPECVIZ_RUNS: runs cannot be stored in .*runs \(Not a directory\)\."):
         store_wanted()
+    (tmp_path / "runs").write_text("a file, not a folder")
+    with caplog.at_level(logging.WARNING):
+        store = RunStore(tmp_path / "runs")
+        run_id = store.put("key", REQUEST, a_result()).id
+        store.close()
+    assert store.get(run_id)
+    assert "cannot be stored" in caplog.text
 
 
 def test_a_store_that_was_tried_out_has_no_file_of_it(shared: Path | str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,3 +270,65 @@ def test_a_server_with_a_bad_setting_ends_with_one_sentence() -> None:
     assert ended.returncode == 1
     lines = [line for line in ended.stderr.decode().splitlines() if "ScriptRunContext" not in line]
     assert lines == ["Runs cannot be stored at 'nothing://here': Protocol not known: nothing"]
+
+
+def full(*_: Any) -> NoReturn:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk on which a file can begin and never end."""
+    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
+
+
+def test_a_file_is_replaced_whole_and_what_a_killed_process_left_goes(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    write_whole(file, b"one")
+    write_whole(file, b"two")
+    assert file.read_bytes() == b"two"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    old, fresh = tmp_path / "new-old", tmp_path / "new-fresh"
+    old.write_bytes(b"half")
+    fresh.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    write_whole(tmp_path / "file", b"one")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh"]
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_leaves_the_older_file_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"one")
+    for _ in range(3):
+        with pytest.raises(OSError, match="No space"):
+            write_whole(file, b"two")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"one"]
+    for _ in range(3):
+        assert publish_plotly(tmp_path / "static") is None
+    assert list((tmp_path / "static").iterdir()) == []
+
+
+def test_plotly_is_readable_for_the_servers_user(tmp_path: Path) -> None:
+    published = publish_plotly(tmp_path / "static")
+    assert published == tmp_path / "static" / FILE_NAME
+    assert published.stat().st_mode & 0o444 == 0o444
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_runs_on_a_full_disk_leave_nothing_in_the_store(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    for number in range(3):
+        store.put(f"key-{number}", REQUEST, a_result())
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [OSError, AttributeError, TypeError], ids=["no library", "macOS", "Windows"])
+def test_an_engine_without_glibc_only_keeps_its_memory(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    engine.give_memory_back()

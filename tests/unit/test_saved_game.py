@@ -1,4 +1,4 @@
-"""A game in the player's browser tab: what is saved is read back, and nothing a stranger sends is taken for a game."""
+"""The game with two guesses a place, and in the player's browser tab. No model."""
 
 import json
 from collections.abc import Callable
@@ -8,17 +8,21 @@ from typing import Any
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.game.game import MAX_TURNS, PROMPTS, Plan, Turn
-from specviz.game.saved import NO_GAME, SavedGame, dump_game, load_game
-from specviz.ui.play.board import recorded_example
+from specviz.core.trace import Round, dump_trace, parse_trace
+from specviz.game.game import MAX_TURNS, MODEL, PROMPTS, YOU, Plan, Turn, dump_turn, load_turn, run_of, score
+from specviz.game.messages import explain, headline, wanted
+from specviz.game.saved import NO_GAME, SavedGame, dump_game, game_csv, load_game
+from specviz.game.words import best_branch, branches, draft_text, joined_guesses, words_of
+from specviz.service.classes.room import shared_rounds
+from specviz.ui.play.board import recorded_example, turn_data
+from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
+from tests.support.known import known
 
 
 def turn_on(prompt: str) -> Turn:
     """The recorded turn, as if it had been played first on this prompt."""
-    example = recorded_example()
-    assert example is not None
-    trace = example.turn.trace
-    assert trace is not None
+    example = known(recorded_example())
+    trace = known(example.turn.trace)
     moved = replace(trace, prompt=replace(trace.prompt, text=prompt))
     return replace(example.turn, trace=moved, text=prompt + trace.output.text)
 
@@ -29,15 +33,20 @@ def saved(**changes: Any) -> SavedGame:
     return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
 
 
-def test_a_saved_game_is_read_back() -> None:
+def test_a_saved_game_is_read_back_finished_or_not() -> None:
     game = saved()
     assert load_game(dump_game(game)) == game
     assert load_game(dump_game(game)).plan == Plan(seed=21, set="prose")
-
-
-def test_a_finished_game_is_read_back() -> None:
     game = saved(place=PROMPTS)
     assert load_game(dump_game(game)).place == PROMPTS
+    plan = Plan(seed=21, set="prose")
+    prompt = plan.prompts[0].text
+    turn = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"], before=prompt)
+    game = SavedGame(plan.link, 0, [[turn], [], []], "half", "Ada", second="or half")
+    assert load_game(dump_game(game)) == game
+    text = dump_game(SavedGame(Plan().link)).replace(',"second":""', "")
+    assert "second" not in text
+    assert load_game(text).second == ""
 
 
 def _set(*path: str | int, to: Any) -> Callable[[Any], None]:
@@ -92,3 +101,127 @@ def test_what_is_no_game_is_refused_with_one_sentence(case: str) -> None:
 def test_what_is_no_json_of_a_game_is_refused_too(text: str) -> None:
     with pytest.raises(InputError, match=NO_GAME):
         load_game(text)
+
+
+DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "token_ids", "parents", "depth"),
+    [
+        ([], [], None, 0),
+        ([[1, 2, 3]], [1, 2, 3], None, 3),
+        ([[1, 2, 3], [1, 4]], [1, 2, 3, 4], [-1, 0, 1, 0], 3),
+        ([[1, 2], [3, 2, 1]], [1, 2, 3, 2, 1], [-1, 0, -1, 2, 3], 3),
+        ([[1, 2], [1, 2]], [1, 2], None, 2),
+        ([[1], [1, 2, 3]], [1, 2, 3], None, 3),
+        ([[1, 2, 3], [1]], [1, 2, 3], None, 3),
+    ],
+)
+def test_guesses_are_joined_where_they_begin_alike(
+    lines: list[list[int]], token_ids: list[int], parents: list[int] | None, depth: int
+) -> None:
+    joined = joined_guesses(lines)
+    assert (joined.token_ids, joined.parents, joined.depth) == (token_ids, parents, depth)
+
+
+def statuses(round: Round) -> list[str]:
+    return [token.status for token in round.drafted]
+
+
+def test_guesses_are_read_one_by_one_and_the_better_one_is_known() -> None:
+    first, second = branches(a_tree_round([DOG, CAT], [" the", " cat", " sat", " down"]))
+    assert [token.text for token in first.drafted] == DOG
+    assert [token.text for token in second.drafted] == CAT
+    assert statuses(first) == ["accepted", "rejected", "not taken"]
+    assert statuses(second) == ["accepted"] * 3
+    assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
+    chain = a_round([" a"], 1)
+    assert branches(chain) == [chain]
+    assert best_branch(a_tree_round([DOG, CAT], [" the", " cat", " sat", " down"])).accepted == 3
+    assert [t.text for t in best_branch(a_tree_round([DOG, CAT], [" the", " owl"])).drafted] == DOG
+    assert draft_text(a_tree_round([DOG, CAT], [" an"])) == "the dog ran / the cat sat"
+    first, second = branches(a_tree_round([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]))
+    assert [word.fate for word in words_of(first)] == ["accepted", "accepted"]
+    assert [word.fate for word in words_of(second)] == ["part"]
+    apart = branches(a_tree_round([[" a"], [" b", " c"]], [" a", "."]))[1]
+    assert [word.fate for word in words_of(apart)] == ["not taken", "not taken"]
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ([" the", " cat", " sat", " down"], "Your second guess was better: 3 tokens accepted."),
+        ([" the", " dog", " sat"], "Your first guess was better: 2 tokens accepted."),
+        ([" the", " owl"], "Both guesses were right for 1 token."),
+        ([" an"], "Neither guess was right this time."),
+    ],
+)
+def test_the_headline_names_the_better_guess(target: list[str], said: str) -> None:
+    written = "1 token" if len(target) == 1 else f"{len(target)} tokens"
+    assert headline(a_tree_round([DOG, CAT], target)) == f"{said} This one target call wrote {written}."
+
+
+def test_what_happened_is_said_of_the_tree_and_drawn() -> None:
+    lines = "\n".join(explain(a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])))
+    assert "yours were 5 tokens" in lines
+    assert "“dog” was rejected: there the target wanted “cat” (your other guess) and gave this one 5 %." in lines
+    assert "1 token was not taken, never judged" in lines
+    assert "“down” is the bonus: the target’s extra token, since one guess was right to its end." in lines
+    both = "\n".join(explain(a_tree_turn([DOG, CAT], [" the", " owl"])))
+    assert both.count("there the target wanted “owl” and gave this one 5 %") == 2
+    assert "“owl” is the correction" in both
+    assert "discarded" not in both
+    drawn = turn_data(a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"]))
+    assert [[chip["text"] for chip in guess["chips"]] for guess in drawn["guesses"]] == [DOG, [*CAT, " down"]]
+    assert drawn["asked"] == "The target’s probabilities for the next token:"
+    model = drawn["rivals"][0]
+    assert [chip["text"] for chip in model["chips"]] == [*CAT, " down"]
+    assert model["more"] == "3 of 3 accepted, a tree of 5; this is its best branch"
+    # A browser may send anything; of the rivals only the types are checked.
+    turn = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])
+    rival = turn.rivals[MODEL]
+    own_parents = [replace(token, parent=place) for place, token in enumerate(rival.drafted)]
+    strange = replace(turn, rivals={**turn.rivals, MODEL: replace(rival, drafted=own_parents)})
+    assert turn_data(strange)["rivals"][0]["name"] == MODEL
+    bonus = a_tree_round([DOG, CAT], [" the", " cat", " sat", " down"])
+    correction = a_tree_round([DOG, CAT], [" the", " owl"])
+    assert wanted(bonus)[0][0] == " down"
+    assert wanted(correction)[0][0] == " owl"
+
+
+def test_scores_and_tables_show_both_guesses() -> None:
+    """Tokens per target call count what the round wrote; the acceptance rate counts all that was drafted."""
+    turns = [a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])]
+    counts = score(turns)
+    assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
+    assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4
+    assert counts[YOU].acceptance_rate == 3 / 5
+    plan = Plan()
+    turn = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"], before=plan.prompts[0].text)
+    assert "the dog ran / the cat sat" in game_csv(plan, [[turn], [], []])
+    (shared,) = shared_rounds(plan, [[turn], [], []])
+    assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
+
+
+def a_game() -> list[Turn]:
+    tree = a_tree_turn([DOG, CAT], [" the", " cat", " sat", " down"])
+    return [tree, a_turn([" a", " b"], 1, before=tree.text)]
+
+
+def test_rounds_with_one_guess_and_with_two_are_one_valid_run() -> None:
+    run = known(run_of(a_game()))
+    assert (run.settings.tree, [round.is_tree for round in run.rounds]) == ("dynamic:5", [True, False])
+    parse_trace(dump_trace(run))
+    plain = known(run_of(a_game()[1:]))
+    assert plain.settings.tree is None
+    turn = a_game()[0]
+    assert load_turn(dump_turn(turn)) == turn
+
+
+@pytest.mark.parametrize("guesses", [[DOG, CAT, [" the", " owl"]], [[" a"], [" b"], [" c"], [" d"]]])
+def test_a_saved_game_with_more_than_two_guesses_is_no_game(guesses: list[list[str]]) -> None:
+    plan = Plan()
+    turn = a_tree_turn(guesses, [" the", " cat"], before=plan.prompts[0].text)
+    with pytest.raises(InputError):
+        load_game(dump_game(SavedGame(plan.link, 0, [[turn], [], []])))

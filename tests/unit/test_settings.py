@@ -1,8 +1,21 @@
+"""Settings: what goes together, one row of the table for a new one, and names and numbers in words."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from scripts.write_settings_table import PAGE, page
 from specviz.core.errors import InputError
+from specviz.core.names import ORDINALS, in_words, pair_name, short_name
 from specviz.core.settings import DecodeSettings
 from specviz.core.tree_shape import parse_tree, with_depth
+from tests.support.fake_traces import fake_trace
 
 
 @pytest.mark.parametrize(
@@ -52,10 +65,15 @@ def test_settings_that_do_not_go_together_are_refused(settings: dict[str, str], 
         DecodeSettings(**settings)  # type: ignore[arg-type]
 
 
-def test_a_tree_is_as_deep_as_the_draft_is_long() -> None:
+def test_a_tree_is_as_deep_as_the_draft_is_long_and_what_is_unusual_is_named() -> None:
     assert DecodeSettings(draft_length=3, tree="4,2,1").tree_shape == parse_tree("4,2,1")
     assert DecodeSettings(draft_length=6, tree="dynamic:16").tree_shape == parse_tree("dynamic:16")
     assert DecodeSettings().tree_shape is None
+    assert DecodeSettings().manner == ""
+    assert DecodeSettings(draft_sampling="argmax", verification="block").manner == (
+        ", most probable drafts, block verification"
+    )
+    assert DecodeSettings(draft_length=2, tree="2,2").manner == ", tree 2,2"
 
 
 @pytest.mark.parametrize(
@@ -74,9 +92,62 @@ def test_a_tree_follows_the_draft_length(tree: str, depth: int, fitted: str) -> 
     assert DecodeSettings(draft_length=depth, tree=fitted).tree_shape
 
 
-def test_what_is_unusual_in_a_run_is_named() -> None:
-    assert DecodeSettings().manner == ""
-    assert DecodeSettings(draft_sampling="argmax", verification="block").manner == (
-        ", most probable drafts, block verification"
-    )
-    assert DecodeSettings(draft_length=2, tree="2,2").manner == ", tree 2,2"
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def found() -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.support.new_setting"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return dict(json.loads(run.stdout.splitlines()[-1]))
+
+
+def test_a_new_setting_is_everywhere() -> None:
+    assert found()["refused"] == "patience must be from 1 to 9, not 10."
+    assert found()["manner"] == ", patience 5"
+    assert (found()["link"], found()["linked"]) == ("5", 5)
+    assert found()["not linked"] == ["patience=10 is not a patience from 1 to 9: using 3."]
+    assert (found()["sweep link"], found()["sweep address"]) == (6, "3")
+    assert found()["option"] == 4
+    assert "--patience P a toy" in found()["help"]
+    assert found()["control"] == [1, 9, "A toy.", "8"]
+    assert "patience" in found()["columns"][-2:]
+    assert (found()["rows"], found()["before"]) == ([3, 7], [3, 3])
+    assert [", patience 7" in label for label in found()["series"]] == [False, True]
+    assert found()["page"]
+    assert found()["document"] == ["| `patience` | from 1 to 9 | `3` | `patience=3` | `--patience` | A toy. |"]
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("wren-base", "wren-base"),
+        ("Qwen/Qwen3-8B", "Qwen/Qwen3-8B"),  # the owner is a part of an id on the Hub
+        ("/srv/models/mine", "mine"),
+        ("/srv/models/mine/", "mine"),
+        ("~/mine", "mine"),
+        ("./models/mine", "mine"),
+        ("../mine", "mine"),
+        (r"C:\models\mine.gguf", "mine.gguf"),
+        ("/", "/"),
+        ("", ""),
+    ],
+)
+def test_a_folder_is_shown_by_its_last_part(name: str, shown: str) -> None:
+    assert short_name(name) == shown
+
+
+def test_numbers_and_pairs_have_names() -> None:
+    assert len(ORDINALS) == 64, "as many tokens as a round of a trace may have"
+    assert len(set(ORDINALS)) == 64
+    assert [ORDINALS[place] for place in (0, 15, 16, 20, 21, 22, 23, 63)] == [
+        "first", "sixteenth", "17th", "21st", "22nd", "23rd", "24th", "64th",
+    ]  # fmt: skip
+    assert [in_words(number) for number in (0, 17, 18)] == ["no", "seventeen", "18"]
+    trace = fake_trace(tokens=12)
+    assert trace.drafter
+    own = replace(trace, target=replace(trace.target, name="/srv/models/mine"))
+    assert pair_name(own) == f"{trace.drafter.name} → mine"
+    assert pair_name(replace(own, drafter=None)) == "no draft → mine"

@@ -1,4 +1,4 @@
-"""What the stage is given to draw: figures, sentences, times, and nothing a browser cannot take."""
+"""What the stage is given to draw: figures, sentences, times, other draft lengths, and later only what is new."""
 
 import json
 import re
@@ -9,12 +9,22 @@ from typing import Any
 import pytest
 
 from specviz.core import metrics
-from specviz.core.assets import ASSETS
+from specviz.core.drafters import method_of
+from specviz.core.files import ASSETS
+from specviz.core.metrics import Costs, count
+from specviz.core.replay import DraftGuesses
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Autoregressive, DraftedToken, EmittedToken, Round, Trace
+from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.player.data import SHOWN_PROMPT_TOKENS, SUBSTEPS, stage_data
 from specviz.player.narration import Teller, narrate
-from specviz.ui.shared.plotly_static import publish_plotly
+from specviz.player.payload import StagePayload
+from specviz.player.replay import replay_data
+from specviz.ui.shared.stage import news, sent_with, split
+from specviz.ui.shared.theme import publish_plotly
 from tests.support.fake_traces import HOSTILE, cut, fake_trace, translated
+from tests.support.html import contrast
+from tests.support.known import known
 from tests.support.plain_json import is_plain_json
 
 
@@ -58,11 +68,6 @@ def test_a_judgement_in_plain_words(statuses: str, kind: str, sentence: str) -> 
     assert told[2] == sentence
 
 
-def test_the_longest_draft_still_has_words() -> None:
-    told = narrate(round_of("a" * 15 + "r"), Teller(), draft_length=16, remaining=40, ends=False)
-    assert told[2] == "It accepts 15 and replaces the sixteenth."
-
-
 @pytest.mark.parametrize(
     ("statuses", "remaining", "lookup", "propose", "check"),
     [
@@ -83,17 +88,12 @@ def test_a_proposal_and_its_check_in_plain_words(
     statuses: str, remaining: int, lookup: bool, propose: str, check: str
 ) -> None:
     kind = "correction" if statuses else "bonus"
-    teller = Teller("prompt-lookup" if lookup else "model")
+    teller = Teller(method_of("prompt-lookup" if lookup else "model"))
     told = narrate(round_of(statuses, kind), teller, draft_length=4, remaining=remaining, ends=False)
     assert told[:2] == (propose, check)
 
 
-def test_a_correction_that_ends_the_text_says_so() -> None:
-    told = narrate(round_of("ar"), Teller(), draft_length=4, remaining=30, ends=True)
-    assert told[2].endswith("replaces the second. The text ends here.")
-
-
-def test_every_round_has_three_sentences_and_the_last_figures_are_the_runs() -> None:
+def test_the_last_figures_and_times_are_the_runs() -> None:
     trace = fake_trace()
     rounds = data_of(trace)["rounds"]
     counts = metrics.count(trace.rounds)
@@ -105,9 +105,6 @@ def test_every_round_has_three_sentences_and_the_last_figures_are_the_runs() -> 
     assert last["emitted"] == 64
     positions = metrics.by_position(trace.rounds, trace.settings.draft_length)
     assert last["positions"] == [(place.accepted, place.judged) for place in positions]
-
-
-def test_times_follow_each_other_and_the_target_alone_is_counted_at_each() -> None:
     trace = fake_trace()
     data = data_of(trace)
     moments = [moment for round in data["rounds"] for moment in round["ms"]]
@@ -129,14 +126,8 @@ def test_while_a_run_goes_on_both_lanes_grow() -> None:
     assert [round["after"]["speedup"] is None for round in behind] == [False, False, True]
     assert max(behind[2]["alone"]) <= written - 1
     assert data_of(replace(whole, autoregressive=None), running=True)["more"] is False
-
-
-def test_before_the_first_plain_step_there_is_no_plain_lane() -> None:
     data = data_of(cut(fake_trace(), 1, alone=0), running=True)
     assert (data["plain"], data["rounds"][0]["alone"], data["rounds"][0]["after"]["speedup"]) == (None, None, None)
-
-
-def test_a_target_alone_that_ended_earlier_is_not_said_to_have_written_more() -> None:
     whole = fake_trace()
     assert whole.autoregressive
     short = Autoregressive(whole.autoregressive.seconds_per_token[:5], whole.autoregressive.token_ids[:5])
@@ -148,14 +139,11 @@ def test_a_target_alone_that_ended_earlier_is_not_said_to_have_written_more() ->
 def test_the_badge_and_the_idle_line_say_what_is_going_on() -> None:
     trace = fake_trace()
     assert data_of(trace)["badge"] == "live · this machine"
-    assert data_of(trace, source="recorded")["badge"] == "recorded on a test's machine"
+    assert data_of(trace, source="recorded")["badge"] == "recorded run"
     assert data_of(trace, source="recorded")["measured"] == "measured on a test's machine"
     waiting = data_of(cut(trace, 0), running=True)
     assert (waiting["badge"], waiting["idle"]) == ("waiting…", "Waiting for the first round…")
     assert data_of(cut(trace, 0), running=True, notice="2nd in the queue.")["idle"] == "2nd in the queue."
-
-
-def test_a_run_of_the_target_alone_has_a_lane_and_no_rounds() -> None:
     trace = fake_trace(tokens=8)
     alone = data_of(replace(trace, drafter=None, rounds=[]))
     assert alone["rounds"] == []
@@ -163,7 +151,7 @@ def test_a_run_of_the_target_alone_has_a_lane_and_no_rounds() -> None:
     assert alone["idle"] == "No draft model took part in this run."
 
 
-def test_a_judged_token_keeps_itself_and_both_models_favourites() -> None:
+def test_a_judged_token_keeps_both_models_favourites_where_they_were_recorded() -> None:
     trace = fake_trace(sharpness=1.0)
     assert trace.rounds
     for round in trace.rounds:
@@ -179,9 +167,6 @@ def test_a_judged_token_keeps_itself_and_both_models_favourites() -> None:
             assert max(row[2] for row in chip["candidates"]) == pytest.approx(
                 max(c.q or 0 for c in token.candidates), abs=1e-6
             )
-
-
-def test_a_run_without_recording_is_drawn_all_the_same() -> None:
     chips = [chip for round in data_of(fake_trace(record=False))["rounds"] for chip in round["chips"]]
     assert all(chip.get("q") is None for chip in chips)
     assert all(chip.get("candidates", []) == [] for chip in chips if chip["status"] in ("accepted", "rejected"))
@@ -218,28 +203,21 @@ def test_both_tokenisations_of_a_draft_with_another_tokenizer_are_sent() -> None
     assert max(len(text) for round in hostile["rounds"] for text in round.get("draft_tokens", [])) <= 80
     long = replace(trace, rounds=[replace(trace.rounds[0], draft_tokens=["a" * 500])])
     assert len(data_of(long)["rounds"][0]["draft_tokens"][0]) == 80
-
-
-def test_a_draft_that_cannot_be_translated_is_told() -> None:
-    round = replace(round_of("", "bonus"), draft_tokens=["␣wa"])
-    told = narrate(round, Teller(), draft_length=4, remaining=30, ends=False)
-    assert told[0] == "The draft’s text does not fit the target’s tokens: nothing is proposed."
-
-
-def test_other_runs_are_drawn_as_they_were() -> None:
     data = data_of(fake_trace(greedy=True))
     assert data["translated"] is False
     assert all("draft_tokens" not in round for round in data["rounds"])
+    round = replace(round_of("", "bonus"), draft_tokens=["␣wa"])
+    told = narrate(round, Teller(), draft_length=4, remaining=30, ends=False)
+    assert told[0] == "The draft’s text does not fit the target’s tokens: nothing is proposed."
+    told = narrate(round_of("ar"), Teller(), draft_length=4, remaining=30, ends=True)
+    assert told[2].endswith("replaces the second. The text ends here.")
 
 
-def test_a_long_run_with_a_useless_draft_stays_small_enough_to_send() -> None:
+def test_long_runs_and_texts_stay_small_and_hostile_ones_stay_text() -> None:
     trace = fake_trace(tokens=256, draft_length=16)
     useless = next(round for round in trace.rounds if round.discarded == 15)
     worst = replace(trace, rounds=[replace(useless, index=i) for i in range(200)])
     assert len(json.dumps(data_of(worst))) < 400_000
-
-
-def test_long_texts_are_cut_and_hostile_ones_stay_text() -> None:
     data = data_of(fake_trace(hostile=True))
     texts = {chip["text"] for round in data["rounds"] for chip in round["chips"]}
     assert max(map(len, texts)) == 80
@@ -249,34 +227,19 @@ def test_long_texts_are_cut_and_hostile_ones_stay_text() -> None:
     assert data_of(long)["prompt"] == {"hidden": 500 - SHOWN_PROMPT_TOKENS, "tokens": ["a"] * SHOWN_PROMPT_TOKENS}
 
 
-def test_plotly_is_copied_once_and_whole(tmp_path: Path) -> None:
-    first = publish_plotly(tmp_path / "static")
-    assert first is not None
+def test_plotly_is_copied_once_and_whole_where_it_can_be_written(tmp_path: Path) -> None:
+    first = known(publish_plotly(tmp_path / "static"))
     assert first.read_text(encoding="utf-8").rstrip().endswith("}));")
     made = first.stat().st_mtime_ns
     assert publish_plotly(tmp_path / "static") == first
     assert first.stat().st_mtime_ns == made
     assert [path.name for path in first.parent.iterdir()] == ["plotly.min.js"]
-
-
-def test_plotly_where_nothing_can_be_written(tmp_path: Path) -> None:
-    in_the_way = tmp_path / "static"
+    in_the_way = tmp_path / "file"
     in_the_way.write_text("a file, not a folder")
     assert publish_plotly(in_the_way) is None
 
 
 # contrast, by WCAG 2.2
-
-
-def _luminance(colour: str) -> float:
-    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _contrast(one: str, other: str) -> float:
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize(("scheme", "grounds"), [("light", ["#ffffff"]), ("dark", ["#0f1318", "#0e1117"])])
@@ -285,7 +248,157 @@ def test_every_status_is_readable(scheme: str, grounds: list[str]) -> None:
     start = css.index(".stage {") if scheme == "light" else css.index('.stage[data-scheme="dark"]')
     palette = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", css[start : css.index("}", start)]))
     for status in ("accepted", "rejected", "corrected"):
-        assert _contrast(palette[status], palette[f"{status}-ground"]) >= 4.5
-        assert all(_contrast(palette[status], ground) >= 4.5 for ground in grounds)
+        assert contrast(palette[status], palette[f"{status}-ground"]) >= 4.5
+        assert all(contrast(palette[status], ground) >= 4.5 for ground in grounds)
     for ground in (*grounds, palette["soft"], palette["line"]):  # discarded tokens are hatched with the line's colour
-        assert _contrast(palette["mute"], ground) >= 4.5
+        assert contrast(palette["mute"], ground) >= 4.5
+
+
+TRACE = fake_trace()
+
+
+def payload(trace: Trace, running: bool = True, notice: str | None = None, run_id: str = "live-1") -> StagePayload:
+    made = stage_data(trace, run_id=run_id, source="live", running=running, notice=notice)
+    made["stream"], made["version"] = "page", 7
+    return made
+
+
+def test_what_is_sent_is_what_is_new() -> None:
+    now = payload(cut(TRACE, 3))
+    assert news(now, sent_with(now)) is None
+    before, now = payload(cut(TRACE, 3)), payload(cut(TRACE, 5))
+    found = known(news(now, sent_with(before)))
+    assert (found["stream"], found["version"], found["whole"]) == ("page", 7, None)
+    growth = known(found["growth"])
+    assert (growth["start"], growth["rounds"]) == (3, now["rounds"][3:])
+    assert before["plain"] == (now["plain"] or [])[: growth["plain_start"]] or before["plain"] is None
+    before, now = payload(TRACE, notice="waiting: place 2"), payload(TRACE, notice="waiting: place 1")
+    found = known(news(now, sent_with(before)))
+    assert found["growth"]
+    assert (found["growth"]["notice"], found["growth"]["rounds"]) == ("waiting: place 1", [])
+    now = payload(TRACE, running=False)
+    for before in (None, sent_with(payload(TRACE, run_id="first")), sent_with(payload(TRACE))):
+        found = known(news(now, before))
+        assert (found["whole"], found["growth"]) == (now, None)
+
+
+def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has_another_name() -> None:
+    first, again = payload(TRACE), payload(TRACE, notice="waiting: place 1")
+    again["version"], again["playhead"], again["gamma"] = 8, 5, 2
+    run, before = split(first)
+    same, after = split(again)
+    assert run == same
+    assert len(json.dumps(after)) < 1_500  # a browser that has the run is sent this
+    assert before["part"] == after["part"] == json.loads(run)["key"]
+    sent = {**after, **json.loads(run)["run"]}
+    assert sent.pop("part")
+    assert sent == json.loads(json.dumps(again))
+    assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
+
+
+@pytest.fixture
+def first() -> tuple[Trace, DraftGuesses]:
+    trace, draft_guesses = first_trace(), first_draft_guesses()
+    assert trace is not None
+    assert draft_guesses is not None, "python -m scripts.record_first makes it again"
+    return trace, draft_guesses
+
+
+def unfolded(data: dict[str, Any], length: int) -> list[list[tuple[str | None, str]]]:
+    """(text, status) of every token of every round, as the stage's script unfolds them."""
+    at, rounds = 0, []
+    for accepted, rejected, kind, seen, unknown in data["lengths"][str(length)]["rounds"]:
+        others = [*seen, *[None] * unknown]
+        chips = [(text, "accepted") for text in data["tokens"][at : at + accepted]]
+        chips += [(text, "rejected" if i < rejected else "discarded") for i, text in enumerate(others)]
+        at += accepted
+        if kind != "none":
+            chips.append((data["tokens"][at], kind))
+            at += 1
+        rounds.append(chips)
+    return rounds
+
+
+def test_at_its_own_draft_length_the_recorded_run_is_replayed_token_for_token(
+    first: tuple[Trace, DraftGuesses],
+) -> None:
+    trace, draft_guesses = first
+    data = replay_data(trace, draft_guesses, None, running=False)
+    drawn = stage_data(trace, run_id="first", source="recorded", running=False)["rounds"]
+    told = unfolded(data, trace.settings.draft_length)
+    assert told == [[(chip["text"], chip["status"]) for chip in round["chips"]] for round in drawn]
+    counts, shown = count(trace.rounds), data["lengths"][str(trace.settings.draft_length)]
+    assert [shown[name] for name in ("accepted", "rejected", "discarded")] == [
+        counts.accepted,
+        counts.rejected,
+        counts.discarded,
+    ]
+    assert shown["per_call"] == round(counts.tokens_per_target_call or 0, 2)
+
+
+def test_every_length_spells_the_same_output_and_unknown_tokens_are_only_discarded_ones(
+    first: tuple[Trace, DraftGuesses],
+) -> None:
+    data = replay_data(*first, None, running=False)
+    assert sorted(map(int, data["lengths"])) == list(range(1, MAX_DRAFT_LENGTH + 1))
+    unknown = 0
+    for length in range(1, MAX_DRAFT_LENGTH + 1):
+        chips = [chip for round in unfolded(data, length) for chip in round]
+        assert [text for text, status in chips if status in ("accepted", "correction", "bonus", "own")] == data[
+            "tokens"
+        ]
+        assert all(text is not None for text, status in chips if status != "discarded")
+        unknown += sum(text is None for text, _ in chips)
+    assert unknown > 0, "longer drafts than the run's own go on where no run has been"
+
+
+def test_it_is_small_plain_json_and_a_rounding_format_is_said(first: tuple[Trace, DraftGuesses]) -> None:
+    text = json.dumps(replay_data(*first, None, running=False), allow_nan=False)
+    assert len(text) < 20_000
+    trace, draft_guesses = first
+    assert replay_data(trace, draft_guesses, None, running=False)["exact"] is True
+    assert replay_data(trace, replace(draft_guesses, exact=False), None, running=False)["exact"] is False
+
+
+def test_replayed_speedups_begin_at_the_measured_one_and_without_a_trusted_one_only_the_costs_are_left(
+    first: tuple[Trace, DraftGuesses],
+) -> None:
+    trace, draft_guesses = first
+    measured, alone = known(metrics.speedup(trace)), replace(trace, autoregressive=None)
+    in_turns = replace(known(trace.autoregressive), alternating=True)
+    busy = replace(trace, rounds=[replace(trace.rounds[0], verify_seconds=1.0), *trace.rounds[1:]])
+    busy = replace(busy, autoregressive=in_turns)
+    step = known(metrics.costs(trace)).step_seconds
+    free = Costs(step, 0.0, {1: 1.0, 17: 1.0}, 0.0)  # a round is one step: a replay's speedup is its tokens a call
+    for run, costs, times, at_4 in [
+        (trace, None, "estimated from this run’s times", measured),
+        (trace, free, "estimated from this run’s times and the pair’s calibrated costs", measured),
+        (busy, free, "estimated from quiet measurements of this pair", count(trace.rounds).tokens_per_target_call),
+        (busy, None, "not known: this machine was busy", None),
+        (alone, None, "not known: this run has no times", None),
+    ]:
+        data = replay_data(run, draft_guesses, costs, running=False)
+        assert (data["times"], data["lengths"]["4"]["speedup"]) == (times, at_4 and pytest.approx(at_4, abs=0.005))
+    replayed = replay_data(busy, draft_guesses, free, running=False)["lengths"].values()
+    assert all(one["speedup"] == one["per_call"] for one in replayed)
+
+
+def test_where_it_is_impossible_one_line_says_why(first: tuple[Trace, DraftGuesses]) -> None:
+    trace, draft_guesses = first
+
+    def why(trace: Trace, draft_guesses: DraftGuesses | None = draft_guesses, running: bool = False) -> str:
+        data = replay_data(trace, draft_guesses, None, running)
+        assert set(data) == {"why_not"}
+        return str(data["why_not"])
+
+    assert "temperature 0" in why(fake_trace())
+    assert "after a live run" in why(trace, None)
+    assert "once this run is over" in why(trace, None, running=True)
+    assert "another tokenizer" in why(translated(fake_trace(greedy=True)), None)
+    assert "schedule is heuristic" in why(
+        replace(trace, settings=replace(trace.settings, draft_schedule="heuristic")), draft_guesses
+    )
+    shaped = replace(trace.settings, tree=f"dynamic:{2 * trace.settings.draft_length}")
+    assert "What a tree would draft" in why(replace(trace, settings=shaped), draft_guesses)
+    other = replace(draft_guesses, token_ids=draft_guesses.token_ids[:-1])
+    assert "after a live run" in why(trace, other)

@@ -1,27 +1,33 @@
-"""What a sweep's file says as a whole: computed once, predicted from counts, beside other temperatures."""
+"""What a sweep's file says as a whole: predictions, conclusions, and figures as files."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from specviz.cli import plots
+from specviz.core.errors import InputError
+from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.points import costs_of, points
-from specviz.measure.sweep.predictions import errors, predictions
 from specviz.measure.sweep.rows import SweepRow
-from specviz.measure.sweep.sentences import lookup_map_sentence, prediction_sentence, repetition_sentence
-from specviz.measure.sweep.study import studies_of
+from specviz.measure.sweep.sentences import conclusions, lookup_map_sentence, prediction_sentence, repetition_sentence
+from specviz.measure.sweep.study import errors, predictions, studies_of
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.measure.worksheet.runs import of_rows
 from specviz.ui.helps.figures import break_even_tokens_figure
-from specviz.ui.helps.state import HERE, RECORDED, Sweeps, recorded_sweep
+from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, recorded_sweep
+from specviz.ui.helps.panels import temperature_table
 from specviz.ui.helps.studied import recorded_studies, studied
-from specviz.ui.helps.temperatures import temperature_table
+from specviz.ui.watch.outcome import verification_figure
 from tests.support.fake_rows import a_row, row_at
-from tests.support.figures import parts_of
+from tests.support.figures import by_name, parts_of
+from tests.support.known import known
 
 # γ = 4, but 20 rounds drafted 12 tokens: 10 accepted, 2 rejected. 30 tokens in 20 calls.
 LOOKUP = a_row(
@@ -32,10 +38,9 @@ LOOKUP = a_row(
 )  # fmt: skip
 
 
-def test_prompt_lookup_is_predicted_from_its_counts() -> None:
+def test_prompt_lookup_is_predicted_and_drawn_from_its_counts() -> None:
     rows = frame_of([LOOKUP])
-    costs = costs_of(rows)
-    assert costs is not None
+    costs = known(costs_of(rows))
     assert costs.verification == {5: pytest.approx(1.1)}
     (found,) = each_row(predictions(rows, costs))
     assert found.counted == pytest.approx(1.5 / 1.1) == pytest.approx(found.speedup)
@@ -44,19 +49,6 @@ def test_prompt_lookup_is_predicted_from_its_counts() -> None:
     (worksheet,) = of_rows(rows, recorded=True)
     assert worksheet.terms.speedup == pytest.approx(found.counted)
     assert "off by 0 % in the median and 0 % at most (1 runs)" in prediction_sentence(predictions(rows, costs))
-
-
-def test_on_the_recorded_sweep_counts_predict_prompt_lookup_far_better_than_the_formula() -> None:
-    """On the sweep that found it: 6 % in the median and 36 % at most, where E(γ) was off by 25 % and 124 %."""
-    lookups = [study for study in recorded_studies() if study.lookup and study.costs]
-    assert lookups
-    for study in lookups:
-        off = {way: errors(study.predictions[way], study.predictions["speedup"]) for way in ("counted", "formula")}
-        assert off["counted"].median() < 0.5 * off["formula"].median()
-        assert off["counted"].median() < 0.12
-
-
-def test_the_map_of_prompt_lookup_has_tokens_per_call_and_the_time_of_a_round() -> None:
     slow = replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)
     every, costs = points(frame_of([LOOKUP, slow])), costs_of(frame_of([LOOKUP, slow]))
     assert costs is not None
@@ -67,16 +59,14 @@ def test_the_map_of_prompt_lookup_has_tokens_per_call_and_the_time_of_a_round() 
     assert lookup_map_sentence(every, costs).startswith("2 of 2 measured points are on the side of break-even")
 
 
-def test_outputs_that_repeat_themselves_are_named() -> None:
-    rows = [row_at("random", 4, 1.5, repetition=0.6), row_at("random", 4, 1.6, number=2, repetition=0.8)]
-    (loops,) = studies_of(frame_of([*rows, row_at("story", 4, 1.2, repetition=0.1)]))
-    said = repetition_sentence(loops.fair)
-    assert said.startswith("Outputs repeat themselves on random words (70 %): that share of their 4-grams")
-    assert "story" not in said
-    (calm,) = studies_of(frame_of([row_at("story", 4, 1.2, repetition=0.1)]))
-    assert repetition_sentence(calm.fair) == "Outputs repeat little: at most 10 % of their 4-grams occurred before."
-    (old,) = studies_of(frame_of([row_at("story", 4, 1.2)]))
-    assert repetition_sentence(old.fair) == ""
+def test_on_the_recorded_sweep_counts_predict_prompt_lookup_far_better_than_the_formula() -> None:
+    """On the sweep that found it: 6 % in the median and 36 % at most, where E(γ) was off by 25 % and 124 %."""
+    lookups = [study for study in recorded_studies() if study.lookup and study.costs]
+    assert lookups
+    for study in lookups:
+        off = {way: errors(study.predictions[way], study.predictions["speedup"]) for way in ("counted", "formula")}
+        assert off["counted"].median() < 0.5 * off["formula"].median()
+        assert off["counted"].median() < 0.12
 
 
 def test_greedy_stands_beside_temperature_1() -> None:
@@ -126,11 +116,20 @@ def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: 
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
 
 
-def test_an_impossible_row_is_in_no_figure() -> None:
+def test_an_impossible_row_is_in_no_figure_and_repeated_outputs_are_named() -> None:
     impossible: SweepRow = replace(row_at("story", 4, 3.2), speedup=9.0)
     (study,) = studies_of(frame_of([row_at("code", 4, 1.5), impossible]))
     assert study.fair["workload"].to_list() == ["code"]
     assert int(study.spoilt.sum()) == 1
+    rows = [row_at("random", 4, 1.5, repetition=0.6), row_at("random", 4, 1.6, number=2, repetition=0.8)]
+    (loops,) = studies_of(frame_of([*rows, row_at("story", 4, 1.2, repetition=0.1)]))
+    said = repetition_sentence(loops.fair)
+    assert said.startswith("Outputs repeat themselves on random words (70 %): that share of their 4-grams")
+    assert "story" not in said
+    (calm,) = studies_of(frame_of([row_at("story", 4, 1.2, repetition=0.1)]))
+    assert repetition_sentence(calm.fair) == "Outputs repeat little: at most 10 % of their 4-grams occurred before."
+    (old,) = studies_of(frame_of([row_at("story", 4, 1.2)]))
+    assert repetition_sentence(old.fair) == ""
 
 
 def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,3 +145,102 @@ def test_each_series_is_compared_once_with_the_same_pair(monkeypatch: pytest.Mon
     studies = studies_of(frame_of(rows))
     assert len(compared) == len(studies) == 40
     assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
+
+
+def said(*rows: SweepRow) -> str:
+    return "\n".join(conclusions(frame_of(rows)))
+
+
+def speeds(length: int, *each: float) -> list[SweepRow]:
+    return [row_at("own", length, speedup, number=number) for number, speedup in enumerate(each)]
+
+
+def test_conclusions_go_by_other_prompts_and_by_machine() -> None:
+    # Each prompt's own best is the other length: chosen on the others, a prompt gets the one that is good elsewhere.
+    text = said(*speeds(2, 1.9, 1.2, 1.2, 1.2), *speeds(4, 1.5, 1.5, 1.5, 1.5))
+    assert "with each prompt at the draft length that did best on the other prompts," in text
+    assert "best draft length, chosen for each prompt on the other prompts of its workload: γ = 4 for 4 of 4" in text
+    assert "1.50 times the speed" in text
+    one = speeds(4, 1.5, 1.52, 1.49)
+    other = [row_at("own", 4, speed, number=number, machine="slow") for number, speed in enumerate((0.5, 0.52, 0.49))]
+    text = said(*one, *other)
+    assert "on a test's machine: at draft length 4 speculative decoding runs at 1.50 times" in text
+    assert "on slow: at draft length 4 speculative decoding runs at 0.50 times" in text
+    assert "machine" not in said(*one)
+
+
+def test_what_a_sweep_concludes() -> None:
+    text = said(*speeds(4, 0.7, 1.5, 1.1, 0.9))
+    assert "at draft length 4 speculative decoding runs at" in text
+    assert "95 % interval over 4 prompts" in text
+    assert "It cannot be told with these prompts: the interval contains 1." in text
+    assert "best draft length" not in text
+    assert "It helps." in said(*speeds(4, 1.5, 1.52, 1.49))
+    assert "It hurts: it is slower than the target alone." in said(*speeds(4, 0.5, 0.52, 0.49))
+    text = said(*speeds(2, 1.5), *speeds(4, 1.2))
+    assert "at each prompt's own best draft length, which flatters, speculative decoding runs at 1.50 times" in text
+    assert "one prompt, so there is no interval" in text
+    assert "chosen" not in text
+    text = said(*speeds(4, 1.5, 1.4, 1.6), *speeds(4, 1.5, 1.4, 1.6))
+    assert "95 % interval over 3 prompts" in text
+
+
+def test_outputs_that_differ_are_counted_and_a_schedule_has_its_speedup() -> None:
+    rows = speeds(4, 1.5, 1.5)
+    assert "all 2 outputs are the target's own" in said(*rows)
+    assert "1 of 3 outputs differ" in said(*rows, row_at("own", 4, 1.5, number=9, identical=False))
+    sampled = [row_at("own", 4, 1.5, number=number, temperature=1.0, identical=None) for number in (1, 2)]
+    assert "outputs" not in said(*sampled)
+    speeds_of = enumerate((1.3, 1.4))
+    rows = [row_at("own", 4, speed, number=number, draft_schedule="heuristic") for number, speed in speeds_of]
+    assert "with the heuristic speculative decoding runs at 1.35 times" in said(*rows)
+    assert said() == ""
+
+
+def without_matplotlib(name: str) -> Any:
+    if name.startswith("matplotlib"):
+        raise ImportError(name)
+    return import_module(name)
+
+
+def test_plots_that_cannot_be_made_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plots, "import_module", without_matplotlib)
+    with pytest.raises(InputError, match="--plots needs matplotlib, which is not here: pip install matplotlib"):
+        plots.check_plots(tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()
+    monkeypatch.setattr(plots, "import_module", lambda name: None)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        plots.check_plots(tmp_path / "file")
+
+
+def rows(*names: str, temperature: float = 0.0) -> list[Any]:
+    return [
+        row_at(name, length, 1 + 0.1 * length + 0.05 * number, number=number, temperature=temperature)
+        for name in names
+        for number in (1, 2, 3)
+        for length in (2, 4)
+    ]
+
+
+def test_figures_are_png_and_svg_for_each_pair_of_models(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "figures"
+    plots.check_plots(folder)
+    drawn = list(plots.write_plots(folder, frame_of(rows("story", "$x^2$ <b>"))))
+    assert [path.name for path in drawn] == [f"{name}.{ending}" for name in plots.FIGURES for ending in ("png", "svg")]
+    for path in drawn:
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in content
+        assert b"<b>" not in content
+    drawn = list(plots.write_plots(tmp_path, frame_of([*rows("story"), *rows("story", temperature=1.0)])))
+    assert len(drawn) == 2 * 2 * len(plots.FIGURES)
+    assert {path.stem.rpartition("-")[2] for path in drawn} == {"1", "2"}
+
+
+COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={1: 1.0, 2: 1.1, 5: 1.3, 17: 1.9}, overhead=0.05)
+
+
+def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> None:
+    found = by_name(verification_figure(COSTS))
+    assert found["measured here"]["y"] == [1.0, 1.1, 1.3, 1.9]
+    assert found["one by one"]["y"] == [1, 2, 5, 17]

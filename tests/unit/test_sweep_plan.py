@@ -1,16 +1,21 @@
-"""What a sweep will measure: every combination once, always in the same order."""
+"""What a sweep will measure, and how several nodes measure it: each combination once, and a dead node loses nothing."""
 
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
-from specviz.core.request import PROMPT_LOOKUP
 from specviz.core.settings import DecodeSettings
 from specviz.data.grammars import Grammar
 from specviz.data.workloads import CONSTRAINED, WORKLOADS
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.spread import Answer, Gone, NoNodeLeft, Refused, spread
+from tests.support.fake_nodes import FakeNodes, row_of
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
 PROMPTS = (SweepPrompt("a", "a-1", "one"), SweepPrompt("b", "b-1", "two", Grammar("regex", "x")))
@@ -29,11 +34,17 @@ def test_every_combination_comes_once_and_always_in_the_same_order() -> None:
     assert {cell.settings.seed for cell in cells} == {5}
 
 
-def test_the_constraint_is_measured_beside_the_free_run_where_there_is_a_grammar() -> None:
+def test_schedules_and_the_constraint_are_measured_where_they_can_be() -> None:
     cells = replace(PLAN, pairs=(PAIR,), temperatures=(0.0,), draft_lengths=(2,), constrain=True).cells()
     assert [(cell.prompt.name, cell.constrained) for cell in cells] == [
         ("a-1", False), ("b-1", False), ("b-1", True),
     ]  # fmt: skip
+    plan = replace(PLAN, prompts=PROMPTS[:1], temperatures=(0.0,), schedules=("fixed", "heuristic", "confidence"))
+    found = [(cell.pair.draft, cell.settings.draft_schedule, cell.settings.draft_length) for cell in plan.cells()]
+    fixed = [("fixed", 1), ("fixed", 4), ("fixed", 8)]
+    with_model = [*fixed, ("heuristic", 4), ("confidence", 8)]
+    expected = [("draft", *one) for one in with_model] + [("lookup", *one) for one in [*fixed, ("heuristic", 4)]]
+    assert found == expected  # prompt lookup is never unsure
 
 
 def test_repeats_measure_everything_again_above_temperature_0_with_another_seed() -> None:
@@ -47,31 +58,13 @@ def test_repeats_measure_everything_again_above_temperature_0_with_another_seed(
     assert [len(group) for group in groups(sampled)] == [2, 1, 2, 1], "no plain run of another seed is shared"
 
 
-def test_schedules_that_choose_the_length_are_measured_once() -> None:
-    plan = replace(PLAN, prompts=PROMPTS[:1], temperatures=(0.0,), schedules=("fixed", "heuristic", "confidence"))
-    found = [(cell.pair.draft, cell.settings.draft_schedule, cell.settings.draft_length) for cell in plan.cells()]
-    fixed = [("fixed", 1), ("fixed", 4), ("fixed", 8)]
-    with_model = [*fixed, ("heuristic", 4), ("confidence", 8)]
-    expected = [("draft", *one) for one in with_model] + [("lookup", *one) for one in [*fixed, ("heuristic", 4)]]
-    assert found == expected  # prompt lookup is never unsure
-
-
-def test_two_cells_next_to_each_other_share_a_plain_run() -> None:
+def test_the_plan_shares_plain_runs_and_takes_each_workloads_first_prompt_first() -> None:
     cells = PLAN.cells()
     shared = list(groups(cells))
     assert [cell for group in shared for cell in group] == cells
     assert [len(group) for group in shared] == [2, 1] * 8
     assert all(len({cell.block for cell in group}) == 1 for group in shared)
     assert plain_runs(cells) == 16
-
-
-def test_a_sweep_of_the_benchmarks_size_needs_half_as_many_plain_runs() -> None:
-    prompts = workload_prompts(WORKLOADS[:6], 3)
-    cells = SweepPlan(tuple(prompts), (PAIR,), (1, 2, 4, 8)).cells()
-    assert (len(cells), plain_runs(cells)) == (72, 36)
-
-
-def test_each_workloads_first_prompt_comes_before_any_second() -> None:
     prompts = workload_prompts(WORKLOADS, 2)
     assert [prompt.workload for prompt in prompts] == 2 * [workload.name for workload in WORKLOADS]
     assert [prompt.name[-2:] for prompt in prompts] == 8 * ["-1"] + 8 * ["-2"]
@@ -79,12 +72,116 @@ def test_each_workloads_first_prompt_comes_before_any_second() -> None:
     assert grammars == [CONSTRAINED.prompts[0].grammar]
 
 
-def test_another_text_has_another_hash() -> None:
+def test_another_text_has_another_hash_and_an_impossible_setting_is_one_sentence() -> None:
     hashes = {SweepPrompt("a", "same", text).text_hash for text in ("one", "two", "")}
     assert len(hashes) == 3
     assert all(len(each) == 8 for each in hashes)
-
-
-def test_an_impossible_setting_is_one_sentence() -> None:
     with pytest.raises(InputError, match="temperature must be from 0 to 10, not 11"):
         replace(PLAN, temperatures=(11.0,)).cells()
+
+
+SPREAD_PROMPTS = tuple(SweepPrompt("story", f"story-{number}", f"text {number}") for number in range(4))
+SPREAD_PAIR = SweepPair("wren-base", "wren-nano")
+SPREAD_PLAN = SweepPlan(SPREAD_PROMPTS, (SPREAD_PAIR,), (1, 2, 4), settings=DecodeSettings(max_new_tokens=64))
+CELLS = SPREAD_PLAN.cells()
+
+
+def run(nodes: FakeNodes, cells: Sequence[Cell] = CELLS, known: Sequence[SweepRow] = ()) -> list[SweepRow]:
+    return list(spread(cells, nodes, known, lambda line: None, lambda line: None))
+
+
+def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int, str]]:
+    return Counter((row.preset, row.draft_length, row.draft) for row in rows)
+
+
+ALL = what([row_of("any", cell) for cell in CELLS])
+
+
+def dies(node: str, number: int) -> Callable[[str, int], Answer | None]:
+    """Node `node` is gone when it should give its answer of this number; the first one is that to loading."""
+    return lambda name, count: Gone("its machine ended") if (name, count) == (node, number) else None
+
+
+def test_every_cell_is_measured_once_by_prompt_and_plain_run() -> None:
+    nodes = FakeNodes("first", "second")
+    rows = run(nodes)
+    assert what(rows) == ALL
+    assert {row.node for row in rows} == {"first", "second"}
+    assert all(row.machine == f"machine of {row.node}" for row in rows)
+    rows = run(FakeNodes("first", "second", "third"))
+    for prompt in SPREAD_PROMPTS:
+        assert len({row.node for row in rows if row.preset == prompt.name}) == 1
+    plan = replace(SPREAD_PLAN, pairs=(SPREAD_PAIR, SweepPair("wren-base", PROMPT_LOOKUP)))
+    nodes = FakeNodes("first", "second")
+    assert len(run(nodes, plan.cells())) == 2 * len(CELLS)
+    assert set(nodes.loads().values()) == {1}
+
+
+def test_nodes_are_asked_for_shared_plain_runs_and_say_their_progress() -> None:
+    nodes = FakeNodes("first")
+    run(nodes)
+    asked = [[cell.settings.draft_length for cell in what] for _, what in nodes.asked if isinstance(what, list)]
+    assert asked == [[1, 2], [4]] * len(SPREAD_PROMPTS)
+    said = list[str]()
+    list(spread(CELLS[:6], FakeNodes("first", "second"), (), said.append, said.append))
+    assert said[:3] == [
+        "first: loading wren-base and wren-nano",
+        "second: loading wren-base and wren-nano",
+        "first: story-0, γ = 1, drafted by wren-nano: 2 of 6",
+    ]
+    assert said[-1].endswith("6 of 6")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4], ids=["loading", "first cells", "second cells", "next prompt"])
+def test_a_node_that_dies_loses_nothing(number: int) -> None:
+    nodes, lost = FakeNodes("first", "second", say=dies("second", number)), list[str]()
+    rows = list(spread(CELLS, nodes, (), lambda line: None, lost.append))
+    assert what(rows) == ALL
+    assert len(nodes.measured_by("second")) <= len(CELLS) / 2
+    (sentence,) = lost
+    assert sentence.startswith("node second is gone (its machine ended); other nodes measure the ")
+
+
+def test_the_cells_of_a_node_that_dies_last_are_measured_by_one_that_had_nothing_to_do() -> None:
+    nodes = FakeNodes("first", "second", say=dies("second", 2))
+    rows = run(nodes, [*CELLS[:3], *CELLS[3:6]])
+    assert {row.node for row in rows} == {"first"}
+    assert len(rows) == 6
+
+
+def test_when_all_nodes_die_one_sentence_says_so_and_the_same_sweep_goes_on_with_what_is_there() -> None:
+    first = FakeNodes("first", "second", say=lambda node, number: Gone("its machine ended") if number == 4 else None)
+    rows, arriving = list[SweepRow](), spread(CELLS, first, (), lambda line: None, lambda line: None)
+    with pytest.raises(
+        NoNodeLeft, match=r"^no node of the cluster is left: \w+ was the last one \(its machine ended\)$"
+    ):
+        save_each(arriving, rows)
+    assert 0 < len(rows) < len(CELLS)
+    assert what([*rows, *run(FakeNodes("third"), known=rows)]) == ALL
+
+
+def save_each(arriving: Iterator[SweepRow], rows: list[SweepRow]) -> None:
+    """Put each row where it is safe, as the command does."""
+    for row in arriving:
+        rows.append(row)
+
+
+def test_rows_that_are_there_are_not_measured_again() -> None:
+    known = [row_of("a node that is no more", cell) for cell in CELLS[:5]]
+    assert what(run(FakeNodes("first"), known=known)) == what([row_of("any", cell) for cell in CELLS[5:]])
+    assert run(FakeNodes("first", "second"), known=[row_of("x", cell) for cell in CELLS]) == []
+    here = [replace(row_of("first", cell), node=None) for cell in CELLS]
+    assert run(FakeNodes("first"), known=here) == []
+    assert what(run(FakeNodes("second"), known=here)) == ALL
+    cells = replace(SPREAD_PLAN, repeats=2).cells()
+    known = [row_of("first", cell) for cell in CELLS]
+    assert what(run(FakeNodes("first"), cells, known)) == ALL
+    assert run(FakeNodes("first"), cells, [*known, *known]) == []
+
+
+def test_input_that_a_node_refuses_ends_the_sweep_and_names_the_node() -> None:
+    nodes = FakeNodes(
+        "first", "second", say=lambda node, number: Refused("There is no model x.") if number == 1 else None
+    )
+    with pytest.raises(InputError, match=r"^On node first: There is no model x\.$"):
+        run(nodes)

@@ -1,18 +1,23 @@
-"""A sweep's CSV: what is written is read again as it was; bad files, older versions and bad rows get one sentence."""
+"""A sweep's CSV and a visitor's prompts: what is read, and one sentence for what cannot be used."""
 
 import csv
 import io
-import tracemalloc
+import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from specviz.core.errors import InputError
+from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
+from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, MAX_PROMPTS, prompts_in, read_prompt_file, read_prompts
 from specviz.measure.sweep.rows import COLUMNS, SweepRow
 from specviz.measure.sweep.table import TYPES, SweepFile, dump_frame, frame_of, parse_rows, read_frame
 from tests.support.fake_rows import a_row
+from tests.support.known import known
+from tests.support.strategies import refusal_and_peak
 
 ROWS = [
     a_row(),
@@ -31,75 +36,59 @@ def dump_rows(rows: list[SweepRow]) -> str:
     return dump_frame(frame_of(rows))
 
 
-def test_rows_are_read_as_they_were_written() -> None:
+def test_rows_and_the_recorded_sweep_are_written_as_they_were_read() -> None:
     content = dump_rows(ROWS)
     assert parse_rows(content, "x.csv") == ROWS
     frame = frame_of(ROWS)
     for saved in (content, "\ufeff" + content, content.replace("\r\n", "\n")):  # the second as a spreadsheet saves it
         assert read_frame(saved.encode(), "x.csv").equals(frame)
-
-
-def test_the_recorded_sweep_is_of_this_version_and_of_all_workloads() -> None:
     rows = read_frame(RECORDED.read_bytes(), RECORDED.name)
     assert rows["workload"].nunique() == 8
     assert set(rows["constrained"]) == {True, False}
     assert set(rows["draft_schedule"]) == {"fixed", "heuristic", "confidence"}
-
-
-def test_the_recorded_sweep_is_written_byte_for_byte_as_it_was_read() -> None:
     content = RECORDED.read_bytes()
-    assert dump_frame(read_frame(content, RECORDED.name)).encode() == content
+    columns = content.decode().splitlines()[0].split(",")  # it may be older than the newest setting
+    assert dump_frame(read_frame(content, RECORDED.name)[columns]).encode() == content
 
 
-def test_numbers_are_written_as_python_writes_them() -> None:
+def test_the_columns_have_types_and_numbers_are_written_as_python_writes_them() -> None:
+    kinds = {name: str(kind) for name, kind in frame_of([]).dtypes.items()}
+    assert kinds == {name: str(kind) for name, kind in frame_of(ROWS).dtypes.items()} == TYPES
+    assert tuple(kinds) == COLUMNS
     row = a_row(temperature=0.7, top_k=5, top_p=0.1 + 0.2, seed=2**64 - 1, draft_seconds=1e-05, identical=None)
     written = io.StringIO(newline="")
     writer = csv.DictWriter(written, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
     writer.writerow(asdict(row))
     assert dump_rows([row]) == written.getvalue()
-
-
-def test_every_column_has_its_type_even_without_rows() -> None:
-    kinds = {name: str(kind) for name, kind in frame_of([]).dtypes.items()}
-    assert kinds == {name: str(kind) for name, kind in frame_of(ROWS).dtypes.items()} == TYPES
-    assert tuple(kinds) == COLUMNS
-
-
-def test_an_older_version_is_named_as_such() -> None:
     old = [column for column in COLUMNS if column not in ("draft_schedule", "constrained")]
     with pytest.raises(InputError, match="another version: it has no column constrained; measure into a new file"):
         read_frame(",".join(old).encode() + b"\r\n", "old.csv")
 
 
-def test_a_file_from_before_repetition_was_measured_is_read_and_goes_on_with_it(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    path.write_text(without_last_columns(dump_rows([a_row()]), 5), encoding="utf-8", newline="")
-    assert read_frame(path.read_bytes(), "x.csv")["repetition"].isna().all()
-    SweepFile(path).add(replace(a_row(), seed=5, repetition=0.25))
-    assert [row.repetition for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, 0.25]
+OF_TREES = {"draft_sampling": "sample", "verification": "token", "tree": None}
 
 
-def test_a_file_from_before_there_were_trees_is_read_and_goes_on_with_them(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    path.write_text(without_last_columns(dump_rows([a_row()]), 4), encoding="utf-8", newline="")
+@pytest.mark.parametrize(
+    ("missing", "added"),
+    [
+        ({"node": None, **OF_TREES, "repetition": None}, {"repetition": 0.25}),
+        ({"node": None, **OF_TREES}, {"draft_length": 3, "tree": "4,2,1"}),
+        ({"node": None}, {"draft_length": 3, "node": "=first"}),
+    ],
+    ids=["repetition", "trees", "clusters"],
+)
+def test_a_file_from_before_a_column_was_written_is_read_and_goes_on_with_it(
+    missing: dict[str, object], added: dict[str, Any], tmp_path: Path
+) -> None:
+    path, last = tmp_path / "sweep.csv", next(reversed(missing))
+    path.write_text(dump_frame(frame_of([a_row()]).drop(columns=[*missing])), encoding="utf-8", newline="")
     (row,) = parse_rows(path.read_text(encoding="utf-8"), "x.csv")
-    assert (row.draft_sampling, row.verification, row.tree) == ("sample", "token", None)
+    assert {name: getattr(row, name) for name in missing} == missing
     assert row.key == a_row().key
-    SweepFile(path).add(replace(a_row(), draft_length=3, tree="4,2,1"))
-    assert [row.tree for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, "4,2,1"]
-
-
-def test_a_file_from_before_there_were_clusters_is_read_and_goes_on_with_them(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    path.write_text(without_last_columns(dump_rows([a_row()]), 1), encoding="utf-8", newline="")
-    assert read_frame(path.read_bytes(), "x.csv")["node"].isna().all()
-    SweepFile(path).add(replace(a_row(), draft_length=3, node="=first"))
-    assert [row.node for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, "=first"]
-
-
-def without_last_columns(content: str, count: int) -> str:
-    return "".join(line.rsplit(",", count)[0] + "\r\n" for line in content.splitlines())
+    assert read_frame(path.read_bytes(), "x.csv")[last].isna().all()
+    SweepFile(path).add(replace(a_row(), **added))
+    assert [getattr(row, last) for row in parse_rows(path.read_text(encoding="utf-8"), "x.csv")] == [None, added[last]]
 
 
 def changed(**values: object) -> Callable[[], bytes]:
@@ -113,14 +102,12 @@ def changed(**values: object) -> Callable[[], bytes]:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (changed(speedup="nan"), "row 1, column speedup"),
         (changed(speedup="-1"), "row 1, column speedup"),
         (changed(speedup="1e999"), "row 1, column speedup"),
         (changed(draft_length="17"), "row 1, column draft_length"),
         (changed(draft_schedule="wild"), "row 1, column draft_schedule"),
         (changed(acceptance_rate="1.5"), "row 1, column acceptance_rate"),
         (changed(rounds="many"), "row 1, column rounds"),
-        (changed(accepted="11"), "do not add up"),
         (changed(acceptance_rate=""), "acceptance rate says otherwise"),
         (changed(preset="x" * 201), "row 1, column preset"),
         (changed(preset="a,b"), "more values than the header"),
@@ -128,9 +115,6 @@ def changed(**values: object) -> Callable[[], bytes]:
         (changed(seed="10" * 3000), "row 1, column seed"),
         (changed(threads="10" * 30), "row 1, column threads"),
         (changed(top_k="10" * 30), "row 1, column top_k"),
-        (lambda: b"", "it has other columns"),
-        (lambda: dump_rows([]).encode(), "holds no rows"),
-        (lambda: b"\xff\xfe", "not UTF-8"),
         (lambda: b"\x00" * 50, "it has other columns"),
         (lambda: b"a,b\n1,2\n", "it has other columns"),
         (lambda: b"x" * 4_000_001, "larger than 4 MB"),
@@ -158,14 +142,7 @@ def test_a_file_that_is_not_a_sweep_is_refused_and_stays_as_it_is(tmp_path: Path
     assert path.read_bytes() == content
 
 
-def test_a_path_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be used for the sweep"):
-        SweepFile(tmp_path)
-    with pytest.raises(InputError, match="cannot be used for the sweep"):
-        SweepFile(tmp_path / "no such folder" / "sweep.csv")
-
-
-def test_a_file_grows_row_by_row(tmp_path: Path) -> None:
+def test_a_file_grows_row_by_row_where_it_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     for number in (1, 2):
         file = SweepFile(path)
@@ -174,6 +151,10 @@ def test_a_file_grows_row_by_row(tmp_path: Path) -> None:
     memory = SweepFile(None)
     memory.add(a_row())
     assert [type(row) for row in memory.rows] == [SweepRow]
+    with pytest.raises(InputError, match="cannot be used for the sweep"):
+        SweepFile(tmp_path)
+    with pytest.raises(InputError, match="cannot be used for the sweep"):
+        SweepFile(tmp_path / "no such folder" / "sweep.csv")
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+a", "-a", "@a", " =a", "＝a", "'=a", "'a", "a=b"])
@@ -196,11 +177,157 @@ def many_rows(count: int, **each: Callable[[int], str]) -> bytes:
 )
 def test_short_lines_cost_little_memory(line: bytes) -> None:
     content = dump_rows([]).encode() + line * (1_000_000 // len(line))
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError):
-            read_frame(content, "x.csv")
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    _, peak = refusal_and_peak(lambda: read_frame(content, "x.csv"))
     assert peak < 10 * len(content)
+
+
+def taken(content: bytes) -> list[tuple[str, str, str]]:
+    return [(prompt.workload, prompt.name, prompt.text) for prompt in read_prompts(content).prompts]
+
+
+def test_lines_are_prompts_and_json_may_name_them() -> None:
+    expected = [("own", "line-1", "Once upon a time"), ("own", "line-3", "  def f(x):")]
+    for ending in (b"\n", b"\r\n", b"\r"):
+        for mark in (b"", b"\xef\xbb\xbf"):
+            assert taken(mark + ending.join([b"Once upon a time", b" \t", b"  def f(x):", b"", b""])) == expected
+    lines = [
+        {"prompt": "two\nlines \u2028 of {text}", "name": "mine", "workload": "mail"},
+        {"prompt": "another"},
+    ]
+    content = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
+    assert taken(content) == [("mail", "mine", "two\nlines \u2028 of {text}"), ("own", "line-2", "another")]
+    assert taken(b'{"name": "Lily", "age":\nfoo') == [
+        ("own", "line-1", '{"name": "Lily", "age":'), ("own", "line-2", "foo"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b'{"prompt": ', "it is not JSON"),
+        (b"[" * 20_000, "it is not JSON"),
+        (b"[1]", 'it has no "prompt"'),
+        (b'{"prompt": 7}', 'it has no "prompt"'),
+        (b'{"prompt": "a", "grammar": "x"}', "'grammar', but a line can only have"),
+        (b'{"prompt": "a", "name": 7}', '"name" is not a text'),
+        (b'{"prompt": "a", "name": "a\\u0007b"}', '"name" is not a text'),
+        (b'{"prompt": "a", "workload": "' + b"x" * 41 + b'"}', '"workload" is not a text'),
+        (b'{"prompt": " "}', "the prompt is empty"),
+        (b'{"prompt": "a \\ud800"}', "half a character"),
+        (b'{"prompt": "good"}', "the same name, 'line-2'"),
+        (b'{"prompt": "' + b"a" * 20_001 + b'"}', "too long"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named_and_the_others_are_used(line: bytes, says: str) -> None:
+    first = b'{"prompt": "good", "name": "line-2"}'
+    found = read_prompts(first + b"\n" + line + b'\n{"prompt": "last"}')
+    assert [prompt.name for prompt in found.prompts] == ["line-2", "line-3"]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("Line 2 is left out: ")
+    assert says in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a" * 10_000_000, "larger than 1 MB"),
+        (b"\x00\x01\x02", "Line 1 is left out: the prompt contains only control characters"),
+    ],
+    ids=["10 MB", "controls"],
+)
+def test_a_file_without_a_prompt_is_one_sentence(content: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_prompts(content)
+
+
+def test_the_number_of_prompts_and_of_problems_is_limited() -> None:
+    found = read_prompts(b"\n".join(b"prompt %d" % number for number in range(MAX_PROMPTS + 50)))
+    assert len(found.prompts) == MAX_PROMPTS
+    assert found.problems == (f"Line {MAX_PROMPTS + 1} and those after it are left out: at most 200 prompts are used.",)
+    found = read_prompts(b"Once upon a time\n" + b"\0\n" * 1_000)
+    assert len(found.problems) == MAX_PROBLEMS + 1
+    assert found.problems[-1] == "Line 22 and those after it are not read: 20 lines cannot be used."
+
+
+def test_files_that_cannot_be_read_get_one_sentence_and_a_line_may_be_a_conversation(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_prompt_file(tmp_path)
+    (tmp_path / "some.txt").write_text("hello")
+    assert read_prompt_file(tmp_path / "some.txt").prompts[0].text == "hello"
+    system = {"role": "system", "content": "Be brief."}
+    [prompt] = read_prompts(conversation(system, USER, name="talk")).prompts
+    assert (prompt.name, prompt.workload) == ("talk", "own")
+    assert prompt.messages == (("system", "Be brief."), ("user", "Hello\nyou"))
+    assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
+    [other] = read_prompts(conversation(USER)).prompts
+    assert other.text_hash != prompt.text_hash
+
+
+def conversation(*messages: object, **more: object) -> bytes:
+    return json.dumps({"messages": messages, **more}).encode()
+
+
+USER = {"role": "user", "content": "Hello\nyou"}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (conversation(USER, prompt="a"), "only one of them"),
+        (conversation(), "1 to 64 messages"),
+        (json.dumps({"messages": "hello"}).encode(), "1 to 64 messages"),
+        (json.dumps({"messages": None}).encode(), "1 to 64 messages"),
+        (conversation(*[USER] * 65), "1 to 64 messages"),
+        (conversation("hello"), "other keys than"),
+        (conversation({"role": "user"}), "other keys than"),
+        (conversation({**USER, "tool": 1}), "other keys than"),
+        (conversation({"role": "a\nb", "content": "x"}), '"role" is not a text'),
+        (conversation({"role": "user", "content": ["x"]}), "not a text"),
+        (conversation({"role": "user", "content": "x" * 20_001}), "too long"),
+    ],
+)
+def test_a_bad_conversation_is_one_sentence(line: bytes, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_prompts(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Once upon a time", None),
+        ("One paragraph\nin four lines\nis one\nprompt", None),
+        ("def f():\n    return 1\ndef g():\n    return 2\nf()\ng()", None),
+        ("A title\n\nA text\nof several\nlines\nand more", None),
+        ('{"name": "Lily", "age": 7}', None),
+        ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
+        ('{"prompt": "a"}', 1),
+        ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
+        ("[" * 20_000, None),
+        ("", None),
+    ],
+)
+def test_a_text_that_looks_like_a_list_of_prompts_is_noticed(text: str, count: int | None) -> None:
+    assert prompts_in(text) == count
+
+
+@pytest.mark.parametrize("text", ["Once upon a time", "é", "a\x00b", "{", "日本", " x ", "x" * MAX_PROMPT_CHARACTERS])
+def test_a_prompt_with_something_to_read(text: str) -> None:
+    assert prompt_problem(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "empty"),
+        (" \n\t\u00a0", "empty"),
+        ("\x00\x01\x1b", "control characters"),
+        ("\u200b\u202e \ufeff", "control characters"),
+        ("once \ud83d upon", "half a character"),
+        ("a" * 2**20, "1,048,576 characters, and at most 20,000"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_gets_one_sentence(text: str, says: str) -> None:
+    problem = known(prompt_problem(text))
+    assert says in problem
+    assert problem.endswith(".")
+    assert "\n" not in problem

@@ -1,24 +1,34 @@
-"""What is computed from a round, and checked in a trace file, where the draft is a tree."""
+"""A draft that is a tree: what is computed, what a file may hold, and how it is drawn and said."""
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from specviz import InputError
-from specviz.cli.round_text import round_lines
+from specviz.cli.output import round_lines
 from specviz.core import metrics
+from specviz.core.drafters import method_of
 from specviz.core.frames import round_frame, token_frame
 from specviz.core.readable import readable
 from specviz.core.replay import DraftGuesses
+from specviz.core.settings import DecodeSettings
 from specviz.core.terms import terms_of
-from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, dump_trace, parse_trace
+from specviz.core.trace import DraftedToken, DrafterInfo, EmittedToken, Round, Trace, dump_trace, parse_trace
 from specviz.core.verdict import verdict_of_run
 from specviz.player.data import stage_data
 from specviz.player.narration import Teller, narrate
 from specviz.player.picture import round_picture
 from specviz.player.replay import replay_data
+from specviz.player.tree_rows import MOST_ROWS, fold, tree_rows
+from specviz.ui.learn.story import plain_sentences
+from tests.support.fake_traces import fake_trace
+from tests.support.fake_trees import fake_tree_trace
+from tests.support.known import known
+from tests.support.plain_json import is_plain_json
 from tests.support.tree_rounds import tree_round, tree_trace
+from tests.unit.test_stage_data import round_of
 
 #            place 1        place 2 after node 1
 CORRECTED = "r-1 a-1 n0 n0 r1 r1"
@@ -39,11 +49,12 @@ def test_a_file_of_trees_reads_back_and_one_of_chains_does_not_name_parents() ->
     chain = Round(0, 0.0, 1.0, 0.0, [DraftedToken(1, "a", "accepted")], EmittedToken("bonus", 2, "b"))
     assert "parent" not in json.loads(dump_trace(tree_trace([chain])))["rounds"][0]["drafted"][0]
     assert json.loads(dump_trace(TRACE))["rounds"][0]["drafted"][4]["parent"] == 1
-
-
-def test_an_accepted_end_of_text_leaves_its_children_not_taken() -> None:
     trace = tree_trace([tree_round("r-1 a-1 n0 n0 n1 n1", "none")])
     assert parse_trace(dump_trace(trace)) == trace
+    drafted = [DraftedToken(1, "a", "rejected"), DraftedToken(2, "b", "not taken")]
+    chain = Round(0, 0.0, 1.0, 0.0, drafted, EmittedToken("correction", 2, "b"))
+    with pytest.raises(InputError, match="statuses out of order"):
+        parse_trace(dump_trace(tree_trace([chain])))
 
 
 WRONG = {
@@ -95,22 +106,12 @@ def test_what_does_not_go_together_is_named(path: list[str | int], value: object
         parse_trace(changed(dump_trace(TRACE), path, value))
 
 
-def test_a_chain_has_no_node_that_was_not_taken() -> None:
-    drafted = [DraftedToken(1, "a", "rejected"), DraftedToken(2, "b", "not taken")]
-    chain = Round(0, 0.0, 1.0, 0.0, drafted, EmittedToken("correction", 2, "b"))
-    with pytest.raises(InputError, match="statuses out of order"):
-        parse_trace(dump_trace(tree_trace([chain])))
-
-
-def test_every_node_is_drafted_and_what_was_not_taken_counts_as_discarded() -> None:
+def test_every_node_and_every_place_counts_once() -> None:
     counts = metrics.count(ROUNDS)
     assert (counts.drafted, counts.accepted, counts.rejected, counts.discarded) == (20, 4, 6, 10)
     assert counts.emitted == 8
     assert [round.discarded for round in ROUNDS] == [2, 3, 4, 1]
     assert ROUNDS[1].emitted_ids == [20, 23, 39]
-
-
-def test_a_place_counts_once_however_many_siblings_were_tried() -> None:
     places = [(each.position, each.judged, each.accepted) for each in metrics.by_position(ROUNDS, 3)]
     assert places == [(1, 4, 3), (2, 2, 1), (3, 0, 0)]
     assert metrics.per_place_rate(ROUNDS) == 4 / 6
@@ -118,37 +119,45 @@ def test_a_place_counts_once_however_many_siblings_were_tried() -> None:
     assert metrics.longest_draft(TRACE) == 2
 
 
-def test_a_draft_step_drafts_a_depth_and_a_check_costs_by_its_nodes() -> None:
-    costs = metrics.costs(TRACE)
-    assert costs is not None
+def test_the_costs_and_the_verdict_speak_of_places_and_depths() -> None:
+    costs = known(metrics.costs(TRACE))
     assert costs.cost_ratio == 0.5
     assert costs.verification == {3: 2.0, 7: 3.0}
     assert metrics.speedup_at(ROUNDS, costs) == 8 / 14.5
-    terms = terms_of(TRACE)
-    assert terms is not None
+    terms = known(terms_of(TRACE))
     assert terms.alpha == 4 / 6
     assert terms.draft_length == 2
     assert (terms.tokens, terms.drafted, terms.checking) == (2.0, 1.75, 2.75)
     assert terms.read == 6.0  # five guesses a round, and the text's last token
     assert terms.speedup == pytest.approx(8 / 14.5)
-
-
-def test_the_verdict_speaks_of_places_and_depths() -> None:
-    verdict = verdict_of_run(TRACE)
-    assert verdict is not None
+    verdict = known(verdict_of_run(TRACE))
     assert verdict.reason.startswith(
         "The main limit is checking 6 tokens at once, 2.75 target steps: a guess is accepted at 67 % of the judged "
         "places, 2.00 tokens per target call"
     )
 
 
-def test_the_tables_have_depths_for_positions() -> None:
+def test_the_stage_and_the_tables_have_depths_for_positions() -> None:
     tokens = token_frame(ROUNDS[:2])
     assert tokens["position"].tolist() == [1, 1, 2, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 3]
     assert tokens["status"].tolist()[:7] == [
         "rejected", "accepted", "not taken", "not taken", "rejected", "rejected", "correction",
     ]  # fmt: skip
     assert round_frame(ROUNDS)["discarded"].tolist() == [2, 3, 4, 1]
+    rounds = stage_data(TRACE, run_id="x", source="live", running=False)["rounds"]
+    assert [chip["status"] for chip in rounds[1]["chips"]] == [
+        "accepted", "not taken", "rejected", "accepted", "not taken", "not taken", "bonus",
+    ]  # fmt: skip
+    assert rounds[-1]["after"]["positions"] == [(3, 4), (1, 2)]
+    said = "round 1: ✓ t1, ↻ own; its tree: ✗ t0, ⋯ t2; ⋯ t3; ✓ t1, ✗ t4; ✗ t5"
+    assert f'aria-label="{said}"' in round_picture(TRACE, 2)
+    assert 'aria-label="round 1: ? t0, ? t2; ? t3; ? t1, ? t4; ? t5"' in round_picture(TRACE, 1)
+    trace = tree_trace(
+        [tree_round("r-1 a-1 n0 n0 r1 r1", "correction"), Round(1, 0, 1, 0, [], EmittedToken("bonus", 3))]
+    )
+    rounds = data_of(trace)["rounds"]
+    assert ["tree" in round for round in rounds] == [True, False]
+    assert [chip["status"] for chip in rounds[1]["chips"]] == ["own"]
 
 
 def test_a_part_of_a_character_is_read_along_its_own_path() -> None:
@@ -167,7 +176,7 @@ def drawn(round: Round) -> list[str]:
     return [line.plain for line in round_lines(round)]
 
 
-def test_on_the_terminal_a_tree_is_a_tree_below_its_accepted_path() -> None:
+def test_the_pictures_of_a_tree_on_the_terminal() -> None:
     assert drawn(ROUNDS[1]) == [
         "    2    ✓t0 ✓t3 +own",
         "         ┬ ✓t0 ┬ ✗t2",
@@ -175,26 +184,8 @@ def test_on_the_terminal_a_tree_is_a_tree_below_its_accepted_path() -> None:
         "         └ ⋯t1 ┬ ⋯t4",
         "               └ ⋯t5",
     ]
-
-
-def test_on_the_terminal_a_place_is_a_column_however_wide_its_tokens_are() -> None:
-    round = tree_round("r-1 a-1 n-1 n0 r1", "correction")
-    texts = ["a", "日本", "b", "c", "d"]
-    named = replace(round, drafted=[replace(t, text=text) for t, text in zip(round.drafted, texts, strict=True)])
-    assert drawn(named) == [
-        "    1    ✓日本 ↻own",
-        "         ┬ ✗a    ─ ⋯c",
-        "         ├ ✓日本 ─ ✗d",
-        "         └ ⋯b",
-    ]
-
-
-def test_on_the_terminal_a_tree_without_branches_is_a_chain() -> None:
     assert drawn(tree_round("a-1", "bonus")) == ["    1    ✓t0 +own"]
     assert drawn(tree_round("a-1 r0 n1", "correction")) == ["    1    ✓t0 ✗t1 ⋯t2 ↻own"]
-
-
-def test_on_the_terminal_a_large_tree_is_what_was_judged_and_how_much_more_there_was() -> None:
     children = " ".join(f"n{parent}" for parent in range(4) for _ in range(3) if parent != 1)
     round = tree_round(f"r-1 a-1 n-1 n-1 {children} r1 r1", "correction")
     assert drawn(round) == [
@@ -203,6 +194,15 @@ def test_on_the_terminal_a_large_tree_is_what_was_judged_and_how_much_more_there
         "         └ ✓t1 ┬ ✗t13",
         "               └ ✗t14",
         "         and 10 more, not taken",
+    ]
+    round = tree_round("r-1 a-1 n-1 n0 r1", "correction")
+    texts = ["a", "日本", "b", "c", "d"]
+    named = replace(round, drafted=[replace(t, text=text) for t, text in zip(round.drafted, texts, strict=True)])
+    assert drawn(named) == [
+        "    1    ✓日本 ↻own",
+        "         ┬ ✗a    ─ ⋯c",
+        "         ├ ✓日本 ─ ✗d",
+        "         └ ⋯b",
     ]
 
 
@@ -226,19 +226,201 @@ def test_a_round_in_words() -> None:
     assert (
         narrate(alone, TREE, draft_length=2, remaining=8, ends=True)[2] == "It accepts one guess, which ends the text."
     )
-
-
-def test_the_stage_and_the_printed_picture_can_show_it() -> None:
-    rounds = stage_data(TRACE, run_id="x", source="live", running=False)["rounds"]
-    assert [chip["status"] for chip in rounds[1]["chips"]] == [
-        "accepted", "not taken", "rejected", "accepted", "not taken", "not taken", "bonus",
-    ]  # fmt: skip
-    assert rounds[-1]["after"]["positions"] == [(3, 4), (1, 2)]
-    said = "round 1: ✓ t1, ↻ own; its tree: ✗ t0, ⋯ t2; ⋯ t3; ✓ t1, ✗ t4; ✗ t5"
-    assert f'aria-label="{said}"' in round_picture(TRACE, 2)
-    assert 'aria-label="round 1: ? t0, ? t2; ? t3; ? t1, ? t4; ? t5"' in round_picture(TRACE, 1)
+    told = narrate(round_of("ar"), Teller(method_of("eagle")), draft_length=4, remaining=3, ends=False)
+    assert told[0] == "Only 3 tokens are left: the head on the target proposes 2."
 
 
 def test_a_tree_is_not_replayed_at_other_lengths() -> None:
     guesses = DraftGuesses(DrafterInfo("model", "small"), TRACE.output.token_ids, [0] * 8, None, {}, True)
     assert "tree" in str(replay_data(TRACE, guesses, None, running=False)["why_not"])
+    fixed = replay_data(fake_tree_trace("4,2,1"), None, None, running=False)
+    assert fixed["why_not"] == (
+        "The tree 4,2,1 has a depth of 3, and what another tree would draft is not known from this run."
+    )
+    dynamic = replay_data(fake_tree_trace("4,4", setting="dynamic:20", greedy=True), None, None, running=False)
+    assert dynamic["why_not"] == (
+        "What a tree would draft at another depth is not known: release the slider to run it."
+    )
+
+
+SHAPES = ["2,2", "4,2,1", "4,4", "1,1,1", "3"]
+
+
+def data_of(trace: Trace) -> dict[str, Any]:
+    return dict(stage_data(trace, run_id="a", source="live", running=False))
+
+
+def untold(round: Round) -> Round:
+    return replace(round, drafted=[replace(token, status="not taken") for token in round.drafted])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("greedy", [False, True])
+def test_the_made_up_runs_are_valid_runs(shape: str, greedy: bool) -> None:
+    trace = fake_tree_trace(shape, greedy=greedy)
+    assert parse_trace(dump_trace(trace)) == trace
+    statuses = {token.status for round in trace.rounds for token in round.drafted}
+    assert statuses >= {"accepted", "rejected"}
+    assert is_plain_json(data_of(trace))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_guess_is_in_one_row_after_the_guess_that_it_follows(shape: str) -> None:
+    for round in fake_tree_trace(shape).rounds:
+        rows = tree_rows(round)
+        assert sorted(node for row in rows for node in row) == list(range(len(round.drafted)))
+        for number, row in enumerate(rows):
+            parents = [round.drafted[node].parent for node in row]
+            assert parents[1:] == row[:-1], "a row is a chain"
+            above = [node for other in rows[:number] for node in other]
+            assert parents[0] == -1 or parents[0] in above, "what a row leaves stands above it"
+
+
+def test_rows_are_in_the_order_of_judgement_and_cross_nothing() -> None:
+    round = tree_round("r-1 a-1 n0 n0 r1 r1 n2 n5", "correction")
+    assert tree_rows(round) == [[0, 2, 6], [3], [1, 4], [5, 7]]
+    assert tree_rows(Round(0, 0.0, 1.0, 0.0, [], EmittedToken("bonus", 1, "a"))) == []
+    for round in fake_tree_trace("4,2,1").rounds:
+        assert tree_rows(untold(round)) == tree_rows(round)
+        assert fold(untold(round), tree_rows(round)) == fold(round, tree_rows(round))
+    for round in fake_tree_trace("4,2,1").rounds:
+        assert fold(round, tree_rows(round)).rows == []
+
+
+def test_of_more_rows_the_most_probable_or_the_first_for_each_place_stay() -> None:
+    for round in fake_tree_trace("4,4").rounds:
+        rows = tree_rows(round)
+        if len(rows) <= MOST_ROWS:
+            continue
+        hidden = fold(round, rows)
+        shown = [row for number, row in enumerate(rows) if number not in hidden.rows]
+        assert len(shown) == MOST_ROWS - 1
+        probable = [_path_prob(round, row[0]) for row in rows]
+        assert max(probable[number] for number in hidden.rows) <= min(_path_prob(round, row[0]) for row in shown)
+        assert hidden.best == pytest.approx(max(probable[number] for number in hidden.rows))
+        visible = {node for row in shown for node in row} | {-1}
+        assert all(round.drafted[row[0]].parent in visible for row in shown), "no row hangs in the air"
+    unknown = next(round for round in fake_tree_trace("4,4", record=False).rounds if len(round.drafted) == 20)
+    sure = replace(unknown, drafted=[replace(token, draft_prob=1.0) for token in unknown.drafted])
+    for round in (unknown, sure):
+        assert fold(round, tree_rows(round)).rows == [6, 7, *range(9, 16)]
+        assert fold(round, tree_rows(round)).best is None
+
+
+def _path_prob(round: Round, node: int) -> float:
+    probability = 1.0
+    for place in round.paths[node]:
+        probability *= round.drafted[place].draft_prob or 0.0
+    return probability
+
+
+def test_the_stage_gets_the_shape_and_every_guess_with_its_numbers() -> None:
+    trace = fake_tree_trace("4,2,1")
+    data = data_of(trace)
+    assert (data["rule"], data["tree"], data["drafter"], data["point_mass"]) == ("tree", "4,2,1", "model", False)
+    for round, shown in zip(trace.rounds, data["rounds"], strict=True):
+        assert ("tree" in shown) == bool(round.drafted)
+        if not round.drafted:
+            continue
+        assert shown["tree"]["parents"] == [token.parent for token in round.drafted]
+        for token, chip in zip(round.drafted, shown["chips"], strict=False):
+            assert chip["status"] == token.status
+            assert (chip["p"], chip["q"]) == (
+                pytest.approx(token.target_prob, abs=1e-6),
+                pytest.approx(token.draft_prob, abs=1e-6),
+            )
+    after = data_of(fake_tree_trace("4,2,1"))["rounds"][-1]["after"]
+    assert after["judged"] == sum(judged for _, judged in after["positions"])
+    assert after["judgement"] == pytest.approx(after["accepted"] / after["judged"], abs=1e-6)
+    data = data_of(fake_trace())
+    assert (data["rule"], data["tree"]) == ("token", None)
+    assert not any("tree" in round for round in data["rounds"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"temperature": 1.0}, False),
+        ({"temperature": 1.0, "draft_sampling": "argmax"}, True),
+        ({"temperature": 0.0, "draft_sampling": "argmax"}, False),  # the recorded q is then the plain softmax
+        ({"temperature": 1.0, "tree": "dynamic:8"}, True),
+        ({"temperature": 0.0, "tree": "dynamic:8"}, False),
+        ({"temperature": 1.0, "tree": "2,2,1,1"}, False),
+    ],
+)
+def test_a_draft_that_is_not_drawn_is_a_point_mass(settings: dict[str, Any], expected: bool) -> None:
+    trace = replace(fake_trace(), settings=DecodeSettings(max_new_tokens=64, draft_length=4, **settings))
+    assert data_of(trace)["point_mass"] is expected
+
+
+def test_a_block_is_a_rule_of_its_own_above_temperature_0() -> None:
+    trace = fake_trace()
+    assert data_of(replace(trace, settings=replace(trace.settings, verification="block")))["rule"] == "block"
+    greedy = fake_trace(greedy=True)
+    assert data_of(replace(greedy, settings=replace(greedy.settings, verification="block")))["rule"] == "token"
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [("prompt-lookup", "prompt-lookup"), ("eagle", "eagle"), ("early-exit", "early-exit"), ("somebody", "other")],
+)
+def test_the_stage_knows_who_drafts(kind: str, shown: str) -> None:
+    assert data_of(replace(fake_trace(), drafter=DrafterInfo(kind, "x")))["drafter"] == shown
+    assert data_of(replace(fake_trace(tokens=8), drafter=None, rounds=[]))["drafter"] == "other"
+
+
+CHAIN, ONE = round_of("aard"), round_of("r")
+PAIR = tree_round("r-1 a-1", "bonus")
+
+
+@pytest.mark.parametrize(
+    ("teller", "round", "sentence"),
+    [
+        (Teller(method_of("eagle")), CHAIN, "The head on the target proposes 4 tokens."),
+        (Teller(method_of("medusa")), CHAIN, "The heads on the target propose 4 tokens, all at once."),
+        (Teller(method_of("medusa")), ONE, "The heads on the target propose 1 token."),
+        (Teller(method_of("early-exit"), "early-exit:2"), CHAIN, "The target’s first 2 layers propose 4 tokens."),
+        (Teller(method_of("early-exit"), "early-exit:x"), CHAIN, "The target’s first layers propose 4 tokens."),
+        (Teller(method_of("person")), CHAIN, "You propose 4 tokens."),
+        (Teller(method_of("person"), rule="tree"), PAIR, "You propose a tree: 2 guesses for the next place."),
+        (
+            Teller(method_of("eagle"), rule="tree"),
+            PAIR,
+            "The head on the target proposes a tree: 2 guesses for the next place.",
+        ),
+    ],
+)
+def test_who_drafts_in_words(teller: Teller, round: Round, sentence: str) -> None:
+    assert narrate(round, teller, draft_length=4, remaining=40, ends=False)[0] == sentence
+
+
+@pytest.mark.parametrize(
+    ("statuses", "kind", "sentence"),
+    [
+        ("aard", "correction", "It accepts a block of 2, replaces the third and discards the fourth."),
+        ("arddd", "correction", "It accepts 1, replaces the second and discards the last 3."),
+        ("rddd", "correction", "No block passes: it rejects the first, replaces it and discards the other 3."),
+        ("aaaa", "bonus", "It accepts the whole block of 4 and adds a bonus token."),
+    ],
+)
+def test_a_block_in_words(statuses: str, kind: str, sentence: str) -> None:
+    told = narrate(round_of(statuses, kind), Teller(rule="block"), draft_length=4, remaining=40, ends=False)
+    number = {4: "all 4", 5: "all 5"}[len(statuses)]
+    assert told[1:] == (f"The target checks {number} in one pass, as one block.", sentence)
+
+
+SEVERAL = "words, several for one place."
+
+
+@pytest.mark.parametrize(
+    ("nodes", "kind", "proposed", "judged"),
+    [
+        ("r-1 a-1 n0 r1", "correction", f"4 {SEVERAL}", "One word stays, and the editor adds a word."),
+        ("r-1 r-1", "correction", f"2 {SEVERAL}", "None of the first words fits, so the editor writes another one."),
+        ("a-1 a0", "bonus", "2 words.", "2 words, one after the other, stay, and the editor adds one for free."),
+        ("r-1 a-1", "none", f"2 {SEVERAL}", "One word stays. The last of them ends the text."),
+    ],
+)
+def test_a_tree_in_plain_words(nodes: str, kind: str, proposed: str, judged: str) -> None:
+    told = plain_sentences(tree_round(nodes, kind))
+    assert (told[0], told[2]) == (f"The intern suggests {proposed}", judged)

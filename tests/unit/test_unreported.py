@@ -23,6 +23,7 @@ from specviz.player.offline import offline_page
 from specviz.player.picture import round_picture
 from tests.support.commands import command_line
 from tests.support.fake_traces import fake_trace
+from tests.support.known import known
 from tests.support.plain_json import is_plain_json
 from tests.support.records import RECORDS, record
 
@@ -33,34 +34,26 @@ def trace() -> Trace:
     return import_run(record("vllm-0.29-chat.json"), "vllm", given)
 
 
-def test_counts_are_exact_and_there_are_no_times(trace: Trace) -> None:
+def test_counts_are_exact_and_no_figure_is_made_without_times(trace: Trace) -> None:
     assert metrics.count(trace.rounds).acceptance_rate == pytest.approx(7 / 12)
     assert [place.judged for place in metrics.by_position(trace.rounds, 3)] == [4, 3, 2]
     assert all(state.speculative_seconds is None for state in metrics.running(trace))
     assert metrics.speedup(trace) is metrics.costs(trace) is terms_of(trace) is None
     assert speedup_interval(trace) is verdict_of_run(trace) is None
     assert why_no_verdict(trace) == "this run has no run of the target alone beside it"
-
-
-def test_a_plain_run_beside_a_run_without_times_gives_no_figure_either(trace: Trace) -> None:
     plain = replace(fake_trace(tokens=12).autoregressive, alternating=True)  # type: ignore[type-var]
     both = replace(trace, autoregressive=plain)
     assert metrics.speedup(both) is metrics.costs(both) is speedup_interval(both) is verdict_of_run(both) is None
     assert why_no_verdict(both) == "this run has no times"
 
 
-def test_a_time_that_is_needed_and_missing_is_a_sentence() -> None:
-    assert known_seconds(0.5) == 0.5
-    with pytest.raises(InputError, match="This run has no times"):
-        known_seconds(None)
-
-
-def test_the_stage_draws_unknown_tokens_as_unknown_and_no_timeline(trace: Trace) -> None:
+def test_the_stage_and_pages_draw_what_is_unknown_as_unknown(trace: Trace) -> None:
     data = stage_data(trace, run_id="a", source="recorded", running=False)
     assert is_plain_json(data)
     assert not data["timed"]
     assert data["imported"]
-    assert data["badge"] == "imported from vLLM: a head → wren-base"
+    assert data["badge"] == "imported from vLLM"
+    assert data["measured"].startswith("imported from vLLM: a head → wren-base.")
     assert "Probabilities" in data["measured"]
     assert [chip["text"] for chip in data["rounds"][2]["chips"]] == [" a", NOT_REPORTED, NOT_REPORTED, " cat"]
     assert all(moment == 0 for round in data["rounds"] for moment in round["ms"])
@@ -68,45 +61,38 @@ def test_the_stage_draws_unknown_tokens_as_unknown_and_no_timeline(trace: Trace)
     assert all(round["after"]["speedup"] is None for round in data["rounds"])
     assert data["rounds"][2]["sentences"][2].endswith("The tokens that it did not accept are not reported.")
     assert data["drafter"] == "other"
-
-
-def test_a_run_of_this_program_is_timed_and_not_imported() -> None:
-    data = stage_data(fake_trace(tokens=24), run_id="a", source="live", running=False)
-    assert (data["timed"], data["imported"]) == (True, False)
-
-
-def test_the_offline_page_names_the_system_and_no_machine(trace: Trace) -> None:
     page = offline_page(trace)
     assert "Imported from" in page
     assert "0 parameters" not in page
     assert "<dt>Sampling</dt><dd>not reported</dd>" in page
-
-
-def test_the_offline_page_does_not_say_that_a_model_drafted_where_that_is_not_reported(trace: Trace) -> None:
     assert "small model" not in offline_page(trace)
     assert "A <b>cheap draft proposes</b> a few tokens." in offline_page(trace)
     alone = replace(fake_trace(tokens=12), drafter=None, rounds=[])
     assert "<p>The <b>big model writes alone</b>: each pass gives one token.</p>" in offline_page(alone)
-
-
-def test_the_paper_shows_a_sign_for_an_unknown_token(trace: Trace) -> None:
     assert NOT_REPORTED in round_picture(trace, 8)
 
 
-def test_frames_have_gaps_where_nothing_is_known(trace: Trace) -> None:
+def test_a_run_of_this_program_is_timed_and_has_costs() -> None:
+    data = stage_data(fake_trace(tokens=24), run_id="a", source="live", running=False)
+    assert (data["timed"], data["imported"]) == (True, False)
+    start = known(start_of_file(fake_trace(tokens=24)))
+    assert not start.acceptance_only
+    assert start.model.cost_ratio > 0
+    assert known_seconds(0.5) == 0.5
+    with pytest.raises(InputError, match="This run has no times"):
+        known_seconds(None)
+
+
+def test_frames_and_names_leave_out_what_is_not_known(trace: Trace) -> None:
     tokens, rounds = trace.to_frame(), trace.rounds_frame()
     assert rounds["draft_seconds"].isna().all()
     assert rounds["tokens"].tolist() == [1, 4, 2, 1, 4]
     assert tokens["id"].isna().all()
     assert (tokens["text"] == NOT_REPORTED).sum() == 5
     assert isinstance(tokens["id"].dtype, pd.Int64Dtype)
-
-
-def test_an_imported_run_has_its_own_names(trace: Trace) -> None:
     assert pair_name(trace) == "a head → wren-base"
     assert start_of_run(trace, "an imported run", "recorded") is None, "it has no costs to start from"
-    start = start_of_file(trace)
-    assert start
+    start = known(start_of_file(trace))
     assert (start.label, start.acceptance_only) == ("the opened file: a head → wren-base", True)
     assert (start.drafted, start.accepted, start.model.draft_length) == (12, 7, 3)
     assert start.model.alpha == pytest.approx(7 / 9)
@@ -114,28 +100,18 @@ def test_an_imported_run_has_its_own_names(trace: Trace) -> None:
     assert changed_weights(trace) == [], "its weights are not reported, so they do not differ"
 
 
-def test_an_opened_run_with_times_gives_its_costs_too() -> None:
-    start = start_of_file(fake_trace(tokens=24))
-    assert start
-    assert not start.acceptance_only
-    assert start.model.cost_ratio > 0
-
-
-def test_ids_are_all_reported_or_none_is(trace: Trace) -> None:
+def test_ids_are_all_reported_or_none_is_and_a_trace_that_is_not_imported_needs_them(trace: Trace) -> None:
     written = json.loads(dump_trace(trace))
     written["rounds"][0]["emitted"]["id"] = 5
     with pytest.raises(InputError, match="12 tokens, and 1 of them have an id"):
         parse_trace(json.dumps(written))
-
-
-def test_a_trace_that_is_not_imported_needs_the_ids_of_its_prompt(trace: Trace) -> None:
     written = json.loads(dump_trace(trace))
     del written["imported"]
     with pytest.raises(InputError, match=r"prompt\.token_ids is empty"):
         parse_trace(json.dumps(written))
 
 
-def test_every_wrong_field_of_a_trace_is_named_at_once(trace: Trace) -> None:
+def test_every_wrong_field_and_every_contradiction_is_named_at_once(trace: Trace) -> None:
     written = json.loads(dump_trace(trace))
     del written["created"]
     written["target"]["name"] = 3
@@ -147,9 +123,6 @@ def test_every_wrong_field_of_a_trace_is_named_at_once(trace: Trace) -> None:
     assert sentence.startswith("The trace is not valid at 4 places: ")
     for place in ("created", "target.name", "rounds.1.index", "rounds.3.drafted.0.status"):
         assert f"{place}: " in sentence
-
-
-def test_every_contradiction_of_a_trace_is_named_at_once(trace: Trace) -> None:
     written = json.loads(dump_trace(trace))
     written["rounds"][1]["index"] = 7
     written["output"]["stopped_by"] = None
@@ -167,9 +140,6 @@ def test_the_command_reads_a_record_and_writes_a_trace(capsys: pytest.CaptureFix
     assert f"wrote {out}" in printed
     status, shown, _ = call("show", out)
     assert (status, shown.splitlines()) == (0, printed.splitlines()[:-1])
-
-
-def test_the_command_prints_the_trace_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     status, printed, _ = command_line(capsys)(
         "import", RECORDS / "lmstudio-sdk-1.5.json", "--from", "lmstudio", "--json", "-"
     )

@@ -1,24 +1,113 @@
-"""Which file an uploader holds. No server."""
+"""How much one visitor, one address and all visitors may upload; what is too much is refused by a sentence, unread."""
 
-from collections.abc import Mapping
+from typing import Any
 
 import pytest
-import streamlit as st
-from streamlit.proto.Common_pb2 import FileURLs
-from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
-from specviz.ui.shared.uploads import uploaded
-
-FILE = UploadedFile(UploadedFileRec("1", "run.json", "application/json", b"{}"), FileURLs())
-
-
-@pytest.mark.parametrize(
-    ("state", "name"),
-    [({"box": FILE}, "run.json"), ({"box": None}, None), ({}, None), ({"box": DeletedFile("1")}, None)],
+from specviz.ui.shared.pages import Message, Receive, Send
+from specviz.ui.shared.uploads import (
+    ADDRESS_BYTES,
+    ALL_BYTES,
+    FULL,
+    FULL_ADDRESS,
+    FULL_SERVER,
+    MOST_FILES,
+    SESSION_BYTES,
+    Uploads,
 )
-def test_a_file_that_the_server_does_not_have_is_no_file(
-    monkeypatch: pytest.MonkeyPatch, state: Mapping[str, object], name: str | None
-) -> None:
-    monkeypatch.setattr(st, "session_state", state)
-    file = uploaded("box")
-    assert (file and file.name) == name
+from tests.unit.test_previews import finish
+
+MEGABYTE = 10**6
+HOME, SCHOOL = "192.168.0.7", "93.184.216.34"
+
+
+class Server:
+    """Streamlit behind the bounds: it keeps every file that it is handed."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, list[int]] = {}
+        self.handed = 0
+        self.around = Uploads(self._streamlit, lambda: self.files)
+
+    async def _streamlit(self, scope: Message, receive: Receive, send: Send) -> None:
+        self.handed += 1
+        session = scope["path"].split("/")[-2]
+        said = next((value for name, value in scope["headers"] if name == b"content-length"), b"1")
+        self.files.setdefault(session, []).append(int(said))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def put(self, session: str, size: int | None, address: str = HOME, path: str = "", method: str = "PUT") -> str:
+        """Upload a file; what is said against it, empty where it was taken."""
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: Message) -> None:
+            sent.append(dict(message))
+
+        async def receive() -> Message:
+            raise AssertionError("the file is not read")
+
+        path = path or f"/_stcore/upload_file/{session}/some-file"
+        headers = [] if size is None else [(b"content-length", str(size).encode())]
+        scope = {"type": "http", "method": method, "path": path, "headers": headers, "client": (address, 1)}
+        finish(self.around(scope, receive, send))
+        assert sent[0]["status"] == (204 if not sent[1]["body"] else 413)
+        return str(sent[1]["body"].decode())
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+def test_a_session_has_room_for_a_few_files(server: Server) -> None:
+    """Before: 300 uploads of 4 MB took 1,170 MB."""
+    said = [server.put("one", 4 * MEGABYTE) for _ in range(300)]
+    assert said == [""] * 3 + [FULL] * 297
+    assert sum(server.files["one"]) <= SESSION_BYTES
+    assert server.put("another", 4 * MEGABYTE) == ""
+    server.files["one"].pop()  # the visitor removes one
+    assert server.put("one", 4 * MEGABYTE) == ""
+
+
+def test_small_files_are_counted_too(server: Server) -> None:
+    assert [server.put("one", 1) for _ in range(MOST_FILES + 1)] == [""] * MOST_FILES + [FULL]
+
+
+def test_a_file_whose_size_is_not_said_counts_as_the_largest(server: Server) -> None:
+    server.files["one"] = [8 * MEGABYTE]
+    assert server.put("one", None) == FULL
+    assert server.put("one", 3 * MEGABYTE) == ""
+
+
+def test_the_sessions_of_a_public_address_share_its_room(server: Server) -> None:
+    said = [server.put(f"tab-{number}", 4 * MEGABYTE, SCHOOL) for number in range(100)]
+    taken = ADDRESS_BYTES // (4 * MEGABYTE)
+    assert said == [""] * taken + [FULL_ADDRESS] * (100 - taken)
+    assert server.put("elsewhere", 4 * MEGABYTE, "93.184.216.35") == ""
+    for number in range(50):
+        server.files.pop(f"tab-{number}", None)  # they have left
+    assert server.put("tab-99", 4 * MEGABYTE, SCHOOL) == ""
+
+
+def test_all_sessions_together_have_room_for_so_much(server: Server) -> None:
+    said = [server.put(f"visitor-{number}", 4 * MEGABYTE, f"10.0.0.{number}") for number in range(60)]
+    assert set(said) == {"", FULL_SERVER}
+    assert sum(map(sum, server.files.values())) <= ALL_BYTES
+
+
+def test_a_file_on_its_way_counts(server: Server) -> None:
+    """An attacker sends many at once, and none of them is there yet."""
+    server.around._under_way["one"] = 9 * MEGABYTE
+    assert server.put("one", 4 * MEGABYTE) == FULL
+    assert server.put("one", 2 * MEGABYTE) == ""
+    assert server.around._under_way["one"] == 9 * MEGABYTE
+
+
+def test_the_app_may_stand_below_another_path_and_everything_else_passes(server: Server) -> None:
+    server.files["one"] = [SESSION_BYTES]
+    assert server.put("one", 1, path="/below/_stcore/upload_file/one/file") == FULL
+    assert server.put("one", 1, method="POST") == FULL
+    assert server.put("one", 1, method="DELETE") == ""
+    assert server.put("one", 1, path="/app/static/plotly.min.js") == ""
+    assert server.handed == 2

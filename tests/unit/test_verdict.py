@@ -1,13 +1,15 @@
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, student_t
+from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs, speedup_at
-from specviz.core.settings import DecodeSettings
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import (
     Autoregressive,
@@ -15,20 +17,18 @@ from specviz.core.trace import (
     DraftedToken,
     DrafterInfo,
     EmittedToken,
-    Machine,
-    ModelInfo,
-    Output,
-    PrefillSeconds,
-    Prompt,
     Round,
     Trace,
 )
 from specviz.core.verdict import (
+    Verdict,
     compare_texts,
     verdict_of_ratios,
     verdict_of_run,
     why_no_verdict,
 )
+from tests.support.fake_traces import run_of
+from tests.support.known import known
 
 STEP = 0.010  # one target step, in seconds
 
@@ -48,21 +48,9 @@ def a_round(index: int, accepted: int, drafted: int = 4, overhead: float = 0.001
     )
 
 
-def a_trace(rounds: list[Round], temperature: float = 0.0, plain_step: float = STEP) -> Trace:
+def a_trace(rounds: list[Round], plain_step: float = STEP) -> Trace:
     ids = [token for round in rounds for token in round.emitted_ids]
-    return Trace(
-        schema=1,
-        created="2026-01-01T00:00:00Z",
-        recorded_on=Machine("a machine", "2.13.0", "5.23.0", 1),
-        target=ModelInfo("target", 2, "float32", ""),
-        drafter=DrafterInfo("model", "draft", 1, "float32", ""),
-        settings=DecodeSettings(max_new_tokens=len(ids), temperature=temperature),
-        prompt=Prompt("a", [1], ["a"]),
-        prefill_seconds=PrefillSeconds(0.01, 0.01),
-        rounds=rounds,
-        autoregressive=Autoregressive([plain_step] * len(ids), ids),
-        output=Output(ids, "a" * len(ids), "length"),
-    )
+    return run_of(rounds, Autoregressive([plain_step] * len(ids), ids))
 
 
 GOOD = a_trace([a_round(0, 4), a_round(1, 3), a_round(2, 4), a_round(3, 2)])
@@ -70,13 +58,15 @@ NO_DRAFT = a_trace([a_round(i, 0, drafted=0) for i in range(5)])
 
 
 def test_terms_are_what_the_trace_measured() -> None:
-    terms = terms_of(GOOD)
-    assert terms is not None
+    terms = known(terms_of(GOOD))
     assert terms.alpha == 13 / 15  # 13 accepted, 2 rejected, 1 never judged
     assert terms.draft_length == 4
     assert terms.cost_ratio == pytest.approx(0.1)
     assert terms.verification == pytest.approx(1.25)
     assert terms.overhead == pytest.approx(0.1)
+    terms = known(terms_of(GOOD))
+    assert terms.counted is None
+    assert terms_of(replace(GOOD, settings=replace(GOOD.settings, draft_schedule="heuristic"))).counted  # type: ignore[union-attr]
 
 
 # prompt lookup: two of six rounds find two tokens, the others none
@@ -89,33 +79,19 @@ SCARCE = replace(
 CALIBRATED_SCARCE = Costs(STEP, 0.1, {1: 1.0, 3: 1.15}, 0.1)
 
 
-def test_the_draft_length_is_the_median_of_real_drafts() -> None:
-    terms = terms_of(SCARCE)
-    assert terms is not None
-    assert terms.draft_length == 2
-
-
 def test_prompt_lookup_is_predicted_from_counted_tokens_not_from_the_formula() -> None:
     """Found: E(γ) takes γ drafted tokens in every round, and was 25 % off in the median, 125 % at most."""
-    terms = terms_of(SCARCE)
-    assert terms is not None
+    terms = known(terms_of(SCARCE))
+    assert terms.draft_length == 2, "the median of real drafts"
     assert (terms.tokens, terms.drafted) == (10 / 6, 4 / 6)  # 3 tokens in two rounds, 1 in four
     assert terms.checking == pytest.approx((2 * 1.15 + 4) / 6)
     assert terms.steps == pytest.approx(4 / 6 * 0.1 + 6.3 / 6 + 0.1)
     assert terms.speedup == pytest.approx(speedup_at(SCARCE.rounds, CALIBRATED_SCARCE))
     assert terms.by_formula.speedup == pytest.approx(3 / (2 * 0.1 + 1.15 + 0.1))  # all accepted: E(2) = 3
-    verdict = verdict_of_ratios([terms.speedup], terms)
-    assert verdict is not None
+    verdict = known(verdict_of_ratios([terms.speedup], terms))
     assert verdict.break_even is None
     assert "100 % of the judged drafts are accepted, 1.67 tokens per target call" in verdict.reason
     assert f"speculation pays above {terms.steps:.2f} tokens per call" in verdict.reason
-
-
-def test_a_draft_of_fixed_length_has_the_formula() -> None:
-    terms = terms_of(GOOD)
-    assert terms is not None
-    assert terms.counted is None
-    assert terms_of(replace(GOOD, settings=replace(GOOD.settings, draft_schedule="heuristic"))).counted  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +105,7 @@ def test_a_draft_of_fixed_length_has_the_formula() -> None:
 )
 def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, binding: str) -> None:
     assert terms.binding == binding
-    verdict = verdict_of_ratios([2.0], terms)
-    assert verdict is not None
+    verdict = known(verdict_of_ratios([2.0], terms))
     assert verdict.binding == binding
     named = {
         "acceptance": "acceptance",
@@ -143,8 +118,7 @@ def test_the_binding_term_is_the_one_whose_ideal_gains_most(terms: Terms, bindin
 
 
 def test_one_pair_of_runs_is_never_certain() -> None:
-    verdict = verdict_of_run(GOOD)
-    assert verdict is not None
+    verdict = known(verdict_of_run(GOOD))
     assert (verdict.label, verdict.certain, verdict.binding, verdict.interval) == ("helps", False, "acceptance", None)
     assert verdict.speedup == pytest.approx(170 / 70)  # 17 tokens of 10 ms, 4 rounds of 4 + 12.5 + 1 ms
     assert verdict.break_even == pytest.approx(0.4378, abs=1e-4)  # 1 + .4378 + .1917 + .0839 + .0367 = 1.75
@@ -157,17 +131,24 @@ def test_one_pair_of_runs_is_never_certain() -> None:
 
 @pytest.mark.parametrize(("plain_step", "label"), [(0.0031, "hurts"), (0.0041, "neutral"), (0.0044, "helps")])
 def test_within_five_percent_one_run_is_neutral(plain_step: float, label: str) -> None:
-    verdict = verdict_of_run(a_trace(GOOD.rounds, plain_step=plain_step))
-    assert verdict is not None
+    verdict = known(verdict_of_run(a_trace(GOOD.rounds, plain_step=plain_step)))
     assert verdict.speedup == pytest.approx(plain_step * 17 / 0.07)
     assert verdict.label == label
 
 
-def test_a_race_that_drafted_nothing() -> None:
-    verdict = verdict_of_ratios([0.8, 0.81, 0.82], None)
-    assert verdict is not None
+def test_without_ratios_or_a_draft_there_is_less_to_say() -> None:
+    verdict = known(verdict_of_ratios([0.8, 0.81, 0.82], None))
     assert (verdict.label, verdict.binding, verdict.break_even) == ("hurts", None, None)
     assert verdict.reason == "Nothing was drafted, so every round was one plain target step plus the time of the loop."
+    assert verdict_of_ratios([], None) is None
+    for ratio in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(InputError, match=r"^ratios "):
+            verdict_of_ratios([1.0, ratio], None)
+    wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
+    assert wide is not None
+    assert even is not None
+    assert wide.headline == "Cannot be told, 0.65×"
+    assert even.headline == "About even, 1.00×"
 
 
 TIMELESS = replace(
@@ -190,40 +171,34 @@ def test_a_run_without_a_verdict_says_why(trace: Trace, why: str) -> None:
     assert why_no_verdict(trace) == why
 
 
-def test_a_run_with_a_verdict_has_no_excuse() -> None:
+def test_a_run_with_a_verdict_has_no_excuse_and_its_texts_are_compared_id_by_id() -> None:
     assert verdict_of_run(GOOD)
     assert why_no_verdict(GOOD) is None
+    assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
+    sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
+    assert sentence == (
+        "At temperature 0.8 these are two different draws from the same distribution, so they cannot be "
+        "compared word by word."
+    )
+    assert compare_texts(replace(GOOD, autoregressive=None)).startswith("There is only one of the two runs")
+    plain = known(GOOD.autoregressive)
+    assert compare_texts(replace(GOOD, autoregressive=replace(plain, token_ids=[1] * 9))).startswith(
+        "The same for 9 tokens"
+    )
 
 
-@pytest.mark.parametrize(
-    "trace",
-    [
-        replace(GOOD, autoregressive=None),
-        replace(GOOD, rounds=[]),
-        replace(GOOD, output=replace(GOOD.output, stopped_by=None)),
-    ],
-)
-def test_no_verdict_before_both_runs_are_there(trace: Trace) -> None:
-    assert verdict_of_run(trace) is None
-
-
-def test_no_rate_pays_and_any_rate_pays() -> None:
-    dear = verdict_of_ratios([0.4], Terms(0.9, 2, 1.5, 1.5, 0.0))
-    assert dear is not None
+def test_reasons_at_the_edges_of_the_formula() -> None:
+    dear = known(verdict_of_ratios([0.4], Terms(0.9, 2, 1.5, 1.5, 0.0)))
     assert dear.break_even is None
     assert dear.reason.endswith("and at these costs no rate would pay.")
-    free = verdict_of_ratios([1.4], Terms(0.1, 2, 0.0, 1.0, 0.0))
-    assert free is not None
+    free = known(verdict_of_ratios([1.4], Terms(0.1, 2, 0.0, 1.0, 0.0)))
     assert free.reason.endswith("and at these costs any rate pays.")
-
-
-def test_a_reason_says_what_the_formula_does_not_explain() -> None:
     terms = Terms(0.8, 4, 0.1, 1.4, 0.1)
     hurts, helps = verdict_of_ratios([0.9], terms), verdict_of_ratios([1.5], terms)
     assert hurts is not None
     assert helps is not None
-    assert "from these averages the formula predicts 1.77×" in hurts.reason
-    assert "predict" not in helps.reason
+    assert hurts.reason == f"80 % of the judged drafts are accepted. {UNEXPLAINED}"
+    assert helps.reason.startswith("The main limit is ")
 
 
 @pytest.mark.parametrize(
@@ -238,17 +213,9 @@ def test_a_reason_says_what_the_formula_does_not_explain() -> None:
     ],
 )
 def test_repeats(ratios: list[float], label: str, certain: bool) -> None:
-    verdict = verdict_of_ratios(ratios, None)
-    assert verdict is not None
+    verdict = known(verdict_of_ratios(ratios, None))
     assert (verdict.label, verdict.certain) == (label, certain)
     assert verdict.speedup == pytest.approx(math.prod(ratios) ** (1 / len(ratios)))
-
-
-def test_repeats_without_valid_ratios() -> None:
-    assert verdict_of_ratios([], None) is None
-    for ratio in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(InputError, match=r"^ratios "):
-            verdict_of_ratios([1.0, ratio], None)
 
 
 def test_the_interval_by_hand() -> None:
@@ -273,10 +240,6 @@ def test_the_interval_holds_the_truth_95_times_in_100() -> None:
     assert held / 4000 == pytest.approx(0.95, abs=0.017)
 
 
-def test_greedy_texts_are_compared_id_by_id() -> None:
-    assert compare_texts(GOOD) == "Identical: both wrote the same 17 tokens."
-
-
 @pytest.mark.parametrize(
     ("dtype", "sentence"),
     [
@@ -290,51 +253,21 @@ def test_greedy_texts_are_compared_id_by_id() -> None:
 )
 def test_a_greedy_difference_is_judged_by_the_lead_that_was_recorded(dtype: str, sentence: str) -> None:
     """Token 7, the second drafted one of round 2, has p = 0.412, the plain run's token 0.402: ln of that is 0.025."""
-    plain = GOOD.autoregressive
-    assert plain is not None
+    plain = known(GOOD.autoregressive)
     other = replace(plain, token_ids=[1] * 6 + [2] * 11)
     trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype=dtype))
     assert compare_texts(trace) == f"The texts differ first at token 7: {sentence}."
 
 
-def test_a_token_that_was_not_recorded_is_at_least_as_far_away_as_the_last_one_that_was() -> None:
-    plain = GOOD.autoregressive
-    assert plain is not None
+def test_a_token_or_candidate_that_was_not_recorded() -> None:
+    plain = known(GOOD.autoregressive)
     other = replace(plain, token_ids=[1] * 6 + [3] * 11)
     trace = replace(GOOD, autoregressive=other, target=replace(GOOD.target, name="wren-base", dtype="float32"))
     assert "FAILS" in compare_texts(trace)
-
-
-def test_a_greedy_difference_without_recorded_candidates() -> None:
     bare = [replace(a_round(0, 4), drafted=[DraftedToken(1, "a", "accepted")] * 4, emitted=EmittedToken("bonus", 1))]
     trace = replace(a_trace(bare), autoregressive=Autoregressive([STEP] * 5, [2] * 5))
     sentence = "The texts differ first at token 1: how far apart the scores of the two tokens are was not recorded."
     assert compare_texts(trace) == sentence
-
-
-def test_sampled_texts_are_not_compared_word_by_word() -> None:
-    sentence = compare_texts(replace(GOOD, settings=replace(GOOD.settings, temperature=0.8)))
-    assert sentence == (
-        "At temperature 0.8 these are two different draws from the same distribution, so they cannot be "
-        "compared word by word."
-    )
-
-
-def test_a_missing_run_and_a_shorter_one() -> None:
-    assert compare_texts(replace(GOOD, autoregressive=None)).startswith("There is only one of the two runs")
-    plain = GOOD.autoregressive
-    assert plain is not None
-    assert compare_texts(replace(GOOD, autoregressive=replace(plain, token_ids=[1] * 9))).startswith(
-        "The same for 9 tokens"
-    )
-
-
-def test_a_very_wide_interval_is_not_called_even() -> None:
-    wide, even = verdict_of_ratios([0.3, 1.4], None), verdict_of_ratios([1.0, 1.001, 0.999], None)
-    assert wide is not None
-    assert even is not None
-    assert wide.headline == "Too close to call, 0.65×"
-    assert even.headline == "About even, 1.00×"
 
 
 IN_TURNS = a_trace([a_round(i, accepted) for i, accepted in enumerate((4, 3, 4, 2, 4, 4, 1, 4))])
@@ -355,19 +288,82 @@ def in_turns(trace: Trace = IN_TURNS, plain_step: float = STEP, slow: tuple[floa
 
 @pytest.mark.parametrize(("plain_step", "label"), [(STEP, "helps"), (0.6 * STEP, "helps"), (0.37 * STEP, "hurts")])
 def test_a_run_in_turns_is_judged_by_its_interval(plain_step: float, label: str) -> None:
-    verdict = verdict_of_run(in_turns(plain_step=plain_step, slow=(1.1,)))
-    assert verdict is not None
-    assert verdict.interval is not None
-    low, high = verdict.interval
-    assert 1 < high / low < 1.1
+    verdict = known(verdict_of_run(in_turns(plain_step=plain_step, slow=(1.1,))))
+    low, high = known(verdict.interval)
+    assert 1 < high / low / ONE_RUN**2 < 1.1
     assert (verdict.label, verdict.certain, verdict.trusted) == (label, True, True)
 
 
-def test_a_run_in_turns_whose_interval_contains_1_is_about_even() -> None:
-    even = in_turns(plain_step=STEP * sum(round.seconds for round in IN_TURNS.rounds) / STEP / 34)
-    verdict = verdict_of_run(replace(even, rounds=in_turns(slow=(1.02, 0.98)).rounds))
-    assert verdict is not None
-    assert (verdict.label, verdict.headline) == ("neutral", "About even, 1.00×")
+@pytest.mark.parametrize(("plain_step", "said"), [(0.4118, "1.00×"), (0.43, "1.04×")])
+def test_one_run_that_another_could_contradict_cannot_be_told(plain_step: float, said: str) -> None:
+    """A run that is timed again differs by a few per cent: only repeats can show that both are as fast."""
+    verdict = known(verdict_of_run(in_turns(plain_step=plain_step * STEP, slow=(1.02, 0.98))))
+    assert (verdict.label, verdict.certain, verdict.headline) == ("neutral", False, f"Cannot be told, {said}")
+
+
+UNEXPLAINED = "The costs of a typical round do not explain the measured speed."
+SPEEDUPS = [0.6, 0.8, 0.93, 0.98, 1.0, 1.02, 1.07, 1.25, 1.9]
+
+
+def costs_for(modelled: float, tokens: float) -> Costs:
+    """Costs at which rounds of four guesses that write so many tokens gain this."""
+    return Costs(STEP, 0.01, {1: 1.0, 5: 1.0}, tokens / modelled - 1.04)
+
+
+def judged_repeats(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+    costs = costs_for(modelled, tokens=sum(0.6**k for k in range(5)))
+    terms = Terms(0.6, 4, costs.cost_ratio, costs.verification[5], costs.overhead)
+    return known(verdict_of_ratios([measured * noise for noise in (0.97, 1.03, 1.0)], terms)), terms
+
+
+def judged_pair(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+    terms = judged_repeats(measured, modelled)[1]
+    return known(verdict_of_ratios([measured], terms)), terms
+
+
+def judged_run(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+    """34 tokens in 8 rounds of 1.75 steps each: 2.43 times as fast as a plain step of 10 ms."""
+    trace = in_turns(plain_step=measured / (34 / 14) * STEP, slow=(1.05, 0.95, 1.03, 0.97))
+    costs = replace(costs_for(modelled, 34 / 8), step_seconds=known(trace.autoregressive).seconds_per_token[0])
+    return known(verdict_of_run(trace, costs)), known(terms_of(trace, costs))
+
+
+def judged_own_costs(measured: float, modelled: float) -> tuple[Verdict, Terms]:
+    """A run with no costs but its own medians, which three slow rounds of eight do not move."""
+    trace = in_turns(
+        plain_step=modelled / (34 / 14) * STEP, slow=(max(1.0, 1 + (modelled / measured - 1) * 8 / 3),) * 3
+    )
+    return known(verdict_of_run(trace)), known(terms_of(trace))
+
+
+@pytest.mark.parametrize("judged", [judged_repeats, judged_pair, judged_run, judged_own_costs])
+def test_no_reason_gives_a_break_even_that_the_measurement_refutes(
+    judged: Callable[[float, float], tuple[Verdict, Terms]],
+) -> None:
+    """Found: "1.01× measured, 1.55× modelled: 69 % are accepted, and speculation pays above 44 %"."""
+    reasons = set[str]()
+    for measured, modelled in product(SPEEDUPS, SPEEDUPS):
+        verdict, terms = judged(measured, modelled)
+        named = "speculation pays" in verdict.reason or "rate pays" in verdict.reason or "no rate" in verdict.reason
+        case = f"{measured} measured, {modelled} modelled: {verdict.headline}, {verdict.reason}"
+        assert named == (verdict.break_even is not None or "no rate" in verdict.reason), case
+        if named:
+            assert (terms.speedup - 1) * (verdict.speedup - 1) >= 0, case
+            low, high = verdict.interval or (0.0, math.inf)
+            assert low / ONE_RUN <= terms.at_costs <= high * ONE_RUN, case
+        if UNEXPLAINED in verdict.reason:
+            assert verdict.binding is None, case
+        reasons.add("cause" if named else "unexplained" if UNEXPLAINED in verdict.reason else "neither")
+    assert "cause" in reasons
+    assert "unexplained" in reasons or judged is judged_own_costs  # whose interval is wide where they disagree
+
+
+def test_beside_one_a_reason_names_the_limit_and_no_break_even() -> None:
+    """Measured 0.99, modelled 1.01: the costs explain it, and a break-even would still say the opposite."""
+    verdict, _ = judged_repeats(0.99, 1.01)
+    limit = "The main limit is overhead, 1.24 target steps a round"
+    assert verdict.reason == f"{limit}: 60 % of the judged drafts are accepted."
+    assert (verdict.binding, verdict.break_even) == ("overhead", None)
 
 
 BUSY = "This machine is busy: the measured speed cannot be trusted."
@@ -383,44 +379,28 @@ BUSY = "This machine is busy: the measured speed cannot be trusted."
     ids=["wide", "slow", "contradiction"],
 )
 def test_on_a_busy_machine_there_is_no_label_and_no_cause(trace: Trace) -> None:
-    verdict = verdict_of_run(trace, CALIBRATED)
-    assert verdict is not None
+    verdict = known(verdict_of_run(trace, CALIBRATED))
     assert not verdict.trusted
     assert (verdict.certain, verdict.binding, verdict.break_even) == (False, None, None)
     assert verdict.reason == f"{BUSY} At calibrated costs this run would be 2.4×."  # 34 tokens in 8 · 1.75 steps
     assert verdict.headline.startswith("Not trusted, ")
 
 
-def test_a_busy_machine_that_is_not_calibrated_says_no_more() -> None:
-    verdict = verdict_of_run(in_turns(slow=(1.0, 9.0, 1.0, 1.0, 6.0)))
-    assert verdict is not None
-    assert verdict.reason == BUSY
-
-
-def test_a_quiet_run_near_its_calibration_is_trusted_and_has_its_cause() -> None:
-    verdict = verdict_of_run(in_turns(plain_step=1.2 * STEP, slow=(1.2,) * 8), CALIBRATED)
-    assert verdict is not None
+def test_a_quiet_run_is_trusted_and_a_busy_calibration_is_not_used() -> None:
+    verdict = known(verdict_of_run(in_turns(plain_step=1.2 * STEP, slow=(1.2,) * 8), CALIBRATED))
     assert verdict.trusted
     assert verdict.reason.startswith("The main limit is the draft's cost, ")
-
-
-def test_costs_calibrated_while_the_machine_was_busy_are_not_used() -> None:
-    """Found on a busy machine: nine of ten quick runs were called busy, because the calibration had been slow."""
+    # Found on a busy machine: nine of ten quick runs were called busy, because the calibration had been slow.
     slow = replace(CALIBRATED, step_seconds=2.2 * STEP, cost_ratio=1.5)  # by these costs the run would hurt
     assert verdict_of_run(in_turns(), slow) == verdict_of_run(in_turns())
-
-
-def test_a_gain_that_nobody_would_notice_is_about_even() -> None:
-    verdict = verdict_of_run(in_turns(plain_step=0.43 * STEP))
-    assert verdict is not None
-    assert (verdict.label, verdict.headline) == ("neutral", "About even, 1.04×")
+    verdict = known(verdict_of_run(in_turns(slow=(1.0, 9.0, 1.0, 1.0, 6.0))))
+    assert verdict.reason == BUSY
 
 
 def test_a_cause_is_given_only_where_the_costs_explain_the_label() -> None:
     """Found on a busy machine: "helps, 2.34×: 58 % are accepted, and speculation pays above 59 %"."""
     poor = a_trace([a_round(i, accepted) for i, accepted in enumerate((1, 1, 1, 0, 1, 0))])
-    verdict = verdict_of_run(in_turns(poor, plain_step=1.12 * STEP), replace(CALIBRATED, overhead=0.0))
-    assert verdict is not None
+    verdict = known(verdict_of_run(in_turns(poor, plain_step=1.12 * STEP), replace(CALIBRATED, overhead=0.0)))
     assert (verdict.label, verdict.trusted) == ("helps", True)  # 1.07× measured, 1.01× at calibrated costs
     assert "limit" not in verdict.reason
     assert "pays" not in verdict.reason

@@ -1,6 +1,8 @@
-"""The worksheet's pure parts: the model, the gap, published machines, starts, figures. Hand-worked numbers."""
+"""The worksheet's pure parts: model, gap, published machines, starts, figures, exercises. Hand-worked numbers."""
 
+import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -8,10 +10,12 @@ from specviz.core import metrics
 from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
+from specviz.core.trace import Trace
+from specviz.data.first_run import first_trace
 from specviz.data.published import PUBLISHED
 from specviz.measure.sweep.points import costs_of
 from specviz.measure.sweep.table import frame_of
-from specviz.measure.worksheet.gap import gap_of, position_rates
+from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
     Model,
     alpha_of_counts,
@@ -19,14 +23,27 @@ from specviz.measure.worksheet.model import (
     break_even_sentence,
     counts_sentence,
     half_sentence,
+    symbols,
+    verdict_sentence,
 )
-from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.runs import (
+    Measured,
+    first_series,
+    gap_of,
+    of_laps,
+    of_rows,
+    of_runs,
+    position_rates,
+    trace_of_lap,
+)
 from specviz.measure.worksheet.starts import calibrated, start_of_paper, start_of_run, starts
-from specviz.ui.race.state import recorded_race
+from specviz.ui.race.race_state import recorded_race
 from specviz.ui.worksheet.figures import gap_figure, machines_figure, positions_figure, speedup_map
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import cut, fake_trace
 from tests.support.figures import by_name, parts_of
+from tests.support.html import Html
+from tests.support.known import known
 
 MODEL = Model(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 COSTS = Costs(step_seconds=0.005, cost_ratio=0.1, verification={k: 1 + 0.1 * (k - 1) for k in range(1, 18)}, overhead=0)
@@ -39,45 +56,55 @@ def test_the_model_is_the_papers_formulas() -> None:
     assert MODEL.extra_operations == pytest.approx((4 * 0.1 + 5) / 3.3616)
     assert MODEL.best_speedup >= MODEL.realistic
     assert MODEL.best_speedup == MODEL.speedup_at(0.8, MODEL.best)
+    assert "0.66×: hurts" in half_sentence(replace(MODEL, cost_ratio=0.375))  # 1.9375 / 2.95
+    assert "1.94×: helps" in half_sentence(Model(0.8, 4, 0.0, 1.0, 0.0))
 
 
-def test_break_even_is_where_the_map_says_1() -> None:
-    needed = MODEL.break_even
-    assert needed is not None
+def test_break_even_is_where_the_map_says_1_and_is_told_in_both_rates() -> None:
+    needed = known(MODEL.break_even)
     assert MODEL.speedup_at(needed, 4) == pytest.approx(1)
     assert expected_tokens(needed, 4) == pytest.approx(1.85)
-
-
-def test_break_even_is_told_as_alpha_and_converted_to_accepted_over_drafted() -> None:
     model = Model(0.8, 4, 0.5, 1.4, 0.2)  # a round of 3.6 steps
     said = break_even_sentence(model)
     assert "α = 0.83 per judgement" in said
     assert "65 % accepted / drafted" in said  # (3.6 − 1) / 4
-
-
-def test_costs_that_nothing_or_anything_pays() -> None:
     assert "No acceptance breaks even" in break_even_sentence(Model(0.9, 2, 1.5, 3.0, 0.0))
     assert "Any acceptance breaks even" in break_even_sentence(Model(0.9, 4, 0.0, 1.0, 0.0))
 
 
-@pytest.mark.parametrize(("accepted", "says"), [(70, "it pays"), (60, "no real gain")])
-def test_counts_are_compared_with_the_break_even_of_their_own_kind(accepted: int, says: str) -> None:
-    model = Model(0.8, 4, 0.5, 1.4, 0.2)  # 65 % accepted / drafted, or α = 0.83
-    assert alpha_of_counts(100, 60, 4) < 0.83 < 0.84 < alpha_of_counts(100, 70, 4)
-    said = counts_sentence(100, accepted, model)
-    assert f"{accepted} %" in said
-    assert "65 % of drafted tokens" in said
-    assert said.endswith(f"{says}.")
+@pytest.mark.parametrize("sliders_at", [4, 10])
+def test_counts_are_of_the_draft_length_at_which_they_were_counted(sliders_at: int) -> None:
+    model = Model(0.8, sliders_at, 0.5, 1.4, 0.2)
+    said = counts_sentence(100, 60, 4, model)
+    assert "60 / 100 = **60 % of the drafted tokens accepted**; at γ = 4" in said
+    assert f"α = **{alpha_of_counts(100, 60, 4):.2f}**" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (Model(0.8, 4, 0.5, 1.4, 0.2), "3.36 tokens on average and takes as long as 3.60 steps of the target alone"),
+        (Model(0.8, 4, 0.5, 1.4, 0.2), "It pays above 83 % of the checked guesses accepted; the slider says 80 %."),
+        (Model(0.9, 2, 1.5, 3.0, 0.0), "No acceptance is enough: even if all is accepted, it writes 3 tokens."),
+        (Model(0.9, 4, 0.0, 1.0, 0.0), "Any acceptance pays."),
+    ],
+)
+def test_a_round_in_words(model: Model, says: str) -> None:
+    assert says in verdict_sentence(model)
+
+
+def test_all_terms_are_named_with_their_values() -> None:
+    named = {symbol: value for symbol, _, value in symbols(MODEL) if symbol}
+    assert named["v(γ+1)"] == "1.400"
+    assert named["E(γ)"] == "3.36"
+    assert named["γc + v(γ+1) + o"] == "1.85"
+    assert named["E(γ) / (γc + v(γ+1) + o)"] == f"{MODEL.realistic:.2f}×"
+    assert {"α", "γ", "c", "o", "ĉ"} <= set(named)
 
 
 @pytest.mark.parametrize(("drafted", "accepted", "says"), [(0, 0, "Nothing was drafted"), (3, 5, "impossible")])
 def test_impossible_counts_get_a_sentence(drafted: int, accepted: int, says: str) -> None:
-    assert says in counts_sentence(drafted, accepted, MODEL)
-
-
-def test_right_half_the_time_brings_no_real_gain_only_at_high_costs() -> None:
-    assert "0.66×: no real gain" in half_sentence(replace(MODEL, cost_ratio=0.375))  # 1.9375 / 2.95
-    assert "1.94×: a real gain even so" in half_sentence(Model(0.8, 4, 0.0, 1.0, 0.0))
+    assert says in counts_sentence(drafted, accepted, 4, MODEL)
 
 
 def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
@@ -86,9 +113,6 @@ def test_a_batch_makes_checking_dearer_up_to_one_by_one() -> None:
     assert replace(MODEL, batch=100_000).steps(5) == pytest.approx(5, rel=1e-3)
     assert replace(MODEL, batch=64).realistic < MODEL.realistic
     assert "takes 2.23 target steps (alone: 1.40)" in batch_sentence(replace(MODEL, batch=4))
-
-
-def test_free_checking_is_called_what_it_is_in_a_batch() -> None:
     free = Model(0.8, 4, 0.1, 1.0, 0.0, batch=64)
     assert free.steps(5) == 1
     assert "No real machine does that" in batch_sentence(free)
@@ -108,24 +132,9 @@ def test_the_gap_adds_up_and_each_cause_has_its_sign() -> None:
     assert gap.verification < 0  # made with v(5) above 1
     assert gap.overhead < 0
     assert f"{gap.measured:.2f}×" in gap.sentence
-
-
-def test_alike_positions_leave_clustering_nothing_to_explain() -> None:
     trace = fake_trace(draft_length=1)  # one position has one rate
-    gap = gap_of(trace)
-    assert gap is not None
+    gap = known(gap_of(trace))
     assert gap.clustering == pytest.approx(0)
-
-
-def test_position_rates_are_per_judgement_and_stop_where_nothing_was_judged() -> None:
-    trace = fake_trace(draft_length=12, tokens=16, seed=1)
-    rates = position_rates(trace)
-    judged = [position for position in metrics.by_position(trace.rounds, 12) if position.judged]
-    assert rates == [position.rate for position in judged]
-    assert len(rates) < 12
-
-
-def test_a_run_without_its_plain_run_has_no_gap() -> None:
     assert gap_of(fake_trace(plain=False)) is None
     assert gap_of(cut(fake_trace(), 0)) is None
 
@@ -133,16 +142,13 @@ def test_a_run_without_its_plain_run_has_no_gap() -> None:
 # ---- everything measured
 
 
-def test_runs_are_points_the_newest_first_and_those_that_measured_nothing_are_none() -> None:
+def test_runs_laps_and_positions_are_points() -> None:
     older, newer = fake_trace(draft_length=2), fake_trace(draft_length=5)
     found = of_runs([older, newer, fake_trace(plain=False)], recorded=False)
     assert [each.terms.draft_length for each in found] == [5, 2]
     assert found[1].terms == terms_of(older)
     assert found[1].measured == pytest.approx(metrics.speedup(older))
     assert found[0].source == "Watch, yours"
-
-
-def test_a_races_point_has_the_speedup_of_all_repeats_and_its_gap_still_adds_up() -> None:
     laps = recorded_race()
     found = of_laps(laps, recorded=True)
     assert [each.measured for each in found] == [lap.verdict.speedup for lap in laps if gap_of(trace_of_lap(lap))]
@@ -150,6 +156,11 @@ def test_a_races_point_has_the_speedup_of_all_repeats_and_its_gap_still_adds_up(
     assert first.gap is not None
     assert first.gap.by_position + first.gap.rest == pytest.approx(laps[0].verdict.speedup)
     assert first.source == "Race, recorded"
+    trace = fake_trace(draft_length=12, tokens=16, seed=1)
+    rates = position_rates(trace)
+    judged = [position for position in metrics.by_position(trace.rounds, 12) if position.judged]
+    assert rates == [position.rate for position in judged]
+    assert len(rates) < 12
 
 
 def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
@@ -157,8 +168,7 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     story, copy = of_rows(rows, recorded=False)
     assert story.measured == pytest.approx(1.0)  # twice and half as fast
     assert story.terms.alpha == pytest.approx(0.7)
-    costs = costs_of(rows)
-    assert costs is not None
+    costs = known(costs_of(rows))
     terms = story.terms
     assert (terms.cost_ratio, terms.verification, terms.overhead) == (
         costs.cost_ratio,
@@ -168,9 +178,6 @@ def test_a_sweeps_rows_are_pooled_and_predicted_at_their_own_costs() -> None:
     assert story.ideal == pytest.approx(expected_tokens(0.7, 4) / (4 * costs.cost_ratio + 1))
     assert copy.gap is None
     assert of_rows(frame_of([]), recorded=False) == []
-
-
-def test_only_one_pair_of_a_recorded_sweep_is_drawn() -> None:
     rows = [row_at("story", 4, 2.0), replace(row_at("story", 4, 2.0), draft="prompt-lookup", draft_dtype=None)]
     assert first_series(frame_of(rows)).equals(frame_of(rows[:1]))
     assert first_series(frame_of([])).empty
@@ -179,14 +186,11 @@ def test_only_one_pair_of_a_recorded_sweep_is_drawn() -> None:
 # ---- machines and starts
 
 
-def test_published_figures_give_what_the_paper_itself_expects() -> None:
+def test_published_figures_give_what_their_papers_expect() -> None:
     # Leviathan et al. 2023, appendix table 4, their own "expected" column
     expected = [3.2, 3.3, 2.5, 2.3, 2.4, 1.9]
     modelled = [run.modelled_speedup for run in PUBLISHED if run.alpha is not None]
     assert modelled == pytest.approx(expected, abs=0.051)
-
-
-def test_the_alpha_that_would_explain_a_speedup_gives_that_speedup() -> None:
     for run in PUBLISHED:
         start = start_of_paper(run)
         if run.alpha is None:
@@ -209,18 +213,14 @@ def test_a_start_is_the_runs_own_acceptance_and_costs() -> None:
         metrics.count(trace.rounds).accepted,
     )
     assert "measured here" in start.source
-    recorded = start_of_run(trace, "a run", "recorded")
-    assert recorded is not None
+    recorded = known(start_of_run(trace, "a run", "recorded"))
     assert "recorded on a test's machine" in recorded.source
-
-
-def test_a_run_with_a_tree_says_so_in_its_name() -> None:
     trace = fake_trace(draft_length=2)
     trace = replace(trace, settings=replace(trace.settings, tree="dynamic:4"))
     assert "γ = 2, tree dynamic:4, temperature" in starts([trace], None, {})[0].label
 
 
-def test_starts_are_newest_first_and_always_something() -> None:
+def test_starts_are_newest_first_and_a_calibrated_machine_takes_the_newest_acceptance() -> None:
     runs = [fake_trace(draft_length=2), fake_trace(draft_length=5), fake_trace(plain=False)]
     found = starts(runs, fake_trace(), {("wren-base", "wren-nano", "exact"): COSTS})
     assert found[0].label.startswith("your run 2: wren-nano → wren-base, γ = 5")
@@ -229,9 +229,6 @@ def test_starts_are_newest_first_and_always_something() -> None:
     assert "calibrated" in found[3].label
     assert starts([], None, {})[0].label.startswith("published")
     assert len({start.label for start in found}) == len(found)
-
-
-def test_a_calibrated_machine_takes_the_newest_runs_acceptance_and_its_own_table() -> None:
     run = fake_trace(draft_length=5)
     start, newest = calibrated(("wren-base", "wren-nano", "exact"), COSTS, [fake_trace(), run])
     assert newest is run
@@ -246,7 +243,7 @@ def test_a_calibrated_machine_takes_the_newest_runs_acceptance_and_its_own_table
 # ---- figures
 
 
-def test_the_map_holds_the_formula_the_break_even_and_the_runs() -> None:
+def test_the_figures_hold_formulas_and_runs() -> None:
     point = Measured("Watch", False, "nano → base", replace(MODEL.terms, alpha=0.7), 1.5)
     other = replace(point, where="Race", recorded=True, label="<b>own</b>", terms=replace(point.terms, alpha=0.9))
     figure = speedup_map(MODEL, [point, other])
@@ -262,11 +259,10 @@ def test_the_map_holds_the_formula_the_break_even_and_the_runs() -> None:
     symbols = {found[name]["marker"]["symbol"] for name in ("Watch, yours", "Race, recorded")}
     assert len(symbols) == 2, "told apart by shape, not by colour alone"
     assert "Watch, yours" not in by_name(speedup_map(MODEL, []))
-
-
-def test_the_other_figures_plot_what_they_are_given() -> None:
-    gap = gap_of(fake_trace())
-    assert gap is not None
+    assert "loaded" not in found, "the sliders show what was loaded"
+    moved = by_name(speedup_map(replace(MODEL, draft_length=10), [point], loaded=MODEL))
+    assert (moved["the sliders"]["x"], moved["loaded"]["x"]) == ([10], [4])
+    gap = known(gap_of(fake_trace()))
     (bars,) = parts_of(gap_figure(gap))
     assert bars["y"][0] == gap.ideal
     assert bars["y"][-1] == gap.measured
@@ -276,3 +272,86 @@ def test_the_other_figures_plot_what_they_are_given() -> None:
     rates, survival = parts_of(positions_figure((0.9, 0.5), (0.9, 0.45)))
     assert rates["y"] == [0.9, 0.5]
     assert survival["y"] == [0.9, 0.45]
+
+
+def answers(trace: Trace) -> str:
+    return "\n".join(exercise.answer for exercise in exercises(trace))
+
+
+def questions(trace: Trace) -> str:
+    return "\n".join(exercise.question for exercise in exercises(trace))
+
+
+def three(rate: float | None) -> str:
+    assert rate is not None
+    return str((Decimal(rate) + Decimal("1e-9")).quantize(Decimal("0.001")))
+
+
+@pytest.mark.parametrize("draft_length", [1, 4, 16])
+@pytest.mark.parametrize("greedy", [False, True])
+def test_the_key_is_computed_from_the_run(draft_length: int, greedy: bool) -> None:
+    trace = fake_trace(draft_length=draft_length, greedy=greedy)
+    counts = metrics.count(trace.rounds)
+    key = answers(trace)
+    assert f"{counts.accepted} / {counts.drafted} = {three(counts.acceptance_rate)}" in key
+    assert f"{counts.accepted} / ({counts.accepted} + {counts.rejected}) = {three(counts.per_judgement_rate)}" in key
+    assert f"{counts.emitted} / {counts.rounds} = {counts.tokens_per_target_call:.2f}" in key
+    assert f"Measured: {metrics.speedup(trace):.2f}×" in key
+    assert ("greedy" in questions(trace)) == greedy
+
+
+def test_the_key_compares_like_with_like_and_asks_about_a_rejected_token() -> None:
+    trace = fake_trace()
+    counts = metrics.count(trace.rounds)
+    answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
+    assert re.search(r"α = 0\.\d{3} per judgement, which at γ = 4 is 0\.\d{3} accepted / drafted", answer)
+    assert f"had {three(counts.per_judgement_rate)} and {three(counts.acceptance_rate)}" in answer
+    trace = fake_trace()
+    asked = next(each for each in exercises(trace) if "rejected token" in each.question)
+    p, q, u = map(float, re.findall(r"(?:p|q|u) = (\d\.\d{4})", asked.question))
+    accept = float(re.search(r"= (\d\.\d{4}); u", asked.answer)[1])  # type: ignore[index]
+    assert accept == pytest.approx(min(1, p / q), abs=2e-3)
+    assert u >= accept - 1e-4
+
+
+@pytest.mark.parametrize("quick", [0, 0.5])
+def test_the_key_says_where_a_break_even_does_not_explain_the_run(quick: float) -> None:
+    """Where half of the plain steps are quick, their median is the same, and the run loses."""
+    trace = fake_trace()
+    rounds = [
+        replace(each, draft_seconds=0.1 * each.depth, verify_seconds=1.5, overhead_seconds=0.0) for each in trace.rounds
+    ]
+    plain = known(trace.autoregressive)
+    count = len(plain.seconds_per_token)
+    steps = [0.01 if place < quick * (count - 2) else 1.0 for place in range(count)]
+    trace = replace(trace, rounds=rounds, autoregressive=replace(plain, seconds_per_token=steps))
+    assert (known(metrics.speedup(trace)) < 1) == bool(quick)
+    answer = next(each.answer for each in exercises(trace) if "breaks even" in each.question)
+    assert "is above both" in answer
+    assert ("was measured: these costs do not explain this run." in answer) == bool(quick)
+
+
+def test_the_sheet_leaves_room_for_what_a_run_can_answer() -> None:
+    trace = fake_trace()
+    blank, key = (sheet(trace, "Exercises", "measured here", key=key) for key in (False, True))
+    number = len(exercises(trace))
+    assert blank.count("<div class=room>") == number
+    assert "class=answer" not in blank
+    assert key.count("<p class=answer>") == number
+    assert "answer key" in key
+    assert "target step takes" in questions(fake_trace())
+    assert "target step takes" not in questions(fake_trace(plain=False))
+    assert "rejected token" not in questions(fake_trace(record=False))
+    assert exercises(fake_trace(tokens=1)) == []  # one token left to write: nothing is drafted
+    recorded = known(first_trace())
+    assert len(exercises(recorded)) >= 9
+
+
+def test_text_from_models_is_text() -> None:
+    written = ""
+    for seed in range(8):
+        page = Html(sheet(fake_trace(hostile=True, sharpness=0.5, seed=seed), "<i>t</i>", "<u>s</u>", key=True))
+        assert page.tags == {"html", "meta", "title", "style", "h1", "p", "q", "ul", "ol", "li", "b"}
+        assert "<i>t</i>" in page.text
+        written += page.text
+    assert "<script>alert(1)</script>" in written

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.data.published_gpu import GPU_COSTS, GPU_ROUNDS
+from specviz.data.published import GPU_COSTS, GPU_ROUNDS
 from specviz.data.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, Model
@@ -40,9 +40,6 @@ def test_production_counts_its_own_tokens_and_takes_assumed_costs() -> None:
     assert "**assumed** costs (the recorded run)" in headline
     poor = production(ServingCounters("vLLM", 1.1, draft_length=4), MODEL, None)
     assert advice.headline(poor, "x").startswith("**Hurts, 0.59×")
-
-
-def test_sglangs_tree_of_five_steps_helps() -> None:
     text = "sglang:spec_accept_length 3.2\nsglang:spec_num_draft_tokens 32\nsglang:spec_num_steps 5"
     found = production(read_counters(text), CHEAP, None)
     assert found.speed == pytest.approx(3.2 / (5 * 0.05 + 1.25 + 0.02))  # 2.11
@@ -51,7 +48,7 @@ def test_sglangs_tree_of_five_steps_helps() -> None:
     assert "At v(γ+1)’s straight line it would be 1.13×" in headline  # 3.2 / (0.25 + 2.55 + 0.02)
 
 
-def test_a_measured_speedup_gives_the_cost_of_a_round() -> None:
+def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_its_length() -> None:
     found = measured()
     assert found.tokens == pytest.approx(2.72)
     assert found.round_cost == pytest.approx(2.72 / 0.94)
@@ -59,6 +56,14 @@ def test_a_measured_speedup_gives_the_cost_of_a_round() -> None:
         "**Looks like it hurts, 0.94×, measured.** 2.72 tokens a round / 0.94 = **2.89 target steps a round**, inferred"
     )
     assert "as long as 2.89 plain steps and writes 2.72 tokens, so the same text takes 6 % longer" in said(found)
+    found = measured(2.5)
+    assert recommended(draft_lengths(found))[-1] == 5
+    text = said(found)
+    assert "Looks like it helps, 2.50×" in text
+    assert "Keep **5**. γ = " in text
+    assert "Switch it off for traffic that falls below this" in text
+    assert "8 % longer" not in text
+    assert "60 % less time" in text
 
 
 def test_two_or_three_drafted_tokens_instead_of_five() -> None:
@@ -74,17 +79,6 @@ def test_two_or_three_drafted_tokens_instead_of_five() -> None:
     assert "only above 2.89 tokens a round (acceptance length); you have 2.72" in text
     assert "Switch it off for this traffic if γ = 2 or 3 also measure no more than 1×" in text
     assert "The same requests at γ = 2 or 3, with and without speculation" in text
-
-
-def test_a_cheap_round_keeps_its_length() -> None:
-    found = measured(2.5)
-    assert recommended(draft_lengths(found))[-1] == 5
-    text = said(found)
-    assert "Looks like it helps, 2.50×" in text
-    assert "Keep **5**. γ = " in text
-    assert "Switch it off for traffic that falls below this" in text
-    assert "8 % longer" not in text
-    assert "60 % less time" in text
 
 
 @pytest.mark.parametrize("speedup", [0.05, 0.5, 0.94, 0.999, 1.0, 1.02, 1.7, 2.7])
@@ -105,16 +99,13 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
         assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))
 
 
-def test_calls_without_a_draft_cost_one_step_each() -> None:
+def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused() -> None:
     # half of the calls: (2.72 + 1) / 2 = 1.86 tokens a call; at 1.2× a call takes 1.55 steps, so a round 2.1
     assert inferred_cost(2.72, 1.2, 0.5) == pytest.approx(2.1)
     found = measured(None, ISSUE + "\nvllm:generation_tokens_total 3720")
     assert found.share == pytest.approx(0.5)
     assert found.speed == pytest.approx((2.72 + 1) / (found.round_cost + 1))
     assert "About 50 % of the calls drafted" in advice.headline(found, "x")
-
-
-def test_a_speedup_that_the_counters_cannot_have_is_refused() -> None:
     with pytest.raises(InputError, match="faster than one plain step"):
         measured(4.0)
 
@@ -163,31 +154,11 @@ def test_the_map_shows_the_same_speedup(costs: Model, speedup: float | None) -> 
         assert start.model.best in recommended(draft_lengths(found))  # the page's "Best γ" is no other one
 
 
-def test_counts_of_drafts_that_vary_are_those_of_1000_rounds() -> None:
+def test_counts_of_drafts_that_vary_and_gpu_costs_say_what_they_are() -> None:
     found = production(ServingCounters("llama.cpp", 1.485, 2.59, drafted=347, accepted=65), MODEL, None)
     start = production_start(found, "the test")
     assert (start.drafted, start.accepted) == (3000, 485)
     assert "per 1,000 rounds" in start.source
-
-
-def test_the_batch_slider_says_what_it_does_here() -> None:
-    running = ServingCounters("vLLM", 2.72, 5.0, running=6)
-    note = advice.batch_note(production(running, MODEL, None))
-    assert "6 requests were running. At a batch of 4 instead of 1 this would be" in note
-    assert "already contains the load" in advice.batch_note(production(running, MODEL, 0.94))
-    assert advice.batch_note(production(replace(running, running=None), MODEL, None)) == ""
-
-
-def test_two_alphas_are_explained() -> None:
-    found = measured(None)
-    alpha = found.counters.alpha(5)
-    assert alpha == pytest.approx(1720 / (1720 + 920))  # 80 of 1000 rounds had no rejection
-    note = advice.counted_note(found, alpha)
-    assert "α = 0.65 per judgement (counted" in note
-    assert f"The map uses α = {found.model.alpha:.2f}" in note
-
-
-def test_published_gpu_costs_have_a_source_and_name_what_is_assumed() -> None:
     assert all(each.url.startswith("https://") for each in [*GPU_COSTS, *GPU_ROUNDS])
     starts = [start_of_gpu(costs) for costs in GPU_COSTS]
     assert len({start.label for start in starts}) == len(starts)
@@ -195,3 +166,17 @@ def test_published_gpu_costs_have_a_source_and_name_what_is_assumed() -> None:
     assert starts[0].model.cost_ratio == pytest.approx(0.062, abs=0.001)
     assert starts[-1].verification_at(4) == pytest.approx(1.28, abs=0.01)  # 5 × 34.67 / 135.18
     assert GPU_ROUNDS[0].cost == pytest.approx(1.53, abs=0.01)
+
+
+def test_the_batch_slider_and_two_alphas_are_explained() -> None:
+    running = ServingCounters("vLLM", 2.72, 5.0, running=6)
+    note = advice.batch_note(production(running, MODEL, None))
+    assert "6 requests were running. At a batch of 4 instead of 1 this would be" in note
+    assert "already contains the load" in advice.batch_note(production(running, MODEL, 0.94))
+    assert advice.batch_note(production(replace(running, running=None), MODEL, None)) == ""
+    found = measured(None)
+    alpha = found.counters.alpha(5)
+    assert alpha == pytest.approx(1720 / (1720 + 920))  # 80 of 1000 rounds had no rejection
+    note = advice.counted_note(found, alpha)
+    assert "α = 0.65 per judgement (counted" in note
+    assert f"The map uses α = {found.model.alpha:.2f}" in note

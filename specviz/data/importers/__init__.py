@@ -1,6 +1,71 @@
 """Runs of other systems as traces: vLLM, SGLang, llama.cpp, transformers and LM Studio. One file reads one system."""
 
-from specviz.data.importers.assembling import Given
-from specviz.data.importers.reading import SYSTEMS, import_run, open_run, system_of
+from collections.abc import Callable, Mapping
+
+from specviz.core.errors import InputError
+from specviz.core.trace import FILE, UPLOAD, Limits, Trace, dump_trace, parse_trace
+from specviz.data.importers import llama_cpp, lm_studio, sglang, transformers, vllm
+from specviz.data.importers.assembling import Given, Report, trace_of
+from specviz.data.importers.record import pieces_of
 
 __all__ = ["SYSTEMS", "Given", "import_run", "open_run", "system_of"]
+
+READERS: Mapping[str, Callable[..., Report]] = {
+    "vllm": vllm.read,
+    "sglang": sglang.read,
+    "llama.cpp": llama_cpp.read,
+    "transformers": transformers.read,
+    "lmstudio": lm_studio.read,
+}
+SYSTEMS = tuple(READERS)
+# A field that only a record of that system has. As JSON escapes quotes, no text in a file can hold one.
+MARKS = {
+    "vllm": b'"per_step_accepted"',
+    "sglang": b'"meta_info"',
+    "llama.cpp": b'"draft_n_accepted"',
+    "transformers": b'"candidate_ids"',
+    "lmstudio": b'"containsDrafted"',
+}
+MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
+
+
+def import_run(content: bytes, system: str, given: Given | None = None, limits: Limits = FILE) -> Trace:
+    """The run that a system's record describes; docs/traces.md says how each record is made.
+
+    Args:
+        content: the record: JSON, lines of JSON, or a stream as curl saves it.
+        system: one of `SYSTEMS`.
+        given: what the record does not have and a person knows.
+        limits: how large the trace may be.
+
+    Raises:
+        InputError: the record cannot be used; one sentence with what is wrong or missing.
+    """
+    if system not in READERS:
+        raise InputError(f"Records are read from {', '.join(SYSTEMS)}, not from {system[:40]!r}.")
+    known = given or Given()
+    trace = trace_of(READERS[system](pieces_of(content), known), known, limits)
+    return parse_trace(dump_trace(trace), limits)  # what is written must be readable: the same checks as for any file
+
+
+def system_of(content: bytes) -> str | None:
+    """The system whose record this is, by a field that no other has; None for anything else, such as a trace."""
+    return next((name for name, mark in MARKS.items() if mark in content), None)
+
+
+def open_run(content: bytes, given: Given | None = None) -> Trace:
+    """The run in a file that a visitor opens: a trace, or a record of a system, which is known by its fields.
+
+    Args:
+        content: the file.
+        given: what a record does not have and the visitor knows; a trace has all of it.
+
+    Raises:
+        InputError: it is neither, or larger than a server takes; one sentence with what is wrong.
+    """
+    system = system_of(content)
+    if system is None:
+        return parse_trace(content, UPLOAD)
+    if len(content) > MOST_UPLOADED:
+        raise InputError(f"A record of another system may have {MOST_UPLOADED // 10**6} MB here.")
+    return import_run(content, system, given, UPLOAD)

@@ -1,18 +1,22 @@
-"""A trace of what a record reports. What it does not report is left out, and said to be unknown."""
+"""A trace of what a record reports: its rounds, and the text written. What it does not report is said to be unknown."""
 
-from collections.abc import Mapping, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any, Literal, Protocol
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
-from specviz.core.rounds import Round
+from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import (
     SCHEMA,
     DrafterInfo,
     Imported,
+    Limits,
     Machine,
     ModelInfo,
     Output,
@@ -20,8 +24,173 @@ from specviz.core.trace import (
     Prompt,
     Trace,
 )
-from specviz.data.importers.cutting import Tokenizer, cut
+from specviz.core.tree_shape import MAX_NODES
 
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A token of the output."""
+
+    text: str
+    id: int | None = None  # None: not reported
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass of the target: the tokens that it checked and accepted. Its own token is not counted."""
+
+    drafted: int
+    accepted: int
+    guesses: Sequence[Written] = field(default=())  # the drafted tokens, where they are reported
+
+
+def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) -> list[Written]:
+    """Tokens with these texts; with their ids where there are as many."""
+    known = ids if ids and len(ids) == len(texts) else [None] * len(texts)
+    return [Written(text, token_id) for text, token_id in zip(texts, known, strict=True)]
+
+
+PROMPT_PASS = Step(0, 0)  # the pass over the prompt, which writes the first token
+
+
+def check_size(steps: Sequence[Step], limits: Limits) -> None:
+    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens.
+
+    Raises:
+        InputError: the steps are more rounds, or draft more tokens, than a trace may have here.
+    """
+    if len(steps) > limits.rounds:
+        raise InputError(f"The record has {len(steps):,} steps; at most {limits.rounds:,} can be shown here.")
+    drafted = sum(step.drafted for step in steps)
+    if drafted > limits.drafted:
+        raise InputError(f"The record drafts {drafted:,} tokens in all; at most {limits.drafted:,} can be shown here.")
+
+
+def rounds_of(steps: Sequence[Step], written: Sequence[Written]) -> list[Round]:
+    """The rounds of these steps, which together write these tokens.
+
+    The last step may accept more than the output holds, where it ended inside the draft: what is behind its end counts
+    as discarded, as in a run of this program.
+
+    Raises:
+        InputError: a step contradicts itself, or the steps write fewer or more tokens.
+    """
+    if not written:
+        raise InputError("The record has no tokens.")
+    rounds, at = list[Round](), 0
+    for number, step in enumerate(steps):
+        if not 0 <= step.accepted <= step.drafted <= MAX_NODES:
+            raise InputError(
+                f"Step {number + 1} of the record accepts {step.accepted} of {step.drafted} drafted tokens; "
+                f"a step drafts at most {MAX_NODES} and accepts no more than it drafts."
+            )
+        if at == len(written):
+            raise InputError(f"The record has {len(steps)} steps, but its output ends in step {number}.")
+        rounds.append(_round(number, step, written[at : at + step.accepted + 1]))
+        at += rounds[-1].emits
+    if at < len(written):
+        raise InputError(f"The steps of the record write {at} tokens, but its output has {len(written)}.")
+    return rounds
+
+
+def _round(index: int, step: Step, written: Sequence[Written]) -> Round:
+    """`written` holds the accepted tokens and the target's own; fewer where the output ended before."""
+    accepted = min(step.accepted, len(written))
+    own = written[accepted] if len(written) > accepted else None
+    if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
+        accepted, own = accepted + 1, None  # an accepted token that ended the text
+    drafted = [
+        DraftedToken(token.id if token else None, token.text if token else None, status)
+        for token, status in zip(_tokens(step, written[:accepted]), _statuses(step, accepted, own), strict=True)
+    ]
+    return Round(index, None, None, None, drafted, _emitted(step, accepted, own))
+
+
+def _tokens(step: Step, accepted: Sequence[Written]) -> Iterator[Written | None]:
+    yield from accepted
+    for place in range(len(accepted), step.drafted):
+        yield step.guesses[place] if place < len(step.guesses) else None
+
+
+def _statuses(step: Step, accepted: int, own: Written | None) -> list[Status]:
+    judged = accepted + (own is not None and accepted < step.drafted)
+    statuses: list[Status] = ["accepted"] * accepted
+    statuses += ["rejected"] * (judged - accepted)
+    statuses += ["discarded"] * (step.drafted - judged)
+    return statuses
+
+
+def _emitted(step: Step, accepted: int, own: Written | None) -> EmittedToken:
+    if own is None:
+        return EmittedToken("none")
+    return EmittedToken("bonus" if accepted == step.drafted else "correction", own.id, own.text)
+
+
+CUT = (
+    "The record has no tokens, only the text: it is cut into as many pieces as there are tokens, so where a piece "
+    "begins is a guess. A tokenizer (--tokenizer) gives the real ones."
+)
+CUT_WITH_IDS = CUT.replace("no tokens, only the text", "token ids, but no text of a token")
+_WORD = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
+
+
+class Tokenizer(Protocol):
+    """What is needed of the target's tokenizer."""
+
+    def texts(self, token_ids: Sequence[int]) -> list[str]:
+        """The text of each id, as traces have it."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without special tokens."""
+
+
+def cut(text: str, count: int) -> list[str]:
+    """The text in `count` pieces of about the same length, cut where a word begins if one begins near."""
+    starts = [match.start() for match in _WORD.finditer(text)]
+    cuts = [0]
+    for number in range(1, count):
+        least, most = cuts[-1] + 1, len(text) - (count - number)
+        wanted = number * len(text) / count
+        place = bisect_left(starts, wanted)
+        near = [start for start in starts[max(0, place - 1) : place + 1] if least <= start <= most]
+        best = min(near, key=lambda start: abs(start - wanted), default=round(wanted))
+        close = abs(best - wanted) <= len(text) / count
+        cuts.append(max(min(best if close else round(wanted), most), min(least, len(text))))
+    return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+
+
+def tokens_of_text(text: str, count: int, tokenizer: Tokenizer | None, *, ended: bool) -> tuple[list[Written], str]:
+    """The `count` tokens of a text, and a note where they are not the real ones.
+
+    Args:
+        text: what was written, without special tokens.
+        count: how many tokens that were; one more than the text has where the end of text was one (`ended`).
+        tokenizer: of the target; None cuts the text.
+        ended: whether an end of text was written.
+
+    Raises:
+        InputError: the tokenizer makes another number of tokens of the text.
+    """
+    if tokenizer is None:
+        return written_of(cut(text, count)), CUT
+    ids = tokenizer.encode(text)
+    if len(ids) != count and not (ended and len(ids) == count - 1):
+        raise InputError(
+            f"The tokenizer makes {len(ids):,} tokens of the text, but the record counts {count:,}: it is another "
+            "model’s, or the text is not whole."
+        )
+    pieces = [*tokenizer.texts(ids), ""][:count]
+    note = "The ids are not in the record: the tokenizer made the tokens again from the text."
+    return written_of(pieces), note
+
+
+def tokens_of_ids(token_ids: Sequence[int], text: str, tokenizer: Tokenizer | None) -> tuple[list[Written], str]:
+    """The tokens with these ids, and a note where their texts are not the real ones."""
+    texts = tokenizer.texts(token_ids) if tokenizer else cut(text, len(token_ids))
+    return written_of(texts, token_ids), "" if tokenizer else CUT_WITH_IDS
+
+
+StoppedBy = Literal["length", "eos", "other"]
 UNKNOWN = "not reported"
 SETTINGS = ("max_new_tokens", "draft_length", "temperature", "top_k", "top_p", "seed")  # others are never reported
 NO_TIMES = "Probabilities, and the times of drafting and of checking, are not reported."
@@ -45,9 +214,10 @@ class Report:
     """What a record says of one run."""
 
     system: str
-    rounds: Sequence[Round]
+    steps: Sequence[Step]
+    written: Sequence[Written]  # by these steps
     text: str
-    stopped_by: Literal["length", "eos", "other"]
+    stopped_by: StoppedBy
     target: str | None = None
     draft: str | None = None
     prompt: str | None = None
@@ -58,13 +228,21 @@ class Report:
     notes: Sequence[str] = ()
 
 
-def trace_of(report: Report, given: Given) -> Trace:
+def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
+    """How a run ended, from the system's words for a limit and for an end of text."""
+    return "length" if reason == length else "eos" if reason == eos else "other"
+
+
+def trace_of(report: Report, given: Given, limits: Limits) -> Trace:
     """The trace of the run.
 
     Raises:
-        InputError: a setting has a value that none can have.
+        InputError: it is larger than allowed, its steps contradict each other, or a setting has a value that none can
+            have.
     """
-    written = sum(round.emits for round in report.rounds)
+    check_size(report.steps, limits)
+    rounds = rounds_of(report.steps, report.written)
+    written = sum(round.emits for round in rounds)
     known = {name: value for name, value in report.settings.items() if value is not None}
     if given.temperature is not None:
         known["temperature"] = given.temperature
@@ -76,12 +254,12 @@ def trace_of(report: Report, given: Given) -> Trace:
         recorded_on=Machine(UNKNOWN, UNKNOWN, UNKNOWN, 0),
         target=ModelInfo(_name(given.target or report.target or f"{report.system} target"), 0, UNKNOWN, UNKNOWN),
         drafter=DrafterInfo("other", _name(given.draft or report.draft or f"{report.system} draft")),
-        settings=_settings(known, written, max(round.depth for round in report.rounds)),
+        settings=_settings(known, written, max(round.depth for round in rounds)),
         prompt=_prompt(report, given),
         prefill_seconds=PrefillSeconds(report.prefill_seconds, None),
-        rounds=list(report.rounds),
+        rounds=rounds,
         autoregressive=None,
-        output=Output([i for round in report.rounds for i in round.emitted_ids], report.text, report.stopped_by),
+        output=Output([i for round in rounds for i in round.emitted_ids], report.text, report.stopped_by),
         imported=Imported(
             report.system[:LONGEST_NAME],
             [*filter(None, report.notes), NO_TIMES],
@@ -119,3 +297,9 @@ def _created(seconds: int | None) -> str:
         return UNKNOWN if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return UNKNOWN
+
+
+def tokens_of_parts(parts: Iterable[tuple[str, int]], ids: Sequence[int] = ()) -> tuple[list[Written], str]:
+    """The tokens of a text in parts, each with its number of tokens, and what to note: their texts are cut."""
+    pieces = [piece for text, count in parts for piece in cut(text, count)]
+    return written_of(pieces, ids), CUT_WITH_IDS if len(ids) == len(pieces) else CUT

@@ -13,17 +13,27 @@ draft. Older servers count for such a target only the drafts that were accepted 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from specviz.core.errors import InputError
+from specviz.core.outside import AtMost
 from specviz.core.settings import MAX_SEED
-from specviz.data.importers.answers import Choice, Count, Id, Milliseconds, Tokens
-from specviz.data.importers.assembling import Given, Report
-from specviz.data.importers.cutting import CUT, cut, tokens_of_ids, tokens_of_text
-from specviz.data.importers.record import Piece, read_pieces
-from specviz.data.importers.steps import Step, Written, rounds_of
+from specviz.core.trace import MAX_TOKENS
+from specviz.data.importers.assembling import (
+    CUT,
+    Given,
+    Report,
+    Step,
+    StoppedBy,
+    Written,
+    cut,
+    tokens_of_ids,
+    tokens_of_text,
+    written_of,
+)
+from specviz.data.importers.record import MOST_CHOICES, Choice, Count, Ids, Milliseconds, Piece, Tokens, reader
 
 HOW = (
     "ask the server for a stream with its counters: “stream”: true and “timings_per_token”: true (and "
@@ -59,11 +69,11 @@ class Part:
     """One part of the stream."""
 
     content: str | None = None  # of /completion
-    tokens: list[Id] | None = None
-    choices: list[Choice] | None = None  # of OpenAI's format
+    tokens: Ids | None = None
+    choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None  # of OpenAI's format
     timings: Timings | None = None
     model: str | None = None
-    prompt: str | list[Any] | None = None
+    prompt: str | Annotated[list[int | str], AtMost(MAX_TOKENS)] | None = None
     stop_type: str | None = None
     generation_settings: Sampling | None = None
     system_fingerprint: str | None = None
@@ -71,11 +81,10 @@ class Part:
 
     @property
     def text(self) -> str:
-        """What this part adds to the text."""
         return (self.content or "") + "".join(choice.written for choice in self.choices or [])
 
 
-SHAPE = TypeAdapter(Part)
+read_parts = reader(Part)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
@@ -84,7 +93,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     Raises:
         InputError: a field is wrong, or the stream has no counters.
     """
-    parts = read_pieces(pieces, SHAPE)
+    parts = read_parts(pieces)
     counted = [part.timings for part in parts if part.timings]
     if len(counted) < 2:
         raise InputError(f"The record does not say when the counters grew: {HOW}.")
@@ -98,7 +107,8 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     prompt_ms = counted[-1].prompt_ms
     return Report(
         f"llama.cpp {build}".strip(),
-        rounds_of(_steps(counted), written),
+        _steps(counted),
+        written,
         text,
         stopped_by,
         target=next((part.model for part in parts if part.model), None),
@@ -145,9 +155,8 @@ def _written(parts: Sequence[Part], text: str, given: Given, stopped_by: str) ->
         return tokens_of_ids(ids, text, given.tokenizer)
     if given.tokenizer and joined:
         return tokens_of_text(text, len(texts), given.tokenizer, ended=stopped_by == "eos")
-    known = ids if len(ids) == len(texts) else [None] * len(texts)
     note = f"{JOINED} {CUT.split('. ')[-1]}" if joined else ""
-    return [Written(piece, token_id) for piece, token_id in zip(texts, known, strict=True)], note
+    return written_of(texts, ids), note
 
 
 def _settings(found: Sampling | None) -> dict[str, object]:
@@ -164,8 +173,7 @@ def _settings(found: Sampling | None) -> dict[str, object]:
     return known
 
 
-def _stopped_by(parts: Sequence[Part]) -> Literal["length", "eos", "other"]:
-    """A chat's “stop” may also be a stop string."""
+def _stopped_by(parts: Sequence[Part]) -> StoppedBy:
     reasons = [part.stop_type for part in parts if part.stop_type and part.stop_type != "none"]
     reasons += [choice.finish_reason for part in parts for choice in part.choices or [] if choice.finish_reason]
     if "limit" in reasons or "length" in reasons:

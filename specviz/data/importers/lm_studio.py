@@ -11,16 +11,22 @@ statistics, and the trace says that this is a reading.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from pydantic import TypeAdapter
+from typing import Annotated
 
 from specviz.core.errors import InputError
-from specviz.data.importers.answers import Count, Id, Tokens
-from specviz.data.importers.assembling import Given, Report
-from specviz.data.importers.cutting import CUT, cut, tokens_of_text
-from specviz.data.importers.record import Piece, read_pieces
-from specviz.data.importers.steps import Step, Written, rounds_of
+from specviz.core.outside import AtMost
+from specviz.core.trace import MAX_TOKENS
+from specviz.data.importers.assembling import (
+    Given,
+    Report,
+    Step,
+    Written,
+    ended,
+    tokens_of_parts,
+    tokens_of_text,
+    written_of,
+)
+from specviz.data.importers.record import Count, Id, Piece, Tokens, reader
 
 TOTALS = "The statistics alone can be pasted on the page Worksheet"
 READING = (
@@ -44,13 +50,11 @@ class Fragment:
     content: str
     tokensCount: Tokens
     containsDrafted: bool
-    tokens: list[Token] | None = None
+    tokens: Annotated[list[Token], AtMost(MAX_TOKENS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """`stats` of a prediction."""
-
     predictedTokensCount: Tokens
     totalDraftTokensCount: Count
     acceptedDraftTokensCount: Count
@@ -70,13 +74,13 @@ class Model:
 class Prediction:
     """A prediction with its fragments, see docs/traces.md."""
 
-    fragments: list[Fragment]
+    fragments: Annotated[list[Fragment], AtMost(MAX_TOKENS)]
     stats: Statistics
     modelInfo: Model | None = None
     prompt: str | None = None
 
 
-SHAPE = TypeAdapter(Prediction)
+read_prediction = reader(Prediction)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
@@ -87,7 +91,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     """
     if len(pieces) > 1:
         raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
-    found = read_pieces(pieces, SHAPE)[0]
+    found = read_prediction(pieces)[0]
     fragments = [fragment for fragment in found.fragments if fragment.tokensCount]
     drafted = _drafted(fragments, found.stats)
     text = "".join(fragment.content for fragment in found.fragments)
@@ -99,9 +103,10 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     written, note = _written(fragments, text, given, found.stats.stopReason == "eosFound")
     return Report(
         "LM Studio",
-        rounds_of(steps, written),
+        steps,
+        written,
         text,
-        _stopped_by(found.stats),
+        ended(found.stats.stopReason, "maxPredictedTokensReached", "eosFound"),
         target=found.modelInfo.modelKey if found.modelInfo else None,
         draft=found.stats.usedDraftModelKey,
         prompt=found.prompt,
@@ -133,13 +138,7 @@ def _written(fragments: Sequence[Fragment], text: str, given: Given, ended: bool
     tokens = [token for fragment in fragments for token in fragment.tokens or []]
     count = sum(fragment.tokensCount for fragment in fragments)
     if len(tokens) == count:
-        return [Written(token.text, token.id) for token in tokens], ""
+        return written_of([token.text for token in tokens], [token.id for token in tokens]), ""
     if given.tokenizer:
         return tokens_of_text(text, count, given.tokenizer, ended=ended)
-    return [Written(piece) for each in fragments for piece in cut(each.content, each.tokensCount)], CUT
-
-
-def _stopped_by(stats: Statistics) -> Literal["length", "eos", "other"]:
-    if stats.stopReason == "maxPredictedTokensReached":
-        return "length"
-    return "eos" if stats.stopReason == "eosFound" else "other"
+    return tokens_of_parts((each.content, each.tokensCount) for each in fragments)

@@ -1,21 +1,27 @@
-"""A record as JSON values: one answer, lines of JSON, or the lines of a stream as curl saves it."""
+"""A record as JSON values, and the parts of an answer in OpenAI's format that vLLM and llama.cpp share."""
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from specviz.core.errors import InputError
-from specviz.core.problems import MOST_PROBLEMS, Problem, in_a_sentence, problems_of
+from specviz.core.errors import MOST_PROBLEMS, InputError, Problem, in_a_sentence, problems_of
+from specviz.core.outside import AtMost, Shape, check_density, outside, shape_hook
+from specviz.core.trace import MAX_TOKENS
 
 MOST_BYTES = 32 * 10**6
 MOST_PIECES = 200_000  # of a stream
 MOST_DIGITS = 30
+MOST_CHOICES = 64  # answers in one piece
+MOST_OF_A_TOKEN = 2_000  # bytes
+# A list of counts has two bytes a number, which cost little. llama.cpp writes about 70 fields of settings.
+SHAPE = Shape("record", value=1, field=8, bracket=10, braces=14, fields=256)
 SKIPPED = ("event:", "id:", "retry:", ":")  # lines of a stream that hold no data
 
+_OBJECT = shape_hook(SHAPE)
 T = TypeVar("T")
 
 
@@ -31,10 +37,11 @@ def pieces_of(content: bytes) -> list[Piece]:
     """The JSON objects of a record, in order: one, a list of them, or one on each line.
 
     Raises:
-        InputError: it is too large, not UTF-8, or a line of it is not JSON.
+        InputError: it is too large, has many values for its size, is not UTF-8, or a line of it is not JSON.
     """
     if len(content) > MOST_BYTES:
         raise InputError(f"The record is larger than {MOST_BYTES // 10**6} MB.")
+    check_density(content, SHAPE)
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
@@ -80,7 +87,9 @@ def _piece(place: str, value: Any) -> Piece:
 def _json(text: str) -> Any:
     """The value; None where the text is not JSON, or holds a number that no system writes."""
     try:
-        return json.loads(text, parse_int=_whole, parse_constant=_refuse)
+        return json.loads(text, parse_int=_whole, parse_constant=_refuse, object_pairs_hook=_OBJECT)
+    except InputError:
+        raise
     except (ValueError, RecursionError):
         return None
 
@@ -95,11 +104,17 @@ def _refuse(name: str) -> float:
     raise ValueError(name)  # NaN and Infinity are no JSON
 
 
-def read_pieces(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
-    """Each object as the system's documentation describes it; fields that are not named there are ignored.
+def reader(kind: type[T]) -> Callable[[Sequence[Piece]], list[T]]:
+    """Reads each object as a `kind`, which follows the documentation of its system; other fields are ignored."""
+    shape = outside(kind)
+    return lambda pieces: _read(pieces, shape)
+
+
+def _read(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
+    """Each object, read.
 
     Raises:
-        InputError: one sentence that names every wrong field, up to a number.
+        InputError: one sentence that names the wrong fields, up to a number; of a list the first.
     """
     read, problems = list[T](), list[Problem]()
     for piece in pieces:
@@ -112,3 +127,81 @@ def read_pieces(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
     if problems:
         raise InputError(in_a_sentence("record", problems))
     return read
+
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Id = Annotated[int, Field(ge=0, lt=2**31)]
+Ids = Annotated[list[Id], AtMost(MAX_TOKENS)]
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]  # in one output
+Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was written, or a stream's next part of it. vLLM's newer name for thoughts is `reasoning`."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+
+    @property
+    def text(self) -> str:
+        return (self.reasoning or self.reasoning_content or "") + (self.content or "")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenText:
+    token: str
+    bytes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], AtMost(MOST_OF_A_TOKEN)] | None = None
+
+    @property
+    def text(self) -> str:
+        """Its text as traces have it: bytes that are no whole character stand as ⟨E2⟩."""
+        return text_of_bytes(bytes(self.bytes)) if self.bytes else self.token
+
+
+@dataclass(frozen=True, slots=True)
+class Logprobs:
+    """`content` in answers to chats, `tokens` in completions."""
+
+    content: Annotated[list[TokenText], AtMost(MAX_TOKENS)] | None = None
+    tokens: Annotated[list[str], AtMost(MAX_TOKENS)] | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        return [each.text for each in self.content] if self.content else self.tokens or []
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer; in a stream the next part of it."""
+
+    index: int = 0
+    text: str | None = None  # of completions
+    message: Message | None = None  # of chats
+    delta: Message | None = None  # of a chat's stream
+    finish_reason: str | None = None
+    stop_reason: int | str | None = None  # vLLM: None at an end of text
+    token_ids: Ids | None = None  # vLLM, with return_token_ids
+    prompt_token_ids: Ids | None = None
+    logprobs: Logprobs | None = None
+
+    @property
+    def written(self) -> str:
+        message = self.message or self.delta
+        return self.text if self.text is not None else message.text if message else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How many tokens were read and written."""
+
+    completion_tokens: Tokens
+
+
+def text_of_bytes(raw: bytes) -> str:
+    """The text of these bytes; what is no whole character stands as ⟨E2⟩."""
+    return "".join(
+        f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char
+        for char in raw.decode(errors="surrogateescape")
+    )

@@ -12,16 +12,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
-
-from pydantic import TypeAdapter
+from typing import Annotated
 
 from specviz.core.errors import InputError
-from specviz.data.importers.answers import Count, Id, Tokens
-from specviz.data.importers.assembling import Given, Report
-from specviz.data.importers.cutting import CUT, CUT_WITH_IDS, cut, tokens_of_ids
-from specviz.data.importers.record import Piece, read_pieces
-from specviz.data.importers.steps import PROMPT_PASS, Step, Written, rounds_of
+from specviz.core.outside import AtMost
+from specviz.core.trace import MAX_TOKENS
+from specviz.data.importers.assembling import (
+    PROMPT_PASS,
+    Given,
+    Report,
+    Step,
+    StoppedBy,
+    Written,
+    ended,
+    tokens_of_ids,
+    tokens_of_parts,
+)
+from specviz.data.importers.record import Count, Ids, Piece, Tokens, reader
 
 HOW = (
     "ask /generate for a stream (“stream”: true), with the server’s --stream-interval 1. Totals alone can be pasted on "
@@ -36,7 +43,7 @@ class Finish:
     """Why it ended: at a stop, `matched` is the id of the token, or a string."""
 
     type: str
-    matched: int | str | list[int] | None = None
+    matched: int | str | Annotated[list[int], AtMost(MAX_TOKENS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +56,11 @@ class Meta:
     spec_num_proposed_drafts: Count | None = None
     spec_proposed_drafts: Count | None = None
     spec_draft_token_num: Count | None = None
-    spec_correct_drafts_histogram: list[Count] | None = None
-    spec_accept_histogram: list[Count] | None = None
+    spec_correct_drafts_histogram: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
+    spec_accept_histogram: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
 
     @property
     def proposed(self) -> int | None:
-        """All drafted tokens."""
         names = (self.spec_num_proposed_drafts, self.spec_proposed_drafts, self.spec_draft_token_num)
         return next((value for value in names if value is not None), None)
 
@@ -70,11 +76,11 @@ class Part:
 
     meta_info: Meta
     text: str | None = None
-    output_ids: list[Id] | None = None
-    prompt_token_ids: list[Id] | None = None
+    output_ids: Ids | None = None
+    prompt_token_ids: Ids | None = None
 
 
-SHAPE = TypeAdapter(Part)
+read_parts = reader(Part)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
@@ -83,7 +89,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     Raises:
         InputError: a field is wrong, or the parts are not the steps.
     """
-    parts = read_pieces(pieces, SHAPE)
+    parts = read_parts(pieces)
     end = parts[-1].meta_info
     sizes = _sizes(parts)
     drafted = _drafted(end)
@@ -94,7 +100,8 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     prompt_ids = next((part.prompt_token_ids for part in parts if part.prompt_token_ids), [])
     return Report(
         "SGLang",
-        rounds_of(_ended(steps, sizes, drafted, end), written),
+        _ended(steps, sizes, drafted, end),
+        written,
         text,
         _stopped_by(end),
         prompt_ids=prompt_ids,
@@ -113,7 +120,6 @@ def _sizes(parts: Sequence[Part]) -> list[int]:
 
 
 def _drafted(end: Meta) -> int:
-    """Drafted tokens a step."""
     if not end.spec_verify_ct:
         raise InputError("The record does not say how many verifications were made (spec_verify_ct in its last part).")
     if end.proposed is None:
@@ -124,7 +130,6 @@ def _drafted(end: Meta) -> int:
 
 
 def _check(sizes: Sequence[int], end: Meta, drafted: int) -> None:
-    """Whether the parts of the stream are the steps."""
     if len(sizes) < 2 or sizes[0] != 1 or len(sizes) - 1 != end.spec_verify_ct:
         raise InputError(
             f"The stream has {len(sizes)} parts with tokens, but the prompt’s pass and {end.spec_verify_ct} "
@@ -181,14 +186,10 @@ def _written(parts: Sequence[Part], text: str, texts: Sequence[str], given: Give
     ids = last if len(last) == sum(sizes) else [token_id for part in parts for token_id in part.output_ids or []]
     if len(ids) == sum(sizes) and given.tokenizer:
         return tokens_of_ids(ids, text, given.tokenizer)
-    pieces = [piece for added, size in zip(texts, sizes, strict=True) for piece in cut(added, size)]
-    known = ids if len(ids) == len(pieces) else [None] * len(pieces)
-    written = [Written(piece, token_id) for piece, token_id in zip(pieces, known, strict=True)]
-    return written, CUT_WITH_IDS if known is ids else CUT
+    return tokens_of_parts(zip(texts, sizes, strict=True), ids)
 
 
-def _stopped_by(end: Meta) -> Literal["length", "eos", "other"]:
+def _stopped_by(end: Meta) -> StoppedBy:
     reason = end.finish_reason
-    if reason and reason.type == "length":
-        return "length"
-    return "eos" if reason and reason.type == "stop" and isinstance(reason.matched, int) else "other"
+    at_a_string = reason and reason.type == "stop" and not isinstance(reason.matched, int)
+    return "other" if reason is None or at_a_string else ended(reason.type, "length", "stop")

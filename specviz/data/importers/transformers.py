@@ -10,16 +10,15 @@ On the machine with the models `specviz.record_assisted_generation` does more: i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from specviz.core.errors import InputError
-from specviz.data.importers.answers import Count, Id
-from specviz.data.importers.assembling import Given, Report
-from specviz.data.importers.cutting import Tokenizer
-from specviz.data.importers.record import Piece, read_pieces
-from specviz.data.importers.steps import Step, Written, rounds_of
+from specviz.core.outside import AtMost
+from specviz.core.tree_shape import MAX_NODES
+from specviz.data.importers.assembling import Given, Report, Step, StoppedBy, Tokenizer, Written, written_of
+from specviz.data.importers.record import Count, Id, Ids, Piece, reader
 
 NO_HEAD = "The first line of the record must say what was run: it needs “prompt_ids”, see docs/traces.md."
 NO_TEXTS = (
@@ -29,28 +28,26 @@ NO_TEXTS = (
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first line."""
-
-    prompt_ids: list[Id]
+    prompt_ids: Ids
     transformers: str = ""
     target: str | None = None
     assistant: str | None = None
     do_sample: bool | None = None
     temperature: Annotated[float, Field(gt=0, le=10)] | None = None
     max_new_tokens: Annotated[int, Field(ge=1, le=10**9)] | None = None
-    eos_ids: list[Id] | None = None
+    eos_ids: Ids | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One round: what was proposed, how much of it was accepted, and what the text then ends with."""
 
-    candidate_ids: list[Id]
+    candidate_ids: Annotated[list[Id], AtMost(MAX_NODES)]
     num_matches: Count
-    added_ids: list[Id]
+    added_ids: Annotated[list[Id], AtMost(MAX_NODES + 1)]
 
 
-HEAD, ROUND = TypeAdapter(Head), TypeAdapter(Judged)
+read_heads, read_rounds = reader(Head), reader(Judged)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
@@ -63,7 +60,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
         raise InputError(NO_HEAD)
     if len(pieces) < 2:
         raise InputError("The record has no rounds.")
-    head, rounds = read_pieces(pieces[:1], HEAD)[0], read_pieces(pieces[1:], ROUND)
+    head, rounds = read_heads(pieces[:1])[0], read_rounds(pieces[1:])
     if given.tokenizer is None:
         raise InputError(NO_TEXTS)
     for number, round in enumerate(rounds, start=1):
@@ -75,7 +72,8 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     ]
     return Report(
         f"transformers {head.transformers}".strip(),
-        rounds_of(steps, written),
+        steps,
+        written,
         "".join(token.text for token in written),
         _stopped_by(head, [token.id for token in written]),
         target=head.target,
@@ -92,8 +90,7 @@ def _check(number: int, round: Judged) -> None:
 
 
 def _with_texts(token_ids: Sequence[int], tokenizer: Tokenizer) -> list[Written]:
-    texts = tokenizer.texts(token_ids)
-    return [Written(text, token_id) for text, token_id in zip(texts, token_ids, strict=True)]
+    return written_of(tokenizer.texts(token_ids), token_ids)
 
 
 def _temperature(head: Head) -> float | None:
@@ -101,7 +98,7 @@ def _temperature(head: Head) -> float | None:
     return 0.0 if head.do_sample is False else head.temperature
 
 
-def _stopped_by(head: Head, ids: Sequence[int | None]) -> Literal["length", "eos", "other"]:
+def _stopped_by(head: Head, ids: Sequence[int | None]) -> StoppedBy:
     if ids[-1] in (head.eos_ids or []):
         return "eos"
     return "length" if len(ids) == head.max_new_tokens else "other"

@@ -10,16 +10,24 @@ may accept more than the output has room for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from pydantic import TypeAdapter
+from typing import Annotated
 
 from specviz.core.errors import InputError
-from specviz.data.importers.answers import Choice, Count, Id, Usage
-from specviz.data.importers.assembling import Given, Report
-from specviz.data.importers.cutting import tokens_of_ids, tokens_of_text
-from specviz.data.importers.record import Piece, read_pieces
-from specviz.data.importers.steps import PROMPT_PASS, Step, Written, rounds_of
+from specviz.core.outside import AtMost
+from specviz.core.trace import MAX_TOKENS
+from specviz.data.importers.assembling import (
+    PROMPT_PASS,
+    Given,
+    Report,
+    Step,
+    StoppedBy,
+    Written,
+    ended,
+    tokens_of_ids,
+    tokens_of_text,
+    written_of,
+)
+from specviz.data.importers.record import MOST_CHOICES, Choice, Count, Ids, Piece, Usage, reader
 
 HOW = (
     "start vLLM (0.29 or newer) with --per-request-spec-decode-metrics detailed; of a stream ask for "
@@ -32,15 +40,13 @@ FIRST = "Round 1 is the pass over the prompt: it writes the first token without 
 class Speculation:
     """`metrics.speculative_decoding`; the two lists have one entry a step that had a draft."""
 
-    per_step_accepted: list[Count] | None = None
-    per_step_drafted: list[Count] | None = None
+    per_step_accepted: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
+    per_step_drafted: Annotated[list[Count], AtMost(MAX_TOKENS)] | None = None
     num_spec_tokens: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """`metrics` of an answer."""
-
     speculative_decoding: Speculation | None = None
 
 
@@ -50,13 +56,13 @@ class Answer:
 
     model: str | None = None
     created: int | None = None
-    choices: list[Choice] | None = None
+    choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None
     usage: Usage | None = None
     metrics: Metrics | None = None
-    prompt_token_ids: list[Id] | None = None
+    prompt_token_ids: Ids | None = None
 
 
-SHAPE = TypeAdapter(Answer)
+read_answers = reader(Answer)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
@@ -65,7 +71,7 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     Raises:
         InputError: a field is wrong, or what is needed for rounds is missing.
     """
-    answers = read_pieces(pieces, SHAPE)
+    answers = read_answers(pieces)
     choices = [choice for answer in answers for choice in answer.choices or []]
     if any(choice.index for choice in choices):
         raise InputError("The record has several answers (n > 1): vLLM then reports no steps.")
@@ -77,7 +83,8 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
     prompt_ids = [ids for ids in known_ids if ids]
     return Report(
         "vLLM",
-        rounds_of(_steps(speculation, len(written)), written),
+        _steps(speculation, len(written)),
+        written,
         text,
         stopped_by,
         target=next((answer.model for answer in answers if answer.model), None),
@@ -124,16 +131,15 @@ def _written(
     if ids and len(ids) != count:
         raise InputError(f"token_ids has {len(ids)} tokens, but usage.completion_tokens is {count}.")
     if ids and not given.tokenizer and len(texts) == count:
-        return [Written(piece, token_id) for piece, token_id in zip(texts, ids, strict=True)], ""
+        return written_of(texts, ids), ""
     if ids:
         return tokens_of_ids(ids, text, given.tokenizer)
     if len(texts) == count:
-        return [Written(piece) for piece in texts], ""
+        return written_of(texts), ""
     return tokens_of_text(text, count, given.tokenizer, ended=stopped_by == "eos")
 
 
-def _stopped_by(choices: Sequence[Choice]) -> Literal["length", "eos", "other"]:
+def _stopped_by(choices: Sequence[Choice]) -> StoppedBy:
     end = next((choice for choice in reversed(choices) if choice.finish_reason), None)
-    if end and end.finish_reason == "length":
-        return "length"
-    return "eos" if end and end.finish_reason == "stop" and end.stop_reason is None else "other"
+    at_a_string = end and end.finish_reason == "stop" and end.stop_reason is not None
+    return "other" if end is None or at_a_string else ended(end.finish_reason, "length", "stop")

@@ -1,4 +1,4 @@
-"""A lesson plan as data: what a teacher shows, asks and expects. `plan_reader` reads one from YAML."""
+"""A lesson plan as data: what a teacher shows, asks and expects. `plans` reads one from YAML."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -62,7 +62,6 @@ class Screen:
 
     @property
     def params(self) -> dict[str, list[str]]:
-        """The address's parameters, each with all its values."""
         found: dict[str, list[str]] = {}
         for name, value in self.settings:
             found.setdefault(name, []).append(value)
@@ -127,8 +126,6 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A lesson."""
-
     name: str  # in links
     title: str
     minutes: int

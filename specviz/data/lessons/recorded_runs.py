@@ -1,9 +1,8 @@
-"""The recorded runs of the story, what each must show, and the measured figures beside them. No model, no Streamlit.
+"""The recorded runs of the story and of each drafting method, and the measured figures beside them.
 
-`scripts/record_story.py` searches for runs that fit. Tests check the recorded runs against the same conditions.
+`scripts/record_story.py` and `scripts/record_methods.py` record them, as `scripts/wanted_runs.py` says.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from statistics import geometric_mean
@@ -11,22 +10,25 @@ from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.core.intervals import interval_of_ratios
-from specviz.core.metrics import count, speedup
-from specviz.core.trace import Round, Trace, read_trace
-from specviz.data.lessons.method_runs import METHOD_RUNS
+from specviz.core.trace import DraftedToken, Round, Trace, read_trace
 
-
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
-    """What one recorded run of the story must be."""
-
-    wanted: str  # what it shows, in words
-    fits: Callable[[Trace], bool]
-    score: Callable[[Trace], float]  # of the runs that fit, the one with the highest score is recorded
-    enough: int = 1_000  # fitting runs after which the search may stop
+STORY = "story-"  # before the name of a run of the story, in its file's name and in links
+STORY_RUNS = ("round", "pays", "no-gain", "costly", "sampled")
+METHOD_RUNS = (
+    "method-small-model",
+    "method-eagle",
+    "method-medusa",
+    "method-prompt-lookup",
+    "method-early-exit",
+    "method-tree",
+    "method-argmax",
+    "method-block",
+)
+DRAFT_LENGTH = 4  # of the methods' runs
+TREE, TREE_DEPTH = "2,2", 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,67 +119,18 @@ def drawn_round(trace: Trace) -> Round | None:
     return min(shown, key=lambda r: max(c.r for c in r.emitted.residual_top), default=None)
 
 
-def same_text(trace: Trace) -> bool:
-    """Whether the target alone wrote the same tokens."""
-    return trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
+def branch_round(trace: Trace) -> Round | None:
+    """The first round of trees whose accepted path leaves the most probable one: a sibling of a rejected guess."""
+    return next((round for round in trace.rounds if siblings_of(round) is not None), None)
 
 
-def _shows_a_round(trace: Trace) -> bool:
-    """Every kind of round, in a run that gains."""
-    gain = speedup(trace) or 0.0
-    return mixed_round(trace) is not None and full_round(trace) is not None and same_text(trace) and gain > 1.05
-
-
-def _early(trace: Trace) -> float:
-    """Highest where both kinds of round come early and the mixed one has two accepted tokens."""
-    mixed, full = mixed_round(trace), full_round(trace)
-    assert mixed is not None
-    assert full is not None
-    return (mixed.accepted == 2) - 0.2 * (mixed.index + full.index) - (0.5 if mixed.index == full.index - 1 else 0)
-
-
-def _accepted_by_chance(trace: Trace) -> bool:
-    """Sampling with a token accepted although p < q, and one rejected by a dice roll that could have accepted it."""
-    tokens = [token for round in trace.rounds for token in round.drafted]
-    lucky = any(t.status == "accepted" and (t.accept_prob or 1) < 1 for t in tokens)
-    return lucky and drawn_round(trace) is not None
-
-
-def _rate(trace: Trace) -> float:
-    return count(trace.rounds).acceptance_rate or 0.0
-
-
-def _gain(trace: Trace) -> float:
-    return speedup(trace) or 0.0
-
-
-def _per_call(trace: Trace) -> float:
-    """Tokens per target call: exact, so that no lucky timing chooses a run."""
-    return count(trace.rounds).tokens_per_target_call or 0.0
-
-
-RECORDED_RUNS = {
-    "round": RecordedRun("a run with a mixed round, a full round and the target's own text", _shows_a_round, _early),
-    "pays": RecordedRun(
-        "a run that gains clearly", lambda t: _gain(t) > 1.2 and _rate(t) > 0.5 and same_text(t), _per_call
-    ),
-    "no-gain": RecordedRun(
-        "a run that loses because few drafted tokens are accepted",
-        lambda t: _gain(t) < 0.9 and _rate(t) < 0.4 and same_text(t) and len(t.rounds) > 3,
-        lambda t: -_per_call(t),
-    ),
-    "costly": RecordedRun(
-        "a run that loses although most drafted tokens are accepted",
-        lambda t: _gain(t) < 0.95 and _rate(t) > 0.6 and same_text(t),
-        _rate,
-    ),
-    "sampled": RecordedRun(
-        "a sampled run with a token accepted and one rejected by chance", _accepted_by_chance, _rate, enough=6
-    ),
-}
-
-
-STORY = "story-"  # before the name of such a run, in its file's name and in links
+def siblings_of(round: Round) -> tuple[DraftedToken, DraftedToken] | None:
+    """A rejected guess and the sibling that was accepted in its place; None where the round has no such two."""
+    if not round.is_tree:
+        return None
+    rejected = {token.parent: token for token in reversed(round.drafted) if token.status == "rejected"}
+    accepted = (token for token in round.accepted_tokens if token.parent in rejected)
+    return next(((rejected[token.parent], token) for token in accepted), None)
 
 
 def linked_trace(link_name: str) -> Trace | None:
@@ -185,7 +138,7 @@ def linked_trace(link_name: str) -> Trace | None:
     if link_name in METHOD_RUNS:
         return story_trace(link_name)
     name = link_name.removeprefix(STORY)
-    return story_trace(name) if link_name.startswith(STORY) and name in RECORDED_RUNS else None
+    return story_trace(name) if link_name.startswith(STORY) and name in STORY_RUNS else None
 
 
 @cache

@@ -1,90 +1,74 @@
-"""The guided story as data: what a step says, shows and asks, and how its texts get their figures.
+"""The guided story and its quiz: what a step says, shows and asks. The texts are in assets/texts."""
 
-Texts are templates. Every figure in them comes from the run that the step shows, or from the recorded sweeps, so the
-story stays true when it is recorded again. The steps themselves are in `story_basics` and `story_payoff`.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from specviz.core.metrics import costs, count, speedup
-from specviz.core.number_words import ORDINALS, in_words
 from specviz.core.request import RunRequest
-from specviz.core.rounds import known_seconds
 from specviz.core.trace import Round, Trace
-from specviz.data.batches import recorded_batches
-from specviz.data.lessons.method_facts import method_facts, tree_facts
-from specviz.data.lessons.method_runs import branch_round
+from specviz.data.lessons.alone import target_alone
 from specviz.data.lessons.recorded_runs import (
+    branch_round,
     drawn_round,
     full_round,
     mixed_round,
-    story_figures,
     story_trace,
     wasted_round,
 )
 from specviz.data.permalink import link_of
+from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
 from specviz.data.workloads import WORKLOADS
 
-Words = Literal["technical", "plain"]
 Place = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
-Picture = Literal["way", "dice", "weights"]  # of the two models, of a token drawn by lot, of what a pass fetches
+# of the two models, of the target alone, of one pass over a draft, of a token drawn by lot, of what a pass fetches, and
+# of what it fetches for many texts
+Picture = Literal["way", "alone", "pass", "dice", "weights", "texts"]
 PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
-NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
-
-Facts = Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Says:
-    """One text in two voices: the field's words, and words for anyone, without symbols."""
-
-    technical: str
-    plain: str
-
-    def in_(self, words: Words) -> str:
-        """The text in that voice."""
-        return self.plain if words == "plain" else self.technical
+STORY_FILE, QUIZ_FILE = FOLDER / "story.yaml", FOLDER / "quiz.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
     """One answer to choose, and the explanation shown when it is chosen."""
 
-    text: Says
-    meaning: Says
+    __pydantic_config__ = STRICT
+    text: Voices
+    meaning: Voices
     right: bool = False
-
-
-def option(technical: str, plain: str, meaning: str, plainly: str, right: bool = False) -> Option:
-    """An answer in both voices, and what it means in both."""
-    return Option(Says(technical, plain), Says(meaning, plainly), right)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The visitor predicts first, then sees why. Exactly one option is right."""
+    """The visitor predicts first, then sees why.
 
-    text: Says
+    Raises:
+        ValueError: not exactly one option is right.
+    """
+
+    __pydantic_config__ = STRICT
+    text: Voices
     options: tuple[Option, ...]
+
+    def __post_init__(self) -> None:
+        if sum(option.right for option in self.options) != 1:
+            raise ValueError("exactly one option has “right: true”")
 
     @property
     def right(self) -> int:
-        """Index of the right option."""
         return next(i for i, option in enumerate(self.options) if option.right)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the story and the state it sets."""
+    """One step of the story and the state it sets. Its texts are templates, filled by `facts_of(step.trace)`."""
 
+    __pydantic_config__ = STRICT
     name: str  # used in links
-    title: Says
-    text: Says
+    title: Voices
+    text: Voices
     trace: str  # the recorded run it shows
     asks_at: tuple[Place, Phase]  # the playhead until the question is answered
     reveals_at: tuple[Place, Phase]  # the playhead after it
@@ -94,13 +78,41 @@ class Step:
 
     @property
     def run(self) -> Trace:
-        """The recorded run."""
         return story_trace(self.trace)
+
+    @property
+    def shown(self) -> Trace:
+        """The run on the stage."""
+        return target_alone(self.run) if self.picture == "alone" else self.run
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases of a round on the stage; a pass without a draft has only the last one."""
+        return PHASES[-1:] if self.picture == "alone" else PHASES
 
     def playhead(self, answered: bool) -> int:
         """The stage's sub-step for this step of the story."""
+        return self._place(self.shown, self.phases, answered)
+
+    @property
+    def live_playhead(self) -> int:
+        """The sub-step of the run itself, on the Watch page."""
+        return self._place(self.run, PHASES, answered=True)
+
+    def _place(self, trace: Trace, phases: tuple[Phase, ...], answered: bool) -> int:
         place, phase = self.reveals_at if answered else self.asks_at
-        return 3 * round_at(self.run, place).index + PHASES.index(phase)
+        return len(phases) * round_at(trace, place).index + phases.index(phase)
+
+
+@cache
+def steps() -> tuple[Step, ...]:
+    return read_texts(STORY_FILE, tuple[Step, ...]).content
+
+
+@cache
+def quiz() -> tuple[Question, ...]:
+    """The questions at the story's end. Their texts have no figures."""
+    return read_texts(QUIZ_FILE, tuple[Question, ...]).content
 
 
 def round_at(trace: Trace, place: Place) -> Round:
@@ -115,193 +127,6 @@ def round_at(trace: Trace, place: Place) -> Round:
         "branch": lambda: branch_round(trace),
     }[place]
     return found() or trace.rounds[0]
-
-
-@cache
-def facts_of(name: str) -> Facts:
-    """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
-    trace = story_trace(name)
-    return {
-        "tried": str(story_figures().tried.get(name, "")),
-        **_of_counts(trace),
-        **_of_costs(trace),
-        **_of_rounds(trace),
-        **_of_sweeps(),
-        **_of_passes(),
-        **tree_facts(trace),
-        **method_facts(),
-        **_of_batches(),
-    }
-
-
-def fill(template: str, facts: Facts) -> str:
-    """The text with its figures."""
-    return template.format_map(facts)
-
-
-def facts_in(facts: Facts, words: Words) -> Facts:
-    """The figures in that voice: plain words have no per cent sign."""
-    return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
-
-
-def _of_counts(trace: Trace) -> Facts:
-    counts, gain = count(trace.rounds), speedup(trace) or 0.0
-    length = trace.settings.draft_length
-    return {
-        "machine": trace.recorded_on.machine,
-        "drafted": str(counts.drafted),
-        "accepted": str(counts.accepted),
-        "rejected": str(counts.rejected),
-        "discarded": str(counts.discarded),
-        "wasted": str(counts.drafted - counts.accepted),
-        "emitted": str(counts.emitted),
-        "passes": str(counts.rounds),
-        "saved": str(counts.emitted - counts.rounds),
-        "acceptance": percent(counts.acceptance_rate or 0.0),
-        "judgement": percent(counts.per_judgement_rate or 0.0),
-        "per_call": f"{counts.tokens_per_target_call or 0:.1f}",
-        "speedup": f"{gain:.2f}",
-        "draft_length": in_words(length),
-        "most": in_words(length + 1),
-    }
-
-
-def _of_costs(trace: Trace) -> Facts:
-    measured, plain = costs(trace), trace.autoregressive
-    if measured is None or plain is None:
-        return {}
-    length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
-    checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
-    total = sum(known_seconds(round.seconds) for round in trace.rounds)
-    return {
-        "alone_ms": f"{1000 * alone:.0f}",
-        "mean_ms": f"{1000 * mean:.1f}",
-        "together_ms": f"{1000 * total:.0f}",
-        "draft_ms": f"{1000 * step * measured.cost_ratio:.1f}",
-        "check_ms": f"{1000 * step * checked:.1f}",
-        "cost": f"{measured.cost_ratio:.2f}",
-        "check": f"{checked:.2f}",
-        "check_note": "" if step * checked >= mean else NOISE,
-        "overhead": f"{measured.overhead:.2f}",
-    }
-
-
-def _of_rounds(trace: Trace) -> Facts:
-    """Figures of the mixed and the full round, where the run has them."""
-    facts: dict[str, str] = {}
-    if mixed := mixed_round(trace):
-        facts |= {
-            "mixed_round": str(mixed.index + 1),
-            "mixed_drafted": in_words(len(mixed.drafted)),
-            "mixed_accepted": in_words(mixed.accepted),
-            "mixed_discarded": in_words(mixed.discarded),
-            "mixed_written": in_words(mixed.accepted + 1),
-            "rejected_place": ORDINALS[mixed.accepted],
-        }
-    if full := full_round(trace):
-        facts |= {
-            "full_round": str(full.index + 1),
-            "full_drafted": in_words(len(full.drafted)),
-            "full_written": in_words(len(full.drafted) + 1),
-        }
-    return {**facts, **_of_drawn(trace)}
-
-
-def _of_drawn(trace: Trace) -> Facts:
-    """Figures of a token that was rejected by chance, where the run has one."""
-    round = drawn_round(trace)
-    if round is None:
-        return {}
-    token = round.drafted[round.accepted]
-    numbers = {
-        "drawn_p": token.target_prob,
-        "drawn_q": token.draft_prob,
-        "drawn_chance": token.accept_prob,
-        "drawn_u": token.u,
-    }
-    known = {name: value for name, value in numbers.items() if value is not None}
-    return {
-        "drawn_round": str(round.index + 1),
-        "drawn_token": (token.text or "").strip(),
-        **{name: f"{value:.2f}" for name, value in known.items()},
-        **{f"{name}_of": f"{100 * value:.0f} of 100" for name, value in known.items()},
-    }
-
-
-def _of_sweeps() -> Facts:
-    """Figures over the story prompts. A setting is called best only beside those that the prompts cannot rank."""
-    figures = story_figures()
-    lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
-    best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
-    near = [row for row in lengths if row is best or not row.resolved_from(best)]
-    fastest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
-    greedy, hottest = temperatures[0], temperatures[-1]
-    return {
-        "sweep_machine": figures.recorded_on,
-        "prompts": in_words(len(best.speedups)),
-        "near_lengths": listed([in_words(row.draft_length) for row in near]),
-        "near_speedups": f"{min(row.speedup for row in near):.2f} to {max(row.speedup for row in near):.2f}",
-        "longest_length": in_words(longest.draft_length),
-        "longest_speedup": f"{longest.speedup:.2f}",
-        "longest_rate": percent(longest.accepted / longest.drafted),
-        "best_draft": fastest.draft,
-        "best_draft_speedup": f"{fastest.speedup:.2f}",
-        "best_draft_rate": percent(fastest.accepted / fastest.drafted),
-        "biggest_draft": biggest.draft,
-        "biggest_speedup": f"{biggest.speedup:.2f}",
-        "biggest_rate": percent(biggest.accepted / biggest.drafted),
-        "greedy_speedup": f"{greedy.speedup:.2f}",
-        "hot_temperature": f"{hottest.temperature:g}",
-        "hot_speedup": f"{hottest.speedup:.2f}",
-        "hot_note": "" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
-        "greedy_rate": percent(greedy.accepted / (greedy.accepted + greedy.rejected)),
-        "hot_rate": percent(hottest.accepted / (hottest.accepted + hottest.rejected)),
-        "product": percent(figures.overlap.product),
-        "minimum": percent(figures.overlap.minimum),
-        "most_likely": percent(figures.overlap.most_likely),
-        "positions": str(figures.overlap.positions),
-    }
-
-
-def _of_passes() -> Facts:
-    """What a target pass over several tokens costs, in each number format."""
-    passes = story_figures().passes
-    checks = {f"check_{one.dtype}": f"{one.ratio:.2f}" for one in passes}
-    first = passes[0]
-    return {
-        **checks,
-        "weights": f"{first.parameters / 1e6:.1f}",
-        "checked": in_words(first.tokens),
-        "pass_machine": first.recorded_on,
-    }
-
-
-def _of_batches() -> Facts:
-    """What the draft brings for one text and in the largest measured batch, at the longest measured draft length."""
-    study = recorded_batches()
-    length, most = study.draft_lengths[-1], study.batches[-1]
-    alone, together = study.at(1, length), study.at(most, length)
-    return {
-        "batch_machine": study.recorded_on.machine,
-        "batch_most": in_words(most),
-        "batch_length": in_words(length),
-        "batch_checked": in_words(length + 1),
-        "batch_alone": f"{alone.speedup.value:.2f}",
-        "batch_together": f"{together.speedup.value:.2f}",
-        "batch_check_alone": f"{alone.verification.value:.2f}",
-        "batch_check": f"{together.verification.value:.2f}",
-        "batch_empty": percent(together.empty_places),
-    }
-
-
-def listed(texts: Sequence[str]) -> str:
-    """As a list in a sentence: one, two and three."""
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def percent(share: float) -> str:
-    """A share as text, without decimals."""
-    return f"{100 * share:.0f} %"
 
 
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:

@@ -1,6 +1,90 @@
 """Speculation counters of vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio, read from pasted text."""
 
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters
-from specviz.data.serving_counters.reading import MAX_CHARACTERS, NOTHING_FOUND, read_counters
+from collections.abc import Callable, Sequence
+
+from specviz.core.errors import InputError
+from specviz.data.serving_counters import llama_cpp, sglang, vllm
+from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked, number
+from specviz.data.serving_counters.llama_cpp import by_written
+from specviz.data.serving_counters.pasted_json import Found, Names, objects, read_requests, with_keys
+from specviz.data.serving_counters.prometheus import Series
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
+
+TENSORRT = Names(
+    ("num_spec_steps",), ("total_accepted_draft_tokens",), ("total_draft_tokens",), ("acceptance_histogram",)
+)
+LM_STUDIO = [
+    ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount"),
+    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count"),
+]
+
+
+def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
+    requests = with_keys(found, "total_draft_tokens")
+    if not requests:
+        return None
+    total = read_requests(requests, TENSORRT)
+    if not total.drafted or total.accepted is None:
+        raise InputError(
+            "speculative_decoding says that nothing was drafted, or total_accepted_draft_tokens is missing."
+        )
+    return total.counters("TensorRT-LLM", total.steps or _steps(found, total.accepted))
+
+
+def _steps(found: Sequence[Found], accepted: float) -> float | None:
+    """The calls of one request, from the mean tokens of a call."""
+    means = [each["avg_decoded_tokens_per_iter"] for each in with_keys(found, "avg_decoded_tokens_per_iter")]
+    mean = number(means[0], "avg_decoded_tokens_per_iter") if len(means) == 1 else 0.0
+    return accepted / (mean - 1) if mean > 1 else None
+
+
+def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
+    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client."""
+    for names in LM_STUDIO:
+        if stats := with_keys(found, names[0]):
+            drafted, accepted, written = (sum(number(each.get(name) or 0, name) for each in stats) for name in names)
+            if not drafted:
+                raise InputError(f"{names[0]} says that nothing was drafted.")
+            return by_written("LM Studio", drafted, accepted, written, len(stats))
+    return None
+
+
+MAX_CHARACTERS = 1_000_000
+NOTHING_FOUND = (
+    "No speculative decoding counters were found in this text: paste the /metrics page of vLLM, SGLang or llama.cpp, "
+    "a log line that names “SpecDecoding metrics”, “accept len” or “draft acceptance”, or the JSON of an answer."
+)
+
+
+def read_counters(text: str) -> ServingCounters:
+    """Read pasted metrics, log lines or answers.
+
+    Of several log lines, the last one is used. If a counter is pasted twice, the difference is used. Several answers
+    are added up; of a stream the last line counts.
+
+    Raises:
+        InputError: one sentence about what is missing or impossible.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
+    found = objects(text)
+    readers: tuple[Callable[[], ServingCounters | None], ...] = (
+        lambda: from_tensorrt(found),
+        lambda: vllm.from_answers(found),
+        lambda: sglang.from_answers(found, text),
+        lambda: llama_cpp.from_answers(found),
+        lambda: from_lm_studio(found),
+        lambda: _from_series(Series(text, found), text),
+        lambda: vllm.from_log(text),
+        lambda: sglang.from_log(text),
+        lambda: llama_cpp.from_log(text),
+    )
+    for read in readers:
+        if (counters := read()) is not None:
+            return checked(counters)
+    raise InputError(NOTHING_FOUND)
+
+
+def _from_series(series: Series, text: str) -> ServingCounters | None:
+    return vllm.from_counters(series) or sglang.from_gauges(series, text)

@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import ServingCounters
-from specviz.data.serving_counters.numbers import field, number, numbers
+from specviz.data.serving_counters.counters import ServingCounters, field, number, numbers
 from specviz.data.serving_counters.pasted_json import Found, with_keys
 
 ALL_CALLS = "Counted over all calls of the target, also those that had no draft."
@@ -19,7 +18,6 @@ ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *{NUMBER} *\( *{NUMBER} ac
 
 
 def from_answers(found: Sequence[Found]) -> ServingCounters | None:
-    """`timings` of one or several answers."""
     timings = with_keys(found, "draft_n")
     if not timings:
         return None
@@ -34,7 +32,6 @@ def from_answers(found: Sequence[Found]) -> ServingCounters | None:
 
 
 def from_log(text: str) -> ServingCounters | None:
-    """The last log line with "draft acceptance"."""
     lines = [match for line in text.splitlines() if len(line) < 4_000 and (match := ACCEPTED.search(line))]
     if not lines:
         return None

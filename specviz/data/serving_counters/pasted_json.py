@@ -1,15 +1,20 @@
-"""JSON in pasted text: a whole answer, lines of answers, the lines of a stream, or one field of an answer."""
+"""JSON in pasted text, and what engines report in it of single requests, added up."""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, number, shown
 
 Found = dict[str, Any]
 MOST_PARTS = 10_000
 MOST_BRACKETS = 50_000  # more are no answers; each takes many times its size
 MOST_FAILED = 200  # places at which no object begins after all
+MOST_IN_VAIN = 500_000  # characters that are read from such places
 _LINE_START = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 
 
@@ -19,7 +24,6 @@ def objects(text: str) -> list[Found]:
 
 
 def with_keys(found: Sequence[Found], *keys: str) -> list[Found]:
-    """Those objects that have one of these keys."""
     return [each for each in found if any(key in each for key in keys)]
 
 
@@ -36,17 +40,23 @@ def _values(text: str) -> list[Any]:
 
 
 def _parts(text: str) -> Iterator[Any]:
-    """Every JSON object that begins a line, as in lines of JSON or an answer below a command."""
-    end = failed = 0
-    for start in _LINE_START.finditer(text):
-        if start.end() - 1 < end or failed == MOST_FAILED:
+    """Every JSON object that begins a line, as in lines of JSON or an answer below a command.
+
+    What is read in vain is bounded: brackets that are open to the end of the text would each be read to there.
+    """
+    end, failed, in_vain = 0, 0, 0
+    for start in (found.end() - 1 for found in _LINE_START.finditer(text)):
+        if start < end:
             continue
         try:
-            value, end = _DECODER.raw_decode(text, start.end() - 1)
-        except (ValueError, RecursionError):
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
             failed += 1
-            continue
-        yield value
+            in_vain += getattr(error, "pos", len(text)) - start
+            if failed == MOST_FAILED or in_vain > MOST_IN_VAIN:
+                return
+        else:
+            yield value
 
 
 def _last_with_counters(streamed: list[Any]) -> list[Any]:
@@ -84,3 +94,91 @@ def _inside(value: Any) -> Iterator[Found]:
             waiting.extend(reversed(list(here.values())))
         elif isinstance(here, list):
             waiting.extend(reversed(here))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """An engine's names for the same four fields. The first that is there counts: older names follow newer ones."""
+
+    steps: tuple[str, ...]
+    accepted: tuple[str, ...]
+    drafted: tuple[str, ...]
+    histogram: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """One request, or several added up. None where a field is missing."""
+
+    steps: float | None
+    accepted: float | None
+    drafted: float | None
+    histogram: tuple[float, ...]  # entry j: the steps that accepted exactly j drafted tokens
+
+    @property
+    def survival(self) -> tuple[float, ...]:
+        """Share of the steps in which position 1, 2, ... was accepted."""
+        steps = sum(self.histogram)
+        return tuple(sum(self.histogram[j:]) / steps for j in range(1, len(self.histogram))) if steps else ()
+
+    def counters(self, engine: str, steps: float | None, **more: Any) -> ServingCounters:
+        """The counters of this engine, for so many steps with a draft."""
+        if not steps or self.accepted is None:
+            return ServingCounters(engine, None, None, self.survival, None, self.drafted, self.accepted, **more)
+        length = self.drafted / steps if self.drafted else None
+        tokens = 1 + self.accepted / steps
+        return ServingCounters(engine, tokens, length, self.survival, None, self.drafted, self.accepted, **more)
+
+
+def read_requests(found: Sequence[Found], names: Names) -> Requests:
+    """Add up what these objects say.
+
+    Raises:
+        InputError: a field is not a number, or the histogram contradicts the counts.
+    """
+    read = [_request_of(each, names) for each in found]
+    longest = max((len(each.histogram) for each in read), default=0)
+    histograms = [each.histogram + (0.0,) * (longest - len(each.histogram)) for each in read]
+    total = Requests(
+        _sum([each.steps for each in read]),
+        _sum([each.accepted for each in read]),
+        _sum([each.drafted for each in read]),
+        tuple(map(sum, zip(*histograms, strict=True))) if all(each.histogram for each in read) else (),
+    )
+    return _consistent(total)
+
+
+def _request_of(found: Found, names: Names) -> Requests:
+    histogram = _first(found, names.histogram)
+    if histogram is not None and (not isinstance(histogram, list) or len(histogram) > MAX_POSITIONS + 1):
+        raise InputError(f"{names.histogram[0]} is {shown(str(histogram))}, which is not a list of counts.")
+    steps, accepted, drafted = (
+        None if (value := _first(found, each)) is None else number(value, each[0])
+        for each in (names.steps, names.accepted, names.drafted)
+    )
+    counts = tuple(number(count, names.histogram[0]) for count in histogram or ())
+    if counts and steps is None:
+        steps = sum(counts)
+    if counts and accepted is None:
+        accepted = sum(j * count for j, count in enumerate(counts))
+    return Requests(steps, accepted, drafted, counts)
+
+
+def _first(found: Found, names: tuple[str, ...]) -> object:
+    return next((found[name] for name in names if found.get(name) is not None), None)
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """Their sum; None if one is missing."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _consistent(total: Requests) -> Requests:
+    counts = total.histogram
+    if counts and total.steps is not None and sum(counts) != total.steps:
+        raise InputError(f"The histogram counts {sum(counts):,.0f} steps, but {total.steps:,.0f} are reported.")
+    accepted = sum(j * count for j, count in enumerate(counts))
+    if counts and total.accepted is not None and accepted != total.accepted:
+        raise InputError(f"The histogram counts {accepted:,.0f} accepted, but {total.accepted:,.0f} are reported.")
+    return total

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.numbers import number, numbers, shown
+from specviz.data.serving_counters.counters import number, numbers, shown
 from specviz.data.serving_counters.pasted_json import Found
 
 MOST_SAMPLES = 5_000
@@ -38,7 +38,6 @@ class Series:
         return name in self.values
 
     def total(self, name: str) -> float | None:
-        """A counter, summed over all engines."""
         return sum(_counted(name, values) for values in self.values[name].values()) if name in self else None
 
     def mean(self, name: str) -> float | None:
@@ -113,7 +112,6 @@ def _without_timestamp(written: str) -> str:
 
 
 def _sample(line: str, name: str, written: str) -> tuple[Labels, float]:
-    """The labels and the value of a line in Prometheus's format."""
     from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
 
     value = number(_without_timestamp(written.replace("\t", " ")), name)

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.data.serving_counters.answers import Names, Requests, read_requests
-from specviz.data.serving_counters.counters import ServingCounters
-from specviz.data.serving_counters.numbers import field, number
-from specviz.data.serving_counters.pasted_json import Found, with_keys
+from specviz.data.serving_counters.counters import ServingCounters, field, number
+from specviz.data.serving_counters.pasted_json import Found, Names, Requests, read_requests, with_keys
 from specviz.data.serving_counters.prometheus import Series
 
 NAMES = Names(
@@ -49,7 +47,6 @@ def from_gauges(series: Series, text: str) -> ServingCounters | None:
 
 
 def from_log(text: str) -> ServingCounters | None:
-    """The last log line with "accept len"."""
     lines = [line for line in text.splitlines() if "accept len:" in line]
     if not lines:
         return None
@@ -62,7 +59,6 @@ def from_log(text: str) -> ServingCounters | None:
 
 
 def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
-    """`meta_info` of one or several answers."""
     answers = with_keys(found, "spec_verify_ct", "spec_accept_length", "avg_spec_accept_length")
     if not answers:
         return None

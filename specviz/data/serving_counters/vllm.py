@@ -9,10 +9,8 @@ import re
 from collections.abc import Sequence
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.answers import Names, read_requests
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters
-from specviz.data.serving_counters.numbers import field, numbers, whole
-from specviz.data.serving_counters.pasted_json import Found, with_keys
+from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, field, numbers, whole
+from specviz.data.serving_counters.pasted_json import Found, Names, read_requests, with_keys
 from specviz.data.serving_counters.prometheus import DRAFTING, Series
 
 NAMES = Names(("num_spec_steps",), ("num_accepted_draft_tokens",), ("num_draft_tokens",), ("acceptance_histogram",))
@@ -53,7 +51,6 @@ def from_counters(series: Series) -> ServingCounters | None:
 
 
 def from_log(text: str) -> ServingCounters | None:
-    """The last log line with "SpecDecoding metrics"."""
     lines = [line for line in text.splitlines() if "SpecDecoding metrics:" in line]
     if not lines:
         return None
@@ -84,7 +81,6 @@ def _mean_drafted(length: float, accepted: float | None, drafted: float | None) 
 
 
 def from_answers(found: Sequence[Found]) -> ServingCounters | None:
-    """`metrics.speculative_decoding` of one or several answers."""
     metrics = with_keys(found, "mean_acceptance_length", "acceptance_histogram")
     metrics = [each for each in metrics if "total_draft_tokens" not in each and "num_spec_steps" in each]
     if not metrics:
@@ -96,17 +92,8 @@ def from_answers(found: Sequence[Found]) -> ServingCounters | None:
     known = [float(tokens) for tokens in written if isinstance(tokens, int)]
     tokens = sum(known) if len(known) == len(metrics) else None
     share = _drafting_share(total.steps, total.accepted, tokens, len(metrics))
-    return ServingCounters(
-        "vLLM",
-        1 + total.accepted / total.steps,
-        total.drafted / total.steps if total.drafted else None,
-        total.survival,
-        None,
-        total.drafted,
-        total.accepted,
-        drafting_share=share,
-        notes=() if share is not None else (ONLY_DRAFTING,),
-    )
+    notes = () if share is not None else (ONLY_DRAFTING,)
+    return total.counters("vLLM", total.steps, drafting_share=share, notes=notes)
 
 
 def _drafting_share(steps: float, accepted: float, written: float | None, requests: int = 0) -> float | None:

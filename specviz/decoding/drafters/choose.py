@@ -1,21 +1,32 @@
-"""Which drafter a name means, and which one fits a target and what was loaded to draft for it."""
+"""Which drafter a name means, and which one fits a target and what was loaded to draft for it.
 
-from specviz.core.request import PROMPT_LOOKUP, exit_layers
+The methods are entries in `core/drafters.py`. Each entry names a module, which has two functions:
+
+    load(name, target, dtype)        what this name needs in memory, or None
+    fit(target, loaded, settings)    the `Drafter` made of it
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from specviz.core.drafters import Method, method_of
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.drafters.early_exit import EarlyExitDrafter
-from specviz.decoding.drafters.head import HeadDrafter
-from specviz.decoding.drafters.model import ModelDrafter
-from specviz.decoding.drafters.prompt_lookup import PromptLookupDrafter
 from specviz.decoding.drafters.protocol import Drafter
-from specviz.decoding.drafters.translated import TranslatedDrafter
-from specviz.models.catalogue import head_names
-from specviz.models.early_exit import EarlyExit, early_exit
-from specviz.models.head_files import LoadedHead, load_head
+from specviz.models.catalogue import method_named
+from specviz.models.early_exit import EarlyExit
+from specviz.models.heads import LoadedHead
 from specviz.models.loaded_model import Dtype, LoadedModel
-from specviz.models.loading import load_model
-from specviz.models.vocabularies import same_tokens
 
-Loaded = LoadedModel | LoadedHead | EarlyExit | None  # what drafts; None: prompt lookup, which needs nothing in memory
+
+@dataclass(frozen=True, slots=True)
+class NoWeights:
+    """A method that needs nothing in memory."""
+
+    kind: str
+
+
+Loaded = LoadedModel | LoadedHead | EarlyExit | NoWeights | None  # what drafts; None: prompt lookup
 
 
 def make_drafter(
@@ -23,9 +34,14 @@ def make_drafter(
 ) -> Drafter:
     """The drafter of a name, as the Draft menu, links and `--draft` take it.
 
+    - a model's name (bundled, a folder, or on the Hub): a smaller model writes the guesses;
+    - "wren-eagle": an EAGLE head on wren-base, which reads its last hidden state, one guess after the other;
+    - "wren-medusa": Medusa heads on wren-base, all guesses at once;
+    - "early-exit:2": the target's own first two layers; any number below that of its layers;
+    - "prompt-lookup" ("lookup" in links): what followed the same words earlier in the text.
+
     Args:
-        name: of a model, of a head on the target, "early-exit:2" (the target's first two layers), or "prompt-lookup"
-            ("lookup" in links).
+        name: one of these.
         target: the model whose output is wanted.
         settings: those of the planned run; None: the defaults.
         dtype: of the draft model or head; an early exit has the target's.
@@ -38,11 +54,9 @@ def make_drafter(
 
 def load_draft(name: str, target: LoadedModel, dtype: Dtype = "float32") -> Loaded:
     """What a drafter's name needs in memory; arguments and errors as `make_drafter`."""
-    if name in (PROMPT_LOOKUP, "prompt-lookup"):
-        return None
-    if (layers := exit_layers(name)) is not None:
-        return early_exit(name, layers, target)
-    return load_head(name, target, dtype) if name in head_names() else load_model(name, dtype)
+    method = method_named(name)
+    loaded: Loaded = _module(method).load(name, target, dtype)
+    return loaded or NoWeights(method.kind)
 
 
 def own_model(draft: Loaded) -> LoadedModel | None:
@@ -55,20 +69,17 @@ def fit_drafter(target: LoadedModel, draft: Loaded, settings: DecodeSettings) ->
 
     Args:
         target: the model whose output is wanted.
-        draft: the draft model, or a part of the target; None is prompt lookup.
+        draft: the draft model, a part of the target, or what says that nothing is needed; None is prompt lookup.
         settings: the settings of the planned run.
 
     Raises:
         InputError: the tokenizers differ and the settings ask for sampling.
     """
-    if draft is None:
-        return PromptLookupDrafter()
-    if isinstance(draft, LoadedHead):
-        return HeadDrafter(draft)
-    if isinstance(draft, EarlyExit):
-        return EarlyExitDrafter(draft)
-    if same_tokens(target.tokens, draft.tokens):
-        return ModelDrafter(draft)
-    drafter = TranslatedDrafter(draft, target)
-    drafter.check(settings)
-    return drafter
+    draft = draft or NoWeights("prompt-lookup")
+    made: Drafter = _module(method_of(draft.kind)).fit(target, draft, settings)
+    return made
+
+
+def _module(method: Method) -> Any:
+    assert method.module, method
+    return import_module(method.module)

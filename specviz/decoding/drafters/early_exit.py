@@ -5,18 +5,18 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from specviz.core.drafters import exit_layers
 from specviz.core.errors import InputError
 from specviz.core.replay import DraftGuesses
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
-from specviz.decoding.drafters.model import ModelDrafter, ModelProposer
-from specviz.decoding.drafters.model_tree import ModelNodes
+from specviz.decoding.drafters.model import ModelDrafter, ModelNodes
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
-from specviz.decoding.drafters.tree import TreeProposer
+from specviz.decoding.drafters.tree import proposer_of
 from specviz.decoding.run_setup import RunSetup
 from specviz.models.cached_model import CachedModel, FirstLayers
-from specviz.models.early_exit import EarlyExit
-from specviz.models.loaded_model import LoadedModel
+from specviz.models.early_exit import EarlyExit, early_exit
+from specviz.models.loaded_model import Dtype, LoadedModel
 
 
 class EarlyExitDrafter(Drafter):
@@ -46,20 +46,16 @@ class EarlyExitDrafter(Drafter):
         """
         if context.target is None or context.open_model is not CachedModel:
             return ModelDrafter(self.layers.model).begin(context)
-        first, setup = context.target.first_layers(self.layers.layers), context.setup
-        shape = setup.settings.tree_shape
-        nodes = _Nodes(first, setup.prompt.token_ids)
-        inner = TreeProposer(nodes, context, shape) if shape else ModelProposer(first, context)
-        return EarlyExitProposer(inner, first)
+        first = context.target.first_layers(self.layers.layers)
+        nodes = _Nodes(first, context.setup.prompt.token_ids)
+        return EarlyExitProposer(proposer_of(nodes, context), first)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        """The same as `guess_along_steps`, without a pause."""
         return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
         self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]
     ) -> Steps[DraftGuesses]:
-        """See `ModelDrafter.guess_along_steps`."""
         guesses = yield from ModelDrafter(self.layers.model).guess_along_steps(target, prompt_ids, output_ids)
         return replace(guesses, drafter=self.info)
 
@@ -72,7 +68,6 @@ class EarlyExitProposer(Proposer):
         self._first = first
 
     def read_prompt(self) -> Iterator[None]:
-        """The target does."""
         yield from ()
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
@@ -93,3 +88,13 @@ class _Nodes(ModelNodes):
         """Read the text's last token: no node of an earlier tree is left."""
         self._read = []
         return super().after_text(token_ids)
+
+
+def load(name: str, target: LoadedModel, dtype: Dtype) -> EarlyExit:
+    layers = exit_layers(name)
+    assert layers is not None, name
+    return early_exit(name, layers, target)
+
+
+def fit(target: LoadedModel, loaded: EarlyExit, settings: DecodeSettings) -> Drafter:
+    return EarlyExitDrafter(loaded)

@@ -3,23 +3,118 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+import torch
+from torch import Tensor
+
 from specviz.core.replay import DraftGuesses, is_exact
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.steps import Steps, result_of
-from specviz.decoding.drafters.chain import ChainProposer
-from specviz.decoding.drafters.eagle import EagleReader
-from specviz.decoding.drafters.medusa import MedusaReader
+from specviz.decoding.autoregressive import TimedReading
 from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
-from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, TreeProposer
-from specviz.decoding.prompt_reading import TimedReading
+from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
 from specviz.decoding.run_setup import RunSetup
-from specviz.models.cached_model import CachedModel
-from specviz.models.head_files import LoadedHead
-from specviz.models.heads import EagleHead
-from specviz.models.hidden_states import HiddenStates
-from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import texts_of
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.cached_model import CHUNK, CachedModel, tree_mask
+from specviz.models.heads import EagleHead, LoadedHead, MedusaHeads, load_head
+from specviz.models.key_values import HiddenStates
+from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.pairing import shared_vocabulary
+from specviz.models.tokens import texts_of
+
+
+class MedusaReader(NodeReader):
+    """Gives every guess of a depth the same row of its one pass."""
+
+    def __init__(self, heads: MedusaHeads, states: HiddenStates, vocabulary: int) -> None:
+        self._heads = heads
+        self._states = states
+        self.longest = heads.depths
+        self._logits = torch.zeros(heads.depths, vocabulary)
+
+    @torch.inference_mode()
+    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+        """Guess from the target's last state: the one before the text's last token, which it has not read yet."""
+        if len(token_ids) == 1:  # it has read nothing: every token is as probable as any other
+            self._logits = torch.zeros_like(self._logits)
+        else:
+            state = self._states.since(len(token_ids) - 2)[0].to(self._heads.output.weight.dtype)
+            self._logits = self._heads.logits(state)[:, : self._logits.shape[1]].to("cpu", torch.float32)
+        return self._logits[:1]
+
+    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+        """The rows of these guesses' depths; they are the same whatever was guessed before."""
+        return self._logits[[len(tree.path(node)) for node in nodes]]
+
+
+class EagleReader(NodeReader):
+    """Reads pairs: the state after a token, and the token that follows it.
+
+    The pairs of a text of n tokens are n - 1, one fewer than its tokens. Those whose state is the target's stay in the
+    cache for good. Those of guesses have the head's own states: they are removed when the round is over, and what was
+    accepted of them is read again with the target's states, all together with the first step of the next round.
+    """
+
+    def __init__(self, head: EagleHead, states: HiddenStates, prompt: Sequence[int], vocabulary: int) -> None:
+        self._head = head
+        self._states = states
+        self._prompt = prompt
+        self._vocabulary = vocabulary
+        self._cache = head.cache()
+        self._sure = 0  # pairs in the cache that were read with the target's states
+        self._text = 0  # pairs in the cache before the guesses of this round
+        self._read: list[int] = []  # the guesses in the cache, in order
+        self._parents: list[int] = []  # which of them each one follows
+        self._own = head.body.norm.new_zeros(1, len(head.body.norm))  # its state after the text and each guess
+
+    @torch.inference_mode()
+    def read_prompt(self) -> Iterator[None]:
+        """Read all pairs of the prompt except the last: the first guess starts from that one."""
+        end = len(self._prompt) - 1
+        while self._sure < end - 1:
+            stop = min(self._sure + CHUNK, end - 1)
+            self._hidden(self._states.since(self._sure)[: stop - self._sure], self._prompt[self._sure + 1 : stop + 1])
+            self._sure = stop
+            yield
+
+    @torch.inference_mode()
+    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+        """Read what is new in the text, with the target's states."""
+        self._cache.crop(self._sure)
+        if len(token_ids) > 1:
+            new = token_ids[self._sure + 1 :]
+            hidden = self._hidden(self._states.since(self._sure)[: len(new)], new)
+            self._sure = len(token_ids) - 1
+        else:  # the target has read nothing yet: an empty state goes before the only token
+            hidden = self._hidden(torch.zeros_like(self._own[:1]), token_ids)
+        self._own, self._text = hidden[-1:], self._cache.length
+        self._read, self._parents = [], []
+        return self._logits(self._own)
+
+    @torch.inference_mode()
+    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+        """Read these guesses, each with the head's own state before it."""
+        row = {node: row for row, node in enumerate(self._read)} | {TEXT: TEXT}
+        parents = [row[tree.parents[node]] for node in nodes]
+        self._read += nodes
+        self._parents += parents
+        before = self._own[[parent + 1 for parent in parents]]
+        hidden = self._hidden(before, [tree.token_ids[node] for node in nodes], *self._places(len(nodes)))
+        self._own = torch.cat([self._own, hidden])
+        return self._logits(hidden)
+
+    def _places(self, count: int) -> tuple[Tensor, Tensor] | tuple[None, None]:
+        """Positions and mask of the last `count` guesses; a chain needs none."""
+        if self._parents == list(range(-1, len(self._parents) - 1)):
+            return None, None
+        return tree_mask(self._text, self._parents, count, self._own.device)
+
+    def _hidden(
+        self, states: Tensor, token_ids: Sequence[int], positions: Tensor | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        ids = torch.tensor(token_ids, device=self._own.device)
+        return self._head.hidden(states.to(self._own.dtype), ids, self._cache, positions, mask)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        return self._head.logits(hidden)[:, : self._vocabulary].to("cpu", torch.float32)
 
 
 class HeadDrafter(Drafter):
@@ -47,11 +142,9 @@ class HeadDrafter(Drafter):
             raise ValueError("A head drafts from the states of a target that reads along: give `DraftContext.target`.")
         setup = context.setup
         reader = self._reader(context.target.store_states(), setup.prompt.token_ids, setup.vocabulary)
-        shape = setup.settings.tree_shape
-        return TreeProposer(reader, context, shape) if shape else ChainProposer(reader, context)
+        return proposer_of(reader, context)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        """The same as `guess_along_steps`, without a pause."""
         return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
@@ -68,7 +161,6 @@ class HeadDrafter(Drafter):
         return DraftGuesses(self.info, output, None, proposals, texts, exact, reading.seconds)
 
     def _along(self, target: LoadedModel, text: list[int], count: int, proposals: list[list[int]]) -> Iterator[None]:
-        """Append to `proposals` the guesses at each of the last `count` places of the text."""
         vocabulary, prompt = shared_vocabulary(target), text[: len(text) - count]
         model = CachedModel(target, vocabulary)
         known = model.store_states()
@@ -93,9 +185,16 @@ class HeadDrafter(Drafter):
 
 
 def _most_probable(reader: NodeReader, text: list[int], most: int) -> list[int]:
-    """The greedy guesses after a text."""
     tree = Tree()
     for place in range(most):
-        logits = reader.after_nodes(tree, [place - 1]) if place else reader.after_text(text)
+        logits = reader.after_chain(text, tree)
         tree.add(place - 1 if place else TEXT, int(logits.argmax()), logits[0])
     return tree.token_ids
+
+
+def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedHead:
+    return load_head(name, target, dtype)
+
+
+def fit(target: LoadedModel, loaded: LoadedHead, settings: DecodeSettings) -> Drafter:
+    return HeadDrafter(loaded)

@@ -5,24 +5,74 @@ from collections.abc import Iterator, Sequence
 from torch import Tensor
 
 from specviz.core.replay import DraftGuesses, is_exact
+from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
-from specviz.decoding.constraints import constrain
-from specviz.decoding.draft_length import unsure_below
-from specviz.decoding.drafters.model_tree import ModelNodes
-from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
-from specviz.decoding.drafters.tree import TreeProposer
-from specviz.decoding.prompt_reading import TimedReading
+from specviz.decoding.autoregressive import TimedReading
+from specviz.decoding.drafters.protocol import DraftContext, Drafter, Proposer
+from specviz.decoding.drafters.translated import TranslatedDrafter
+from specviz.decoding.drafters.tree import TEXT, NodeReader, Tree, proposer_of
 from specviz.models.cached_model import CachedModel
-from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import texts_of
-from specviz.models.vocabularies import shared_vocabulary
+from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.loading import load_model
+from specviz.models.pairing import same_tokens, shared_vocabulary
+from specviz.models.tokens import texts_of
+
+
+class ModelNodes(NodeReader):
+    """Reads with a model and its cache. Of a tree that is over, the cache keeps what has become text."""
+
+    def __init__(self, model: CachedModel, prompt: Sequence[int]) -> None:
+        self._model = model
+        self._prompt = prompt
+        self._read: list[int] = []  # the nodes in the cache, in order
+        self._tree = Tree()  # which they belong to
+        self._text = 0  # tokens before the tree
+
+    def read_prompt(self) -> Iterator[None]:
+        """Read all of the prompt except its last token: the first guess starts from that one."""
+        yield from self._model.prefill_steps(self._prompt[:-1])
+
+    def after_text(self, token_ids: Sequence[int]) -> Tensor:
+        if self._read:
+            path = self._path(token_ids[self._text : -1])
+            self._model.crop(self._text + len(path), path)
+        logits = self._model.read(token_ids[self._model.length :])[-1:]
+        self._read, self._text = [], len(token_ids)
+        return logits
+
+    def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
+        place = {node: row for row, node in enumerate(self._read)} | {TEXT: TEXT}
+        parents = [place[tree.parents[node]] for node in nodes]
+        self._tree = tree
+        self._read += nodes
+        return self._model.read([tree.token_ids[node] for node in nodes], parents)
+
+    def after_chain(self, token_ids: Sequence[int], chain: Tree) -> Tensor:
+        """Read the guess that is new, without a mask; after a full accept, the text's last two tokens first."""
+        return self._model.read([*token_ids, *chain.token_ids][self._model.length :])[-1:]
+
+    def commit(self, length: int) -> None:
+        """Remove what was not accepted of a chain; of a tree, this waits until the text says which path was taken."""
+        if not self._read:
+            self._model.crop(length)
+
+    def _path(self, written: Sequence[int]) -> list[int]:
+        """Rows of the tree that the text has followed since: siblings differ, so there is at most one such path."""
+        children = {(self._tree.parents[node], self._tree.token_ids[node]): row for row, node in enumerate(self._read)}
+        path: list[int] = []
+        node = TEXT
+        for token_id in written:
+            if (row := children.get((node, token_id))) is None:
+                break
+            path.append(row)
+            node = self._read[row]
+        return path
+
 
 CHUNK = 64  # tokens read in one pass along an output: the logits of a long one would take hundreds of megabytes
 
 
 class ModelDrafter(Drafter):
-    """Drafts with a smaller model."""
-
     grows_trees = True
 
     def __init__(self, loaded: LoadedModel) -> None:
@@ -33,13 +83,10 @@ class ModelDrafter(Drafter):
 
     def begin(self, context: DraftContext) -> Proposer:
         """Open the model; nothing is read yet."""
-        model, setup = context.open_model(self._model, context.setup.vocabulary), context.setup
-        if shape := setup.settings.tree_shape:
-            return TreeProposer(ModelNodes(model, setup.prompt.token_ids), context, shape)
-        return ModelProposer(model, context)
+        model = context.open_model(self._model, context.setup.vocabulary)
+        return proposer_of(ModelNodes(model, context.setup.prompt.token_ids), context)
 
     def guess_along(self, target: LoadedModel, prompt_ids: Sequence[int], output_ids: Sequence[int]) -> DraftGuesses:
-        """The same as `guess_along_steps`, without a pause."""
         return result_of(self.guess_along_steps(target, prompt_ids, output_ids))
 
     def guess_along_steps(
@@ -61,55 +108,26 @@ class ModelDrafter(Drafter):
         return DraftGuesses(self.info, output, guesses, None, texts, exact, reading.seconds)
 
 
-class ModelProposer(Proposer):
-    """Writes guesses one by one with the draft model and its own cache."""
-
-    def __init__(self, model: CachedModel, context: DraftContext) -> None:
-        self._model = model
-        self._context = context
-        self._sampler = context.sampler
-        self._constraint = context.constraint
-        self._unsure_below = unsure_below(context.setup.settings)
-        self._prompt = context.setup.prompt.token_ids
-
-    def read_prompt(self) -> Iterator[None]:
-        """Read all of the prompt except its last token: the first guess starts from that one."""
-        yield from self._model.prefill_steps(self._prompt[:-1])
-
-    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
-        """Guess `count` tokens, or fewer. A step reads one token; after a full accept the first step reads two."""
-        guesses: list[int] = []
-        rows: list[Tensor] = []
-        unread = token_ids[self._model.length :]
-        for _ in range(count):
-            logits = self._model.read(unread)[-1:]
-            if self._constraint:
-                logits = constrain(logits, self._constraint, [[*token_ids, *guesses]])
-            scores = self._sampler.scores(logits)
-            guesses.append(self._context.choose(scores[0]))
-            rows.append(scores[0])
-            unread = guesses[-1:]
-            if self._is_unsure(scores, guesses[-1]):
-                # Stop after this guess, not before it. If unsure guesses were dropped, the ones that are judged would
-                # no longer be draws from q, and the output would no longer be distributed as p.
-                break
-        return self._context.draft(guesses, rows)
-
-    def commit(self, length: int) -> None:
-        """Remove the guesses that did not survive from the cache."""
-        self._model.crop(length)
-
-    def _is_unsure(self, scores: Tensor, token_id: int) -> bool:
-        """Whether q of this guess, after masking and warping, is below the limit."""
-        if not self._unsure_below:
-            return False
-        return float(self._sampler.probabilities(scores)[0, token_id]) < self._unsure_below
-
-
 def _guess(model: CachedModel, token_ids: list[int], count: int, guesses: list[int]) -> Iterator[None]:
-    """Append to `guesses` the model's most probable next token before each of the last `count` tokens."""
     first = len(token_ids) - count - 1  # the guess at the output's first token follows the prompt's last token
     yield from model.prefill_steps(token_ids[:first])
     for start in range(first, len(token_ids) - 1, CHUNK):
         guesses += model.read(token_ids[start : min(start + CHUNK, len(token_ids) - 1)]).argmax(-1).tolist()
         yield
+
+
+def load(name: str, target: LoadedModel, dtype: Dtype) -> LoadedModel:
+    return load_model(name, dtype)
+
+
+def fit(target: LoadedModel, loaded: LoadedModel, settings: DecodeSettings) -> Drafter:
+    """Token by token if the tokenizers are equal, else by way of the text.
+
+    Raises:
+        InputError: they differ, and the settings ask for sampling.
+    """
+    if same_tokens(target.tokens, loaded.tokens):
+        return ModelDrafter(loaded)
+    drafter = TranslatedDrafter(loaded, target)
+    drafter.check(settings)
+    return drafter

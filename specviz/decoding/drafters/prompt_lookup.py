@@ -1,15 +1,15 @@
-"""Prompt lookup: a drafter without a model, which copies from the text itself."""
+"""Drafting without a model: a copy of what followed the same words earlier in the text."""
 
 from collections.abc import Sequence
 from itertools import chain
 from time import perf_counter
 
 from specviz.core.replay import DraftGuesses, is_exact
-from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import DrafterInfo
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Drafter, Proposer
-from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import texts_of
+from specviz.models.loaded_model import Dtype, LoadedModel
+from specviz.models.tokens import texts_of
 
 
 class PromptLookupDrafter(Drafter, Proposer):
@@ -43,3 +43,11 @@ class PromptLookupDrafter(Drafter, Proposer):
         texts = texts_of(target.tokens, [*output, *chain.from_iterable(proposals)])
         exact = is_exact(target.info.dtype, None)
         return DraftGuesses(self.info, output, None, proposals, texts, exact, perf_counter() - began)
+
+
+def load(name: str, target: LoadedModel, dtype: Dtype) -> None:
+    """Nothing is needed in memory."""
+
+
+def fit(target: LoadedModel, loaded: object, settings: DecodeSettings) -> Drafter:
+    return PromptLookupDrafter()

@@ -16,8 +16,8 @@ from specviz.decoding.run_setup import RunSetup, set_up_run
 from specviz.decoding.sampler import Sampler
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import TokenTexts
-from specviz.models.vocabularies import same_tokens, shared_vocabulary
+from specviz.models.pairing import same_tokens, shared_vocabulary
+from specviz.models.tokens import TokenTexts
 
 MOST_PER_TOKEN = 3  # draft tokens a round may take for each target token, beyond the first
 
@@ -93,7 +93,6 @@ class TranslatedProposer(Proposer):
         self._end_id = end_id
 
     def read_prompt(self) -> Iterator[None]:
-        """Read the prompt in the draft's own tokens."""
         yield from self._writer.read_prompt()
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:

@@ -1,4 +1,4 @@
-"""Drafting a tree: several guesses at each place, grown depth by depth by any drafter that has a distribution."""
+"""Drafting guess after guess, or a tree of them, by any drafter that has a distribution."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from specviz.core.tree_shape import TreeShape
 from specviz.decoding.constraints import constrain
+from specviz.decoding.draft_length import unsure_below
 from specviz.decoding.drafters.protocol import Draft, DraftContext, Proposer
 from specviz.decoding.sampler import Sampler
 
@@ -53,7 +54,6 @@ class NodeReader(Protocol):
     longest: int | None = None  # the most guesses that it can make one after the other; None: any number
 
     def read_prompt(self) -> Iterator[None]:
-        """As `Proposer.read_prompt`."""
         yield from ()
 
     @abstractmethod
@@ -64,9 +64,57 @@ class NodeReader(Protocol):
     def after_nodes(self, tree: Tree, nodes: list[int]) -> Tensor:
         """The logits after each of these nodes, (len(nodes), vocabulary). It has read their ancestors."""
 
+    def after_chain(self, token_ids: Sequence[int], chain: Tree) -> Tensor:
+        """The logits after the text and all of these guesses, (1, vocabulary)."""
+        last = len(chain.token_ids) - 1
+        return self.after_text(token_ids) if last < 0 else self.after_nodes(chain, [last])
+
     def commit(self, length: int) -> None:
-        """As `Proposer.commit`."""
         return
+
+
+def proposer_of(reader: NodeReader, context: DraftContext) -> Proposer:
+    """What drafts with this reader as the settings say: a chain or a tree."""
+    shape = context.setup.settings.tree_shape
+    return TreeProposer(reader, context, shape) if shape else ChainProposer(reader, context)
+
+
+class ChainProposer(Proposer):
+    """Guesses one token after the other: a tree without branches."""
+
+    def __init__(self, reader: NodeReader, context: DraftContext) -> None:
+        self._reader = reader
+        self._context = context
+        self._sampler = context.sampler
+        self._constraint = context.constraint
+        self._unsure_below = unsure_below(context.setup.settings)
+
+    def read_prompt(self) -> Iterator[None]:
+        yield from self._reader.read_prompt()
+
+    def propose(self, token_ids: Sequence[int], count: int) -> Draft:
+        tree = Tree()
+        for place in range(min(count, self._reader.longest or count)):
+            logits = self._reader.after_chain(token_ids, tree)
+            if self._constraint:
+                logits = constrain(logits, self._constraint, [[*token_ids, *tree.token_ids]])
+            scores = self._sampler.scores(logits)
+            guess = self._context.choose(scores[0])
+            tree.add(place - 1 if place else TEXT, guess, scores[0])
+            if self._is_unsure(scores, guess):
+                # Stop after this guess, not before it. If unsure guesses were dropped, the ones that are judged would
+                # no longer be draws from q, and the output would no longer be distributed as p.
+                break
+        return self._context.draft(tree.token_ids, tree.rows)
+
+    def commit(self, length: int) -> None:
+        self._reader.commit(length)
+
+    def _is_unsure(self, scores: Tensor, token_id: int) -> bool:
+        """Whether q of this guess, after masking and warping, is below the limit."""
+        if not self._unsure_below:
+            return False
+        return float(self._sampler.probabilities(scores)[0, token_id]) < self._unsure_below
 
 
 class TreeProposer(Proposer):
@@ -94,11 +142,9 @@ class TreeProposer(Proposer):
         self._choose = _draw if self._draws else _most_probable
 
     def read_prompt(self) -> Iterator[None]:
-        """Read what the drafter needs of the prompt."""
         yield from self._reader.read_prompt()
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
-        """A tree of at most `count` depths."""
         tree = Tree()
         count = min(count, self._reader.longest or count)
         if count and self._shape.children is not None:
@@ -109,11 +155,9 @@ class TreeProposer(Proposer):
         return Draft(tree.token_ids, scores, parents=tree.parents)
 
     def commit(self, length: int) -> None:
-        """Let the reader know."""
         self._reader.commit(length)
 
     def _grow(self, tree: Tree, text: Sequence[int], children: Sequence[int]) -> None:
-        """Give every node of a depth so many children."""
         level = [TEXT]
         for width in children:
             rows = self._scores(tree, level, text)
@@ -166,7 +210,6 @@ def _draw(sampler: Sampler, row: Tensor, count: int) -> Iterator[tuple[int, Tens
 
 
 def _most_probable(sampler: Sampler, row: Tensor, count: int) -> Iterator[tuple[int, Tensor]]:
-    """At most `count` most probable tokens, each with the scores that it was chosen from."""
     possible = sampler.probabilities(row[None])[0] > 0
     for token_id in row.topk(min(count, len(row))).indices.tolist():
         if possible[token_id]:

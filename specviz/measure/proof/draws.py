@@ -19,13 +19,12 @@ from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Sampling
 from specviz.decoding.speculative import speculative_rounds
 from specviz.measure.proof.other_rules import drafts_with, rule_of_proof
-from specviz.measure.proof.places import place_of
-from specviz.measure.proof.remembered import NeverCropped, Passes, RememberingModel
+from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import CLASSES, PLACES, DrawBatch
 from specviz.measure.proof.rule_names import Position, RuleName, rule_text
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import TokenTexts
+from specviz.models.tokens import TokenTexts
 
 PILOT = 100  # draws that decide which tokens those are; they are not used for anything else
 PATIENCE = 20  # most runs for each draw that is wanted
@@ -108,7 +107,6 @@ class Draws:
         return Draw(tuple(token_ids[:start]), token_ids[start]), accepted
 
     def plainly(self, history: Sequence[int]) -> int:
-        """The next token after `history` by plain decoding."""
         token_ids = list(history)
         model = RememberingModel(self._target)
         if unread := token_ids[model.length : -1]:
@@ -133,7 +131,6 @@ class Draws:
         return Acceptance(float((p * q).sum()), float(torch.minimum(p, q).sum()), float(p[q.argmax()]))
 
     def text_of(self, token_id: int) -> str:
-        """The token as it is shown."""
         return self._setup.token_texts[token_id]
 
     def _begin(self, target: CachedModel) -> Proposer:
@@ -208,8 +205,6 @@ NEVER_REJECTED = (
 
 
 class _Counting:
-    """A batch that is being filled."""
-
     def __init__(self, draws: Draws, classes: list[int], random: Random) -> None:
         self._from = draws
         self._ids = torch.tensor(classes, dtype=torch.long)
@@ -239,7 +234,6 @@ class _Counting:
             self._plain_places[self._place_of(p, plain)] += 1
 
     def result(self) -> DrawBatch:
-        """The counts as plain values."""
         products, minima, most_probable = self._from.acceptance() or (None, None, None)
         texts = [self._from.text_of(token_id) for token_id in self._class_of]
         return DrawBatch(
@@ -262,7 +256,6 @@ class _Counting:
         return self._class_of.get(token_id, len(self._class_of))
 
     def _place_of(self, p: Tensor, token_id: int) -> int:
-        """The twentieth of the probability that the token's place is in."""
         return min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))
 
     def _expected(self) -> list[float]:
@@ -271,3 +264,16 @@ class _Counting:
             total += count * self._from.probabilities(history)[self._ids].double()
         known: list[float] = total.tolist()
         return [*known, max(0.0, self.draws - sum(known))]
+
+
+def place_of(p: Tensor, token_id: int, v: float) -> float:
+    """The place of this token, from 0 to 1; 1 for one of probability 0.
+
+    Args:
+        p: the exact probabilities that it should be drawn from; (vocabulary,).
+        token_id: what was drawn.
+        v: a uniform random number.
+    """
+    own = p[token_id]
+    before = p.double()[p > own].sum() + p.double()[:token_id][p[:token_id] == own].sum()
+    return min(1.0, float(before) + v * float(own))

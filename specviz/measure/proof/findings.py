@@ -7,10 +7,140 @@ Each test may raise a false alarm with a probability of at most `LIMIT`, so all 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
 from typing import Literal
 
-from specviz.measure.proof.rows import BATCHES, DrawBatch
-from specviz.measure.proof.statistics import LEAST_EXPECTED, POWER, Look, looks, place_looks, smallest_seen
+from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
+
+LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
+POWER = 0.95  # probability of detecting the difference that a finding names
+SIMULATIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The test on the counts so far."""
+
+    draws: int
+    distance: float  # total variation distance between the shares of the bins: half the sum of |observed - expected|
+    chance: float  # the distance that chance alone exceeds once in twenty times
+    statistic: float  # chi-squared, the sum of (observed - expected)^2 / expected
+    degrees: int  # of freedom: bins minus one; 0 with a single bin, when there is nothing to test
+    p_value: float  # probability of a statistic at least this large, if the draws are the target's
+
+
+def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
+    """Compare counts with the expected ones; both have one entry a class and the same sum."""
+    counts, means = pool(observed, expected)
+    draws = sum(counts)
+    distance = sum(abs(count - mean) for count, mean in zip(counts, means, strict=True)) / (2 * max(draws, 1))
+    degrees = len(counts) - 1
+    if degrees < 1:
+        return Look(draws, distance, 0.0, 0.0, 0, 1.0)
+    statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
+    shares = tuple(mean / draws for mean in means)
+    return Look(draws, distance, chance_distance(shares, draws), statistic, degrees, survival(statistic, degrees))
+
+
+def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
+    """Bins with at least `LEAST_EXPECTED` expected draws: smaller classes are put together into the last bin.
+
+    Which classes are put together depends only on the expected counts, never on the observed ones.
+    """
+    order = sorted(range(len(expected)), key=lambda i: -expected[i])
+    large = [i for i in order if expected[i] >= LEAST_EXPECTED]
+    small = [i for i in order if expected[i] < LEAST_EXPECTED]
+    counts, means = [observed[i] for i in large], [expected[i] for i in large]
+    rest, rest_mean = sum(observed[i] for i in small), sum(expected[i] for i in small)
+    if rest_mean >= LEAST_EXPECTED or not counts:
+        return [*counts, rest], [*means, rest_mean]
+    counts[-1] += rest
+    means[-1] += rest_mean
+    return counts, means
+
+
+def survival(statistic: float, degrees: int) -> float:
+    """Probability that a chi-squared variable exceeds `statistic`: a finite sum for whole degrees of freedom.
+
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 26.4.4 (odd) and 26.4.5 (even degrees).
+    """
+    if statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    odd = degrees % 2
+    total = math.erfc(math.sqrt(half)) if odd else 0.0
+    for k in range(degrees // 2):
+        total += math.exp((k + odd / 2) * math.log(half) - half - math.lgamma(k + odd / 2 + 1))
+    return min(1.0, total)
+
+
+@lru_cache(maxsize=256)
+def chance_distance(shares: tuple[float, ...], draws: int) -> float:
+    """The total variation distance that this many draws from exactly these shares exceed once in twenty times.
+
+    Simulated with a fixed seed. With at least five expected in each bin, the counts are simulated as normal variables
+    with the variances and covariances of a multinomial: z_i sqrt(p_i) - p_i sum of z_j sqrt(p_j).
+    """
+    random, roots = Random(0), [math.sqrt(share) for share in shares]
+    distances = []
+    for _ in range(SIMULATIONS):
+        noise = [root * random.gauss(0, 1) for root in roots]
+        drift = sum(root * one for root, one in zip(roots, noise, strict=True))
+        off = (abs(one - root * drift) for root, one in zip(roots, noise, strict=True))
+        distances.append(sum(off) / (2 * math.sqrt(draws)))
+    return sorted(distances)[math.ceil(0.95 * SIMULATIONS) - 1]
+
+
+def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
+    """The total variation distance that a test at `threshold` detects with probability `POWER`, wherever it lies.
+
+    A distance d makes the statistic's non-centrality at least 4 d^2 draws (by Cauchy and Schwarz, if the bins with
+    too many draws have half of the probability), and the statistic is then close to normal with mean degrees + l and
+    variance 2 (degrees + 2 l), l the non-centrality.
+    """
+    critical, quantile = _critical(degrees, threshold), 1.645  # the normal's, for 95 %
+    low, high = 0.0, 4.0 * draws
+    for _ in range(60):
+        middle = (low + high) / 2
+        seen = degrees + middle - quantile * math.sqrt(2 * (degrees + 2 * middle)) >= critical
+        low, high = (low, middle) if seen else (middle, high)
+    return min(1.0, math.sqrt(high / (4 * draws)))
+
+
+@lru_cache(maxsize=256)
+def _critical(degrees: int, threshold: float) -> float:
+    """The value of the statistic that is exceeded with probability `threshold`."""
+    low, high = 0.0, 10.0 * degrees + 100.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if survival(middle, degrees) > threshold else (low, middle)
+    return high
+
+
+def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
+    """One test after each batch, on all draws up to it."""
+    found, observed, expected = [], [0] * len(batches[0].expected) if batches else [], [0.0] * 0
+    expected = [0.0] * len(observed)
+    for batch in batches:
+        counts = batch.speculative if way == "speculative" else batch.plain
+        observed = [total + count for total, count in zip(observed, counts, strict=True)]
+        expected = [total + mean for total, mean in zip(expected, batch.expected, strict=True)]
+        found.append(look(observed, expected))
+    return found
+
+
+def place_looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
+    """The same tests on the places of the drawn tokens, which must be uniform. Empty for recordings without places."""
+    found, counts = [], [0] * PLACES
+    for batch in batches:
+        places = batch.speculative_places if way == "speculative" else batch.plain_places
+        if len(places) != PLACES:
+            return []
+        counts = [total + count for total, count in zip(counts, places, strict=True)]
+        found.append(look(counts, [sum(counts) / PLACES] * PLACES))
+    return found
+
 
 FALSE_ALARM = 0.01  # probability that a correct rule is called wrong, over all tests of a proof
 LIMIT = FALSE_ALARM / (2 * BATCHES)  # for each test: two after each part, of the counts and of the places
@@ -38,14 +168,12 @@ class Bins:
     other_share: float  # the probability of all others
 
     def __str__(self) -> str:
-        """For a sentence."""
         rarer = f", {self.together} rarer {'one' if self.together == 1 else 'ones'} together" if self.together else ""
         other = "less than 1%" if self.other_share < 0.005 else f"{self.other_share:.0%}"
         return f"{self.single} tokens one by one{rarer}, and “any other”, which has {other} of the probability"
 
 
 def bins_of(batches: Sequence[DrawBatch]) -> Bins:
-    """The bins after these batches, at least one."""
     *own, other = [sum(means) for means in zip(*(batch.expected for batch in batches), strict=True)]
     single = sum(mean >= LEAST_EXPECTED for mean in own)
     return Bins(single, len(own) - single, other / sum(batch.draws for batch in batches))
@@ -119,7 +247,6 @@ def _failure(failed: Look, test: Test) -> str:
 
 
 def odds(p_value: float) -> str:
-    """A p-value for a sentence."""
     if p_value >= 0.001:
         return f"{p_value:.3f}"
     if p_value < 1e-15:

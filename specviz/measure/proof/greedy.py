@@ -41,7 +41,6 @@ class LoggingModel(CachedModel):
         self.forgotten = 0  # rows of the text that its cache lacks
 
     def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
-        """As `CachedModel.read`."""
         before = self.length + self.forgotten
         logits = super().read(tokens, parents)
         self.passes.append((before, logits, len(logits)))
@@ -60,7 +59,6 @@ class LoggingModel(CachedModel):
         return logits[place - 1 - before]
 
     def batch(self, place: int) -> int:
-        """How many tokens that pass read at once."""
         return self._pass(place)[2]
 
     def _pass(self, place: int) -> tuple[int, Tensor, int]:

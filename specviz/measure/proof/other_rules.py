@@ -13,9 +13,8 @@ from torch import Tensor
 
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
-from specviz.decoding.block_verification import BlockRule
 from specviz.decoding.drafters.protocol import Draft
-from specviz.decoding.rules import make_rule
+from specviz.decoding.rules import BlockRule, make_rule
 from specviz.decoding.sampler import Sampler
 from specviz.decoding.verification import AcceptanceRule, SamplingRule, Verification, draw, residual
 from specviz.measure.proof.rows import CLASSES
@@ -58,7 +57,6 @@ class AlteredRule:
         self._generator = generator
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        """As `SamplingRule.verify`, except for the two methods below."""
         accept_probs: list[float] = []
         for i in range(len(draft.token_ids)):
             accept_probs.append(self._acceptance(draft, target_scores[i], i))
@@ -166,7 +164,6 @@ class ArgmaxOf:
         self._sampler = sampler
 
     def scores(self, logits: Tensor) -> Tensor:
-        """The same as the sampler's."""
         return self._sampler.scores(logits)
 
     def choose(self, scores: Tensor) -> int:
@@ -174,7 +171,6 @@ class ArgmaxOf:
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """The same as the sampler's."""
         return self._sampler.probabilities(scores)
 
 
@@ -206,7 +202,7 @@ def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRul
     """The rule of this name, for sampling.
 
     With "greedy-draft" and "uncropped" it is the real one: there the draft's choice (`drafts_with`) or the target's
-    cache (`specviz.measure.proof.remembered.NeverCropped`) is wrong.
+    cache (`specviz.measure.proof.draws.NeverCropped`) is wrong.
 
     Raises:
         InputError: there is no such rule.

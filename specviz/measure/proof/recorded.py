@@ -6,7 +6,7 @@ from functools import cache
 
 from pydantic import TypeAdapter, ValidationError
 
-from specviz.core.assets import ASSETS
+from specviz.core.files import ASSETS
 from specviz.core.request import RunRequest
 from specviz.measure.proof.rows import DrawBatch, GreedyRow
 from specviz.measure.proof.rule_names import Position, RuleName
@@ -17,8 +17,6 @@ PATH = ASSETS / "traces" / "proof.json"
 
 @dataclass(frozen=True, slots=True)
 class RecordedDraws:
-    """One rule's draws."""
-
     rule: RuleName
     position: Position
     batches: list[DrawBatch]
@@ -48,7 +46,6 @@ _PROOF: TypeAdapter[RecordedProof] = TypeAdapter(RecordedProof)
 
 
 def dump_proof(proof: RecordedProof) -> bytes:
-    """The content of the file."""
     return _PROOF.dump_json(proof, indent=1) + b"\n"
 
 

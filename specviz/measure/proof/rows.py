@@ -28,14 +28,13 @@ class DrawBatch:
     accepted: Annotated[int, Field(validation_alias=AliasChoices("accepted", "kept"))]
     sum_of_products: float | None  # sum over tokens of p·q for the first drafted token; None without a draft
     sum_of_minima: float | None  # sum of min(p, q)
-    # How often the place of the drawn token (see `places.place_of`) is in each twentieth; empty in older files.
+    # How often the place of the drawn token (see `draws.place_of`) is in each twentieth; empty in older files.
     speculative_places: list[int] = field(default_factory=list)
     plain_places: list[int] = field(default_factory=list)
     most_probable: float | None = None  # p of the token that q finds most probable; None in older files
 
     @property
     def draws(self) -> int:
-        """Tokens drawn each way."""
         return sum(self.speculative)
 
 
@@ -91,7 +90,6 @@ class GreedyRow:
 
     @property
     def identical(self) -> bool:
-        """Whether both wrote the same ids."""
         return self.near_tie is None
 
     @property

@@ -7,19 +7,21 @@ from itertools import chain, groupby
 
 import torch
 
-from specviz.core.metrics import count, repetition
+from specviz.core.errors import InputError
+from specviz.core.metrics import repetition
 from specviz.core.rounds import known_seconds
+from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, PromptLookupDrafter, SpeculativeRun, fit_drafter
+from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
-from specviz.measure.sweep.rows import SweepRow, row_key
+from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.chat import chat_ids
+from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.machine import describe_machine
 
 Progress = Callable[[str], None]
 Models = tuple[LoadedModel, Loaded]  # target, draft; None: prompt lookup
@@ -42,7 +44,10 @@ def sweep(
     number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)
-        for numbered in groups(its_cells):
+        chosen = list(its_cells)
+        for cell in chosen:
+            _prompt(models, cell)  # one that cannot be written is refused before anything is measured
+        for numbered in groups(chosen):
             number += len(numbered)
             left = [cell for cell in numbered if not _take(known, cell_key(models, cell))]
             if left:
@@ -100,8 +105,17 @@ def _plain(models: Models, cell: Cell) -> Steps[Trace]:
 
 
 def _prompt(models: Models, cell: Cell) -> str | list[int]:
-    """The text; a conversation as the token ids that the target's own chat template makes of it."""
-    return chat_ids(models[0], cell.prompt.messages) if cell.prompt.messages else cell.prompt.text
+    """The text; a conversation as the token ids that the target's own chat template makes of it.
+
+    Raises:
+        InputError: the template cannot write it; the sentence names the prompt, which is its line unless it has a name.
+    """
+    if not cell.prompt.messages:
+        return cell.prompt.text
+    try:
+        return chat_ids(models[0], cell.prompt.messages)
+    except InputError as error:
+        raise InputError(f"Prompt {cell.prompt.name}: {error}") from error
 
 
 def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
@@ -114,8 +128,9 @@ def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
 def made_by(models: Models) -> tuple[str | int | None, ...]:
     """What rows of these models are made by: target, its dtype, draft, its dtype, threads, machine."""
     target, draft = models
-    by = (draft.name, draft.info.dtype) if draft else (PromptLookupDrafter().info.name, None)
-    return target.name, target.info.dtype, *by, torch.get_num_threads(), describe_machine().machine
+    drafter = fit_drafter(target, draft, DecodeSettings()).info
+    threads, machine = torch.get_num_threads(), describe_machine().machine
+    return target.name, target.info.dtype, drafter.name, drafter.dtype, threads, machine
 
 
 def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
@@ -124,7 +139,7 @@ def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
 
 
 def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
-    counts, settings = count(speculative.rounds), speculative.settings
+    settings, machine = speculative.settings, speculative.recorded_on
     assert plain.autoregressive is not None
     assert speculative.drafter is not None
     plain_seconds = sum(plain.autoregressive.seconds_per_token)
@@ -135,8 +150,8 @@ def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
         target_dtype=speculative.target.dtype,
         draft=speculative.drafter.name,
         draft_dtype=speculative.drafter.dtype,
-        threads=speculative.recorded_on.threads,
-        machine=speculative.recorded_on.machine,
+        threads=machine.threads,
+        machine=machine.machine,
         workload=cell.prompt.workload,
         preset=cell.prompt.name,
         text_hash=cell.prompt.text_hash,
@@ -144,19 +159,9 @@ def _row(cell: Cell, speculative: Trace, plain: Trace) -> SweepRow:
         **asdict(settings),
         new_tokens=written,
         plain_tokens=plainly,
-        rounds=counts.rounds,
-        drafted=counts.drafted,
-        accepted=counts.accepted,
-        rejected=counts.rejected,
-        discarded=counts.discarded,
-        acceptance_rate=counts.acceptance_rate,
-        per_judgement_rate=counts.per_judgement_rate,
-        tokens_per_target_call=counts.tokens_per_target_call,
+        **counted(speculative),
         autoregressive_seconds=plain_seconds,
         speculative_seconds=seconds,
-        draft_seconds=sum(known_seconds(round.draft_seconds) for round in speculative.rounds),
-        verify_seconds=sum(known_seconds(round.verify_seconds) for round in speculative.rounds),
-        overhead_seconds=sum(known_seconds(round.overhead_seconds) for round in speculative.rounds),
         speedup=plain_seconds / seconds * written / plainly,
         identical=speculative.output.token_ids == plain.output.token_ids if settings.greedy else None,
         repetition=repetition(speculative.output.token_ids),

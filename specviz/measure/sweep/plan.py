@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, zip_longest
 
-from specviz.core.request import PROMPT_LOOKUP, Precision
+from specviz.core.drafters import named, needs_nothing, spoken
+from specviz.core.request import Precision
 from specviz.core.settings import DecodeSettings, DraftSchedule, repeat_settings
 from specviz.data.grammars import Grammar
 from specviz.data.workloads import Workload
 
 CELLS_A_PLAIN_RUN = 2
+OWN_WORKLOAD = "own"  # of prompts from a file, unless it names one
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,11 @@ class SweepPair:
     """A target and where its drafts come from."""
 
     target: str
-    draft: str  # a model's name, or PROMPT_LOOKUP
+    draft: str  # as in `RunRequest`
 
     @property
     def models(self) -> list[str]:
-        """The models to load, target first."""
-        return [self.target] if self.draft == PROMPT_LOOKUP else [self.target, self.draft]
+        return [self.target] if needs_nothing(self.draft) else [self.target, self.draft]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,14 @@ class Cell:
         settings = self.settings
         schedule = "" if settings.draft_schedule == "fixed" else f" ({settings.draft_schedule})"
         constrained = ", constrained" if self.constrained else ""
-        draft = "prompt lookup" if self.pair.draft == PROMPT_LOOKUP else self.pair.draft
         tree = f", tree {settings.tree}" if settings.tree else ""
+        draft = spoken(self.pair.draft)
         return f"{self.prompt.name}, γ = {settings.draft_length}{schedule}{tree}{constrained}, drafted by {draft}"
+
+
+def _has_confidence(draft: str) -> bool:
+    method = named(draft)
+    return method is None or method.samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ class SweepPlan:
             for prompt in self.prompts
             for constrained in ((False, True) if self.constrain and prompt.grammar else (False,))
             for settings in self._drafting(temperature)
-            if pair.draft != PROMPT_LOOKUP or settings.draft_schedule != "confidence"
+            if settings.draft_schedule != "confidence" or _has_confidence(pair.draft)
         ]
 
     def _drafting(self, temperature: float) -> list[DecodeSettings]:

@@ -6,52 +6,49 @@ from typing import Any
 
 import pandas as pd
 
+from specviz.core.drafters import spoken
 from specviz.core.intervals import student_t
+from specviz.core.judge import NEUTRAL, UNTOLD, judge
 from specviz.core.metrics import Costs
-from specviz.core.settings import DraftSampling, VerificationMode
+from specviz.core.settings import DecodeSettings
 from specviz.core.theory import break_even_acceptance
-from specviz.core.verdict import NEUTRAL
 from specviz.measure.sweep.rows import SERIES
 
-PAYS, EVEN, LOSES, UNCLEAR = "pays", "even", "loses", "unclear"  # what a point says, see `outcome_of`
 PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor's file may be used twice
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """What may be pooled: the same pair in the same number formats, at one temperature, on one machine."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series(DecodeSettings):
+    """What may be pooled: the same pair in the same number formats, at one temperature, on one machine.
+
+    Settings whose rows are pooled, as the draft length, hold their default.
+    """
 
     target: str
     target_dtype: str
     draft: str
     draft_dtype: str | None
-    temperature: float
-    top_k: int | None
-    top_p: float | None
     threads: int
     machine: str
-    draft_sampling: DraftSampling
-    verification: VerificationMode
-    tree: str | None
+
+    def __post_init__(self) -> None:
+        pass
 
     @property
     def label(self) -> str:
-        """For a menu."""
-        draft = "prompt lookup" if self.draft_dtype is None else self.draft.rpartition("/")[2]
+        draft = spoken(self.draft) if self.draft_dtype is None else self.draft.rpartition("/")[2]
         formats = {self.target_dtype, self.draft_dtype} - {None, "float32"}
         with_formats = " (bfloat16)" if formats else ""
         only = f", top-k {self.top_k}" if self.top_k else ""
         only += f", top-p {self.top_p:g}" if self.top_p and self.top_p < 1 else ""
-        only += ", most probable drafts" if self.draft_sampling == "argmax" else ""
-        only += ", block verification" if self.verification == "block" else ""
-        only += f", tree {self.tree}" if self.tree else ""
-        return f"{draft} → {self.target.rpartition('/')[2]}{with_formats}, temperature {self.temperature:g}{only}"
+        name = f"{draft} → {self.target.rpartition('/')[2]}{with_formats}"
+        return f"{name}, temperature {self.temperature:g}{only}{self.manner}"
 
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
     """The rows of each series, in the order in which the series first occur."""
     groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
-    return {Series(*map(_or_none, key)): its for key, its in groups}
+    return {Series(**dict(zip(SERIES, map(_or_none, key), strict=True))): its for key, its in groups}
 
 
 def _or_none(value: Any) -> Any:
@@ -75,8 +72,8 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         acceptance_rate: accepted / drafted, all together; NaN where nothing was drafted.
         per_judgement_rate: accepted / (accepted + rejected), all together; NaN where nothing was judged.
         tokens_per_target_call: new_tokens / rounds, all together.
-        outcome: PAYS, EVEN, LOSES or UNCLEAR, see `outcome_of`.
-        sure: whether several prompts support the outcome; False for one prompt, and for UNCLEAR.
+        outcome: the word of `judge`; of one prompt by its size alone.
+        sure: whether several prompts support the outcome; False for one prompt, and where it cannot be told.
         repetition: the mean share of an output's 4-grams that occurred earlier in it; NaN where not measured.
     """
     logs = rows.assign(log=rows["speedup"].map(math.log))
@@ -95,20 +92,9 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         }
     )
     found = found.join(_over_prompts(logs, by)).reset_index()
-    outcomes = [outcome_of(*each) for each in zip(found["speedup"], found["low"], found["high"], strict=True)]
-    return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNCLEAR))
-
-
-def outcome_of(speedup: float, low: float, high: float) -> str:
-    """What can be said of a speedup and its 95 % interval over prompts; NaN for `low` and `high`: one prompt.
-
-    It pays, or loses, if the interval leaves out 1 and the speedup is outside the band that nobody would notice, from
-    1 / 1.05 to 1.05. It is even if the speedup and its distance from 1 are that small. Anything else cannot be told.
-    One prompt is judged by size alone.
-    """
-    if low <= 1 <= high and not (low >= 1 / NEUTRAL and high <= NEUTRAL):
-        return UNCLEAR
-    return PAYS if speedup > NEUTRAL else LOSES if speedup < 1 / NEUTRAL else EVEN
+    each = zip(found["speedup"], found["low"], found["high"], strict=True)
+    outcomes = [judge(speedup, (low, high)).word for speedup, low, high in each]
+    return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNTOLD))
 
 
 def _each_once(lengths: Any) -> Any:
@@ -131,7 +117,6 @@ def points(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_points(every: pd.DataFrame) -> pd.DataFrame:
-    """Each workload's fastest point, the fastest workload first."""
     best = every.loc[every.groupby("workload", sort=False)["speedup"].idxmax()]
     return best.sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
 

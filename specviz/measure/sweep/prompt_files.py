@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.core.prompts import MAX_PROMPT_CHARACTERS, prompt_problem
-from specviz.measure.sweep.plan import SweepPrompt
+from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
+from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
 
 MAX_FILE_BYTES = 1_000_000
 MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON line, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 MAX_NAME = 40  # characters of a name or a workload
-OWN_WORKLOAD = "own"
 CONTENTS = {"prompt", "messages"}  # a line has one of them
 KEYS = CONTENTS | {"name", "workload"}
 MAX_MESSAGES = 64  # of a conversation
@@ -165,5 +164,4 @@ def _word(found: dict[str, Any], key: str, default: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without control characters, and shortened."""
     return "".join(char for char in text if unicodedata.category(char)[0] != "C")[:MAX_NAME]

@@ -5,16 +5,59 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from specviz import __version__
 from specviz.core.errors import InputError
 from specviz.core.ray_address import CLIENT, RayAddress, check_ray
-from specviz.measure.sweep.nodes import Answer, Gone
+from specviz.core.steps import result_of
+from specviz.measure.sweep.measure import Models, made_by, measure
 from specviz.measure.sweep.plan import Cell, SweepPair
-from specviz.measure.sweep.worker import Load, Worker
+from specviz.measure.sweep.spread import Answer, Gone, Loaded, Measured, Refused
+
+Load = Callable[[SweepPair], Models]
+
+
+class Worker:
+    """One process on one node. Its methods are called one after the other, never two at once."""
+
+    def __init__(self, node: str, load: Load, folder: str, version: str) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            node: the name of the node, for the rows.
+            load: loads a pair of models.
+            folder: where the sweep was asked for; names of model folders may be relative to it.
+            version: of the program that asks.
+        """
+        self._node, self._load, self._version = node, load, version
+        self._models: Models | None = None
+        with suppress(OSError):  # another machine need not have the folder
+            os.chdir(folder)
+
+    def load(self, pair: SweepPair) -> Loaded | Refused:
+        """Load a pair, in place of the one before."""
+        if self._version != __version__:
+            return Refused(f"specviz {__version__} is installed there, and {self._version} here. Install the same one.")
+        self._models = None
+        try:
+            self._models = self._load(pair)
+        except InputError as error:
+            return Refused(str(error))
+        return Loaded(made_by(self._models))
+
+    def measure(self, cells: Sequence[Cell]) -> Measured | Refused:
+        """The rows of one or two cells of a block; `load` was called for their pair."""
+        assert self._models is not None
+        try:
+            rows = result_of(measure(self._models, cells))
+        except InputError as error:
+            return Refused(str(error))
+        return Measured([replace(row, node=self._node) for row in rows])
+
 
 NAMESPACE = "specviz-sweep"  # of the names of workers
 PATIENCE = 30  # seconds: for a cluster to answer, and for a node that another sweep uses
@@ -135,22 +178,18 @@ class RayNodes:
 
     @property
     def names(self) -> list[str]:
-        """The nodes' names."""
         return list(self._workers)
 
     def load(self, node: str, pair: SweepPair) -> None:
-        """Ask a node to load a pair."""
         self._ask(node, self._workers[node].load, pair)
 
     def measure(self, node: str, cells: Sequence[Cell]) -> None:
-        """Ask a node for the rows of cells."""
         self._ask(node, self._workers[node].measure, cells)
 
     def _ask(self, node: str, method: Any, what: object) -> None:
         self._asked[method.remote(what)] = node
 
     def answer(self) -> tuple[str, Answer]:
-        """Wait for the next answer."""
         (ready,), _ = self._ray.wait(list(self._asked), num_returns=1)
         return self._asked.pop(ready), self._answer_of(lambda: self._ray.get(ready))
 

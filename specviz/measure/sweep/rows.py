@@ -1,14 +1,15 @@
 """One measured row of a sweep. No torch and no pandas: the engine makes rows; `table` has them as a data frame."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Annotated
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
-
-FIRST_COLUMNS = ("target", "target_dtype", "draft", "draft_dtype", "threads")  # of every version
+from specviz.core.metrics import count
+from specviz.core.rounds import known_seconds
+from specviz.core.settings import SETTINGS, DecodeSettings
+from specviz.core.trace import Trace
 
 _Text = Annotated[str, Field(min_length=1, max_length=200)]
 _Count = Annotated[int, Field(ge=0, le=10**9)]
@@ -18,9 +19,12 @@ _Seconds = Annotated[float, Field(ge=0, le=10**7)]
 _Above0 = Annotated[float, Field(gt=0, le=10**7)]
 
 
-@dataclass(frozen=True, slots=True)
-class SweepRow:
-    """One prompt with one setting, measured once: a speculative run, and a plain run timed right before or after it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRow(DecodeSettings):
+    """One prompt with one setting, measured once: a speculative run, and a plain run timed right before or after it.
+
+    Its settings are not compared with each other: `table` checks what stands in a file.
+    """
 
     target: _Text
     target_dtype: _Text
@@ -32,14 +36,6 @@ class SweepRow:
     preset: _Text  # the prompt's name
     text_hash: _Text  # the first digits of the SHA-256 of the prompt's text
     constrained: bool  # whether both runs follow the prompt's grammar
-    max_new_tokens: _Count
-    draft_length: Annotated[int, Field(ge=1, le=MAX_DRAFT_LENGTH)]
-    temperature: Annotated[float, Field(ge=0, le=10)]
-    top_k: _AtLeast1 | None
-    top_p: float | None
-    seed: int
-    stop_at_eos: bool
-    draft_schedule: DraftSchedule
     new_tokens: _AtLeast1
     plain_tokens: _AtLeast1  # of the plain run: sampled texts differ in length
     rounds: _AtLeast1
@@ -58,12 +54,10 @@ class SweepRow:
     speedup: _Above0
     identical: bool | None
     repetition: _Rate | None = None  # of the speculative output, see `core.metrics.repetition`; None: not measured
-    draft_sampling: DraftSampling = "sample"
-    verification: VerificationMode = "token"
-    tree: Annotated[str, Field(max_length=64)] | None = None
-    node: _Text | None = (
-        None  # of the cluster that measured it, see `spread`; None: measured where the sweep was asked for
-    )
+    node: _Text | None = None  # of the cluster that measured it, see `spread`; None: where the sweep was asked for
+
+    def __post_init__(self) -> None:
+        pass
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -71,22 +65,41 @@ class SweepRow:
         return _as_text(getattr(self, name) for name in KEY)
 
 
-SERIES = (
-    *("target", "target_dtype", "draft", "draft_dtype", "temperature", "top_k", "top_p", "threads", "machine"),
-    *("draft_sampling", "verification", "tree"),
-)
-KEY = (
-    *FIRST_COLUMNS,
-    "machine",
-    "preset",
-    "text_hash",
-    "constrained",
-    *(field.name for field in fields(DecodeSettings)),
-)
-COLUMNS = tuple(field.name for field in fields(SweepRow))
+MADE_BY = ("target", "target_dtype", "draft", "draft_dtype", "threads", "machine")
+KEY = (*MADE_BY, "preset", "text_hash", "constrained", *SETTINGS)
 MACHINE = KEY.index("machine")  # the place of the machine in a key
-# Of files that can be read: of now, from before there were clusters, trees, and a measure of repetition.
-VERSIONS = (COLUMNS, COLUMNS[:-1], COLUMNS[:-4], COLUMNS[:-5])
+SERIES = (*MADE_BY, *(name for name, row in SETTINGS.items() if not row.pooled))  # rows with the same are one series
+
+
+def _columns() -> tuple[str, ...]:
+    """The columns of a CSV: first those that every file has, then those that files of before lack."""
+    own = {each.name: each.default is MISSING for each in fields(SweepRow) if each.name not in SETTINGS}
+    first = [*(name for name, needed in own.items() if needed)]
+    place = first.index("new_tokens")
+    first[place:place] = [name for name, row in SETTINGS.items() if row.in_every_file]
+    return (*first, "repetition", *(name for name, row in SETTINGS.items() if not row.in_every_file), "node")
+
+
+COLUMNS = _columns()
+NEEDED = COLUMNS[: COLUMNS.index("repetition")]
+
+
+COUNTED = (
+    *("rounds", "drafted", "accepted", "rejected", "discarded"),
+    *("acceptance_rate", "per_judgement_rate", "tokens_per_target_call"),
+)
+
+
+def counted(trace: Trace) -> dict[str, Any]:
+    """The columns that are counted or timed in the rounds of a run."""
+    counts = count(trace.rounds)
+    phases = ("draft_seconds", "verify_seconds", "overhead_seconds")
+    sums = {phase: sum(known_seconds(getattr(round, phase)) for round in trace.rounds) for phase in phases}
+    return {name: getattr(counts, name) for name in COUNTED} | sums
+
+
+def as_json(row: SweepRow) -> dict[str, Any]:
+    return {column: getattr(row, column) for column in COLUMNS}
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:
@@ -97,7 +110,7 @@ def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeS
         cell: the prompt's name, its text's hash, whether it is constrained.
         settings: of the run.
     """
-    return _as_text((*made_by, *cell, *(getattr(settings, field.name) for field in fields(DecodeSettings))))
+    return _as_text((*made_by, *cell, *(getattr(settings, name) for name in SETTINGS)))
 
 
 def _as_text(values: Iterable[object]) -> tuple[str, ...]:

@@ -1,14 +1,16 @@
 """What a sweep's points say, each in one sentence. Frames of `points` in, text out."""
 
+import math
 from typing import Any
 
 import pandas as pd
 
+from specviz.core.judge import EVEN, HELPS, HURTS, LOOKS, NEUTRAL, UNTOLD, Word
 from specviz.core.metrics import Costs
-from specviz.core.verdict import NEUTRAL
 from specviz.data.workloads import find_workload
-from specviz.measure.sweep.points import ADAPTIVE, EVEN, LOSES, PAYS, UNCLEAR, break_even_line
-from specviz.measure.sweep.predictions import errors, round_steps
+from specviz.measure.sweep.plan import OWN_WORKLOAD
+from specviz.measure.sweep.points import ADAPTIVE, break_even_line, of_kind, pooled
+from specviz.measure.sweep.study import Study, errors, round_steps, studies_of
 from specviz.measure.sweep.table import each_row
 
 NOTHING = "Nothing is measured yet."
@@ -30,59 +32,57 @@ def clock_sentence(impossible: "pd.Series[bool]") -> str:
 def workload_title(name: str) -> str:
     """The workload's name on an axis; a visitor's own workload is shown by the name in the file."""
     known = find_workload(name)
-    return known.title if known else name
+    return known.title if known else "your prompts" if name == OWN_WORKLOAD else name
 
 
 def percent(rate: float | None) -> str:
-    """A rate in words."""
     return "nothing drafted" if rate is None or pd.isna(rate) else f"{100 * rate:.0f} %"
 
 
 def workload_sentence(fair: pd.DataFrame) -> str:
-    """On how many workloads drafting pays, where most, where it loses, and what cannot be told."""
+    """On how many workloads drafting helps, where most, where it hurts, and what cannot be told."""
     if fair.empty:
         return NOTHING
     several, single = fair[fair["prompts"] > 1], fair[fair["prompts"] == 1]
-    parts = [_pays(several, len(fair)) if len(several) else ""]
-    parts += [_named("loses on", several, LOSES), _named("about even on", several, EVEN), _unclear(several)]
-    looks = [_named(f"{words} on", single, outcome) for words, outcome in LOOKS.items()]
+    parts = [_helps(several, fair) if len(several) else ""]
+    parts += [_named("hurts on", several, HURTS), _named("about even on", several, EVEN), _unclear(several)]
+    looks = [_named(f"{LOOKS[word].looks} on", single, word) for word in (HELPS, HURTS, EVEN)]
     if any(looks):
-        parts.append(f"with one prompt each, it looks like it {', '.join(filter(None, looks))}")
+        parts.append(f"with one prompt each, it {', '.join(filter(None, looks))}")
     said = "; ".join(filter(None, parts))
     return f"{said[0].upper()}{said[1:]}."
 
 
-LOOKS = {"pays": PAYS, "loses": LOSES, "is about even": EVEN}
+def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
+    """Where it helps for sure. "Most" is said only if no other workload is faster, sure or not."""
+    helps = several[several["outcome"] == HELPS]
+    if helps.empty:
+        return "Helps for sure on none of these workloads"
+    most = helps.sort_values("speedup", ascending=False, kind="stable").iloc[0]
+    where = f"{len(helps)} of {len(fair)} {'workload' if len(fair) == 1 else 'workloads'}"
+    fastest = len(helps) > 1 and most["speedup"] >= fair["speedup"].max()
+    return f"Helps on {where}{', most on' if fastest else ', such as' if len(helps) > 1 else ':'} {_with_speedup(most)}"
 
 
-def _pays(several: pd.DataFrame, total: int) -> str:
-    pays = several[several["outcome"] == PAYS]
-    if pays.empty:
-        return "Pays for sure on none of these workloads"
-    workloads = "workload" if total == 1 else "workloads"
-    most = pays.iloc[0]
-    return f"Pays on {len(pays)} of {total} {workloads}, most on {_with_speedup(most)}"
-
-
-def _with_figure(point: Any, outcome: str) -> str:
-    """The workload with what matters there: its speedup, or why it loses."""
+def _with_figure(point: Any, outcome: Word) -> str:
+    """The workload with what matters there: its speedup, or why it hurts."""
     if outcome == EVEN:
         return _in_a_sentence(point.workload)
-    return _with_speedup(point) if outcome == PAYS else _with_rate(point)
+    return _with_speedup(point) if outcome == HELPS else _with_rate(point)
 
 
 def _with_speedup(point: Any) -> str:
     return f"{_in_a_sentence(point.workload)} ({point.speedup:.1f}×)"
 
 
-def _named(words: str, its: pd.DataFrame, outcome: str) -> str:
+def _named(words: str, its: pd.DataFrame, outcome: Word) -> str:
     """The workloads with this outcome; empty for none."""
     names = [_with_figure(point, outcome) for point in each_row(its[its["outcome"] == outcome])]
     return f"{words} {', '.join(names)}" if names else ""
 
 
 def _unclear(several: pd.DataFrame) -> str:
-    its = several[several["outcome"] == UNCLEAR]
+    its = several[several["outcome"] == UNTOLD]
     names = [_in_a_sentence(workload) for workload in its["workload"]]
     return f"cannot be told with {prompts_each(its)} on {', '.join(names)}" if names else ""
 
@@ -188,7 +188,6 @@ def repetition_sentence(fair: pd.DataFrame) -> str:
 
 
 def grammar_sentence(pairs: pd.DataFrame) -> str:
-    """Whether a grammar makes drafting easier, from `points.grammar_pairs`."""
     judged = pairs.dropna(subset=["acceptance_rate_without", "acceptance_rate_with"])
     if judged.empty:
         return "No prompt has been measured both ways yet."
@@ -219,3 +218,98 @@ def adaptive_sentence(found: pd.DataFrame) -> str:
 def _in_a_sentence(workload: str) -> str:
     title = workload_title(workload)
     return title[0].lower() + title[1:] if find_workload(workload) else title
+
+
+OUTCOMES: dict[Word, str] = {
+    HELPS: "It helps.",
+    HURTS: "It hurts: it is slower than the target alone.",
+    EVEN: "It is about even.",
+    UNTOLD: "It cannot be told with these prompts: the interval contains 1.",
+}
+
+
+def conclusions(rows: pd.DataFrame) -> list[str]:
+    """The conclusion of each pair of models at each temperature, in sentences; none without rows.
+
+    Each kind of machine has conclusions of its own. Where there are several, the sentences name theirs.
+    """
+    studies = studies_of(rows)
+    several = len({study.series.machine for study in studies}) > 1
+    return [
+        f"{study.series.label}{f' on {study.series.machine}' if several else ''}: {sentence}"
+        for study in studies
+        for sentence in _conclusion(study)
+    ]
+
+
+def _conclusion(study: Study) -> list[str]:
+    possible = [clock_sentence(study.spoilt), *_speeds(study)]
+    if study.possible["constrained"].any():
+        possible.append(grammar_sentence(study.grammar))
+    possible.append(_identity(study.rows))
+    return [sentence for sentence in possible if sentence]
+
+
+def _speeds(study: Study) -> list[str]:
+    """The speedup of fixed draft lengths and the best of them, by workload too; then of schedules that choose."""
+    found, fixed = list[str](), not of_kind(study.possible).empty
+    if fixed:
+        found += [_speed(study.fair_rows, _how(study)), _best_length(study)]
+        if len(study.fair) > 1:
+            found.append(workload_sentence(study.fair))
+    chosen = {name: of_kind(study.possible, schedule) for schedule, name in ADAPTIVE.items()}
+    found += [_speed(its, f"with the {name}") for name, its in chosen.items() if not its.empty]
+    if fixed and not all(its.empty for its in chosen.values()):
+        found.append(adaptive_sentence(study.adaptive))
+    return found
+
+
+def _how(study: Study) -> str:
+    lengths = sorted(set(study.points["draft_length"]))
+    if len(lengths) == 1:
+        return f"at draft length {lengths[0]}"
+    if _no_prompt_has_others(study):
+        return "at each prompt's own best draft length, which flatters,"
+    return "with each prompt at the draft length that did best on the other prompts,"
+
+
+def _speed(rows: pd.DataFrame, how: str) -> str:
+    """The speedup over all prompts with its 95 % interval, and what that means."""
+    whole: Any = pooled(rows.assign(whole=True), ["whole"]).iloc[0]
+    measured = f"{how} speculative decoding runs at {whole.speedup:.2f} times the speed of the target alone"
+    if math.isnan(whole.low):
+        return f"{measured} (one prompt, so there is no interval)."
+    interval = f"95 % interval over {whole.prompts} prompts {whole.low:.2f} to {whole.high:.2f}×"
+    return f"{measured} ({interval}). {OUTCOMES[whole.outcome]}"
+
+
+def _best_length(study: Study) -> str:
+    """Which draft length the other prompts choose; empty where there is nothing to choose."""
+    prompts = _prompts(study.fair_rows)
+    if study.points["draft_length"].nunique() == 1 or _no_prompt_has_others(study):
+        return ""
+    votes = prompts["draft_length"].value_counts()
+    first = f"γ = {votes.index[0]} for {votes.iloc[0]} of {len(prompts)} prompts"
+    others = [f"γ = {length} for {count}" for length, count in list(votes.items())[1:]]
+    chosen = ", ".join([first, *others])
+    return f"best draft length, chosen for each prompt on the other prompts of its workload: {chosen}."
+
+
+def _no_prompt_has_others(study: Study) -> bool:
+    """Whether each workload has one prompt only, so that its best draft length cannot be chosen on others."""
+    return bool((_prompts(study.fair_rows).groupby("workload").size() == 1).all())
+
+
+def _prompts(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.drop_duplicates(["workload", "preset", "text_hash"])
+
+
+def _identity(rows: pd.DataFrame) -> str:
+    """Whether greedy outputs are the target's own; empty for sampled ones."""
+    judged = rows["identical"].dropna()
+    if judged.empty:
+        return ""
+    differ = int((~judged.astype("bool")).sum())
+    if not differ:
+        return f"all {len(judged)} outputs are the target's own, token for token."
+    return f"{differ} of {len(judged)} outputs differ from the target's own; compare --prompt says where and why."

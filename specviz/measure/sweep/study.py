@@ -1,5 +1,6 @@
 """Everything that the page says about a sweep's rows, computed once for each file and only where it is looked at."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,20 +8,91 @@ from functools import cached_property
 
 import pandas as pd
 
+from specviz.core.intervals import student_t
 from specviz.core.metrics import Costs
-from specviz.measure.sweep.contrasts import with_rivals
+from specviz.core.theory import expected_tokens
 from specviz.measure.sweep.points import (
+    PROMPT,
     Series,
     adaptive_points,
+    best_points,
     costs_of,
     fair_points,
     fair_rows,
     grammar_pairs,
     impossible,
+    of_kind,
     points,
     split_by_series,
 )
-from specviz.measure.sweep.predictions import predictions
+
+
+def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """`points(rows)` with a column `may_be_best`: whether the prompts do not tell it apart from its workload's best.
+
+    The best is the highest of these very figures. Another length is told apart from it if the 95 % t-interval of the
+    paired ratio, best / other on the same prompt, lies above 1. A single prompt tells nothing apart.
+    """
+    if every.empty:
+        return every.assign(may_be_best=pd.Series(dtype="bool"))
+    prompt = ["workload", *PROMPT]
+    logs = of_kind(rows).assign(log=lambda its: its["speedup"].map(math.log))
+    own = logs.groupby([*prompt, "draft_length"], sort=False)["log"].mean().reset_index()
+    best = best_points(every)[["workload", "draft_length"]]
+    top = own.merge(best, on=["workload", "draft_length"])[[*prompt, "log"]].rename(columns={"log": "top"})
+    pairs = own.merge(top, on=prompt)
+    behind = (pairs["top"] - pairs["log"]).groupby([pairs["workload"], pairs["draft_length"]])
+    mean, half = behind.mean(), half_width(behind.std(), behind.size())
+    told_apart = (mean - half > 0).rename("told_apart").reset_index()
+    joined = every.merge(told_apart, on=["workload", "draft_length"], how="left")
+    return every.assign(may_be_best=~joined["told_apart"].fillna(False).astype("bool").to_numpy())
+
+
+def half_width(deviation: "pd.Series[float]", count: "pd.Series[int]") -> "pd.Series[float]":
+    """Half of the 95 % t-interval of a mean; NaN for a single value."""
+    quantile = count.map(lambda values: student_t(values - 1) if values > 1 else math.nan)
+    half: pd.Series[float] = quantile * deviation / count**0.5
+    return half
+
+
+def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
+    """A row for each run with a fixed draft length, without a grammar, in which a drafted token was judged.
+
+    Columns:
+        speedup: as measured.
+        counted: predicted from the run's counted tokens per target call and its mean number of drafted tokens.
+        formula: E(γ) / (γc + v(γ+1) + o), as if every round drafted γ tokens.
+    """
+    its = of_kind(rows).dropna(subset="per_judgement_rate")
+    checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
+    expected = [
+        expected_tokens(alpha, length)
+        for alpha, length in zip(its["per_judgement_rate"], its["draft_length"], strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "speedup": its["speedup"],
+            "counted": its["new_tokens"] / its["rounds"] / round_steps(its, costs),
+            "formula": expected / (its["draft_length"] * costs.cost_ratio + checked + costs.overhead),
+        }
+    )
+
+
+def round_steps(its: pd.DataFrame, costs: Costs) -> "pd.Series[float]":
+    """The mean time of a round in target steps, for rows or points: its drafted tokens, v(γ+1) and o.
+
+    Speculation pays where the tokens per target call exceed it.
+    """
+    checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
+    steps: pd.Series[float] = its["drafted"] / its["rounds"] * costs.cost_ratio + checked + costs.overhead
+    return steps
+
+
+def errors(predicted: "pd.Series[float]", measured: "pd.Series[float]") -> "pd.Series[float]":
+    """How far off each prediction is: 0.25 is a factor of 1.25, in either direction."""
+    ratio = predicted / measured
+    off: pd.Series[float] = ratio.where(ratio > 1, 1 / ratio) - 1
+    return off
 
 
 class Study:
@@ -37,17 +109,14 @@ class Study:
 
     @cached_property
     def spoilt(self) -> "pd.Series[bool]":
-        """Which rows have an impossible time."""
         return impossible(self.rows)
 
     @cached_property
     def possible(self) -> pd.DataFrame:
-        """The rows that figures are made of."""
         return self.rows[~self.spoilt]
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """`points`, with `may_be_best`."""
         return with_rivals(points(self.possible), self.possible)
 
     @cached_property
@@ -57,12 +126,10 @@ class Study:
 
     @cached_property
     def fair(self) -> pd.DataFrame:
-        """These rows, pooled by workload."""
         return fair_points(self.fair_rows)
 
     @cached_property
     def costs(self) -> Costs | None:
-        """c, v and o of these rows."""
         return costs_of(self.possible)
 
     @cached_property
@@ -73,12 +140,10 @@ class Study:
 
     @cached_property
     def grammar(self) -> pd.DataFrame:
-        """Prompts with and without their grammar."""
         return grammar_pairs(self.possible)
 
     @cached_property
     def adaptive(self) -> pd.DataFrame:
-        """Schedules beside fixed draft lengths."""
         return adaptive_points(self.possible)
 
 

@@ -5,31 +5,41 @@ import io
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from specviz.core.csv_cells import marked, unmarked
 from specviz.core.errors import InputError
-from specviz.measure.sweep.rows import COLUMNS, FIRST_COLUMNS, SERIES, VERSIONS, SweepRow
+from specviz.core.outside import AtMost, outside
+from specviz.core.settings import SETTINGS
+from specviz.measure.sweep.rows import COLUMNS, MADE_BY, NEEDED, SERIES, SweepRow
 
 if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a second of start-up time, few of them
     import pandas as pd
 
 UPLOAD_MEGABYTES = 4
 MAX_ROW = 20_000  # characters of a row, or of the header; the longest that is valid has about 8,000
-TEXTS = ("target", "target_dtype", "draft", "draft_dtype", "machine", "workload", "preset", "text_hash", "node")
-SIZES = ("threads", "max_new_tokens", "draft_length", "new_tokens", "plain_tokens")
-COUNTS = ("rounds", "drafted", "accepted", "rejected", "discarded")
-TYPES = {
-    **dict.fromkeys(COLUMNS, "float64"),
-    **dict.fromkeys((*TEXTS, "draft_schedule", "draft_sampling", "verification", "tree"), "str"),
-    **dict.fromkeys((*SIZES, *COUNTS), "int64"),
-    **dict.fromkeys(("constrained", "stop_at_eos"), "bool"),
-    "seed": "object",  # may be larger than 64 bits hold
-    "top_k": "Int64",  # these two may be missing
-    "identical": "boolean",
-}
+
+
+HINTS: dict[str, Any] = get_type_hints(SweepRow)  # without what pydantic checks
+LARGEST = 10**9  # whole number of a setting in a file
+
+
+def _dtype(column: str) -> str:
+    """The column's type in a frame, from the row's own: a number or a switch that may be missing has another one."""
+    if column == "seed":
+        return "object"  # may be larger than 64 bits hold
+    hint = HINTS[column]
+    kinds = {kind for kind in get_args(hint) or [hint] if kind is not NoneType}
+    if kinds == {int} or kinds == {bool}:
+        whole, missing = ("int64", "Int64") if kinds == {int} else ("bool", "boolean")
+        return missing if NoneType in get_args(hint) else whole
+    return "float64" if kinds == {float} else "str"
+
+
+TYPES = {column: _dtype(column) for column in COLUMNS}
 
 
 class Most(NamedTuple):
@@ -42,7 +52,7 @@ class Most(NamedTuple):
 
 FILE = Most(20_000, 20_000, 20_000)  # on the command line
 UPLOAD = Most(2_000, 40, 40)  # on a server that others use too
-_ONE_ROW = TypeAdapter(list[SweepRow], config=ConfigDict(allow_inf_nan=False))
+_ONE_ROW: TypeAdapter[list[SweepRow]] = outside(Annotated[list[SweepRow], AtMost(1)], ConfigDict(allow_inf_nan=False))
 
 
 def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
@@ -59,7 +69,6 @@ def frame_of(rows: Iterable[SweepRow]) -> "pd.DataFrame":
 
 
 def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
-    """The rows of all of them."""
     import pandas as pd
 
     return pd.concat(frames, ignore_index=True)
@@ -67,7 +76,8 @@ def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
 
 def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
     """The rows as CSV; names that a spreadsheet would read as formulas are marked as text."""
-    safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in TEXTS})
+    texts = [column for column in frame.columns if TYPES[column] == "str"]
+    safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in texts})
     return safe.to_csv(index=False, header=header, lineterminator="\r\n")
 
 
@@ -151,7 +161,6 @@ class _Rows:
             yield line
 
     def each(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
-        """The rows that a reader makes of the lines."""
         self._left = MAX_ROW
         for row in reader:
             self._left = MAX_ROW
@@ -164,6 +173,12 @@ def _row(values: dict[str, str | None], number: int, name: str) -> SweepRow:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise InputError(f"{name} is not valid in row {number}, column {first['loc'][-1]}: {first['msg']}.") from None
+    for column, setting in SETTINGS.items():
+        value = getattr(row, column)
+        if column != "seed" and not setting.allows(value):
+            raise InputError(f"{name} is not valid in row {number}, column {column}: it must be {setting.rule}.")
+        if TYPES[column].lower() == "int64" and value is not None and value > LARGEST:
+            raise InputError(f"{name} is not valid in row {number}, column {column}: it is larger than {LARGEST:,}.")
     _check_counts(row, name)
     return row
 
@@ -181,13 +196,13 @@ def _check_counts(row: SweepRow, name: str) -> None:
 
 
 def _check_header(content: str, name: str) -> None:
+    """Refuse what is no sweep. Files of before have the columns of their time, in any order."""
     columns = _columns(content)
-    if columns in VERSIONS:
-        return
-    if columns[: len(FIRST_COLUMNS)] == FIRST_COLUMNS and not set(columns) >= set(VERSIONS[-1]):
-        missing = next(column for column in VERSIONS[-1] if column not in columns)
+    missing = next((column for column in NEEDED if column not in columns), None)
+    if missing and columns[: len(MADE_BY) - 1] == MADE_BY[:-1]:
         raise InputError(f"{name} is a sweep of another version: it has no column {missing}; measure into a new file.")
-    raise InputError(f"{name} is not a sweep of this version: it has other columns.")
+    if missing or len(set(columns)) < len(columns) or not set(columns) <= set(COLUMNS):
+        raise InputError(f"{name} is not a sweep of this version: it has other columns.")
 
 
 def _columns(content: str) -> tuple[str, ...]:
@@ -220,7 +235,6 @@ class SweepFile:
         return [row.key for row in self.rows]
 
     def add(self, row: SweepRow) -> None:
-        """Append one row."""
         if self._path:
             with self._path.open("a", encoding="utf-8", newline="") as file:
                 file.write(dump_frame(frame_of([row]), header=False))

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specviz.core.verdict import NEUTRAL
-from specviz.data.published_gpu import GPU_ROUNDS
-from specviz.measure.worksheet.model import break_even_sentence, label_of
+from specviz.core.judge import NEUTRAL, judge
+from specviz.data.published import GPU_ROUNDS
+from specviz.measure.worksheet.model import break_even_sentence
 from specviz.measure.worksheet.serving import GROWING, Length, Production, draft_lengths, nearest_batch, recommended
 
 
@@ -17,14 +17,14 @@ def headline(found: Production, assumed: str) -> str:
         assumed: where the costs are from, as the page names it.
     """
     cost, tokens = found.round_cost, found.tokens
+    judged = judge(found.speed, None, modelled=found.speedup is None)
     if found.speedup is not None:
-        label = {"Helps": "Looks like it helps", "Hurts": "Looks like it hurts", "Neutral": "Looks about even"}
         return (
-            f"**{label[label_of(found.speed)]}, {found.speed:.2f}×, measured.** {tokens:.2f} tokens a round / "
+            f"**{judged.headline}, measured.** {tokens:.2f} tokens a round / "
             f"{found.speed:.2f} = **{cost:.2f} target steps a round**, inferred{_where(found)}."
         )
     return (
-        f"**{label_of(found.speed)}, {found.speed:.2f}×, modelled.** {_tree(found)}{tokens:.2f} tokens per target call "
+        f"**{judged.headline}.** {_tree(found)}{tokens:.2f} tokens per target call "
         "were counted. "
         f"A round takes {cost:.2f} target steps at **assumed** costs ({assumed}): it pays above {cost:.2f} tokens per "
         f"target call.{_plain_calls(found)} {break_even_sentence(found.model)}"
@@ -117,7 +117,7 @@ def _switch_off(found: Production, lengths: Sequence[Length]) -> str:
         f"{found.tokens:.2f}."
     )
     load = "A larger batch makes checking dearer, so the limit rises with the load."
-    if found.speed > NEUTRAL:
+    if judge(found.speed, None).label == "helps":
         return f"{threshold} Switch it off for traffic that falls below this. {load}"
     others = [each for each in good if each != length]
     if others:

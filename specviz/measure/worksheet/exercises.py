@@ -9,7 +9,7 @@ from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import DraftedToken, Trace
-from specviz.measure.worksheet.gap import position_rates
+from specviz.measure.worksheet.runs import position_rates
 
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
 
@@ -156,10 +156,13 @@ def _on_break_even(terms: Terms, trace: Trace) -> Exercise:
     share = theory.acceptance_rate_from_alpha(needed, terms.draft_length)
     rate = metrics.count(trace.rounds).acceptance_rate or 0.0
     above = "is above both" if terms.alpha > needed and rate > share else "is not above both"
+    measured = metrics.speedup(trace) or 0.0
+    refuted = f" Yet {measured:.2f}× was measured: these costs do not explain this run."
     return Exercise(
         question,
         f"α = {needed:.3f} per judgement, which at γ = {terms.draft_length} is {share:.3f} accepted / drafted. The run "
-        f"had {_three(terms.alpha)} and {_three(rate)}: it {above}. Each rate is compared with its own kind.",
+        f"had {_three(terms.alpha)} and {_three(rate)}: it {above}. Each rate is compared with its own kind."
+        f"{refuted if (measured - 1) * (terms.alpha - needed) < 0 else ''}",
     )
 
 
@@ -210,7 +213,6 @@ ol > li { margin: 0 0 1rem; overflow-wrap: anywhere; } .room { height: 4.5rem; b
 
 
 def quoted(text: str) -> str:
-    """A token in quotes with visible white space."""
     return "‘" + text.replace("\n", "↵").replace("\t", "⇥").replace(" ", "␣") + "’"
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from specviz.core import theory
+from specviz.core.judge import judge
 from specviz.core.terms import Terms
-from specviz.core.verdict import NEUTRAL
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits
@@ -33,7 +33,6 @@ class Model:
 
     @property
     def terms(self) -> Terms:
-        """The terms of the prediction, for this batch."""
         checked = self.steps(self.draft_length + 1)
         return Terms(self.alpha, self.draft_length, self.cost_ratio, checked, self.overhead)
 
@@ -64,7 +63,6 @@ class Model:
 
     @property
     def best_speedup(self) -> float:
-        """The realistic speedup at that draft length."""
         return self.speedup_at(self.alpha, self.best)
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
@@ -77,7 +75,6 @@ class Model:
 
     @property
     def break_even(self) -> float | None:
-        """The same at the chosen draft length."""
         return self.break_even_at(self.draft_length)
 
     def accepted_share(self, alpha: float) -> float:
@@ -90,18 +87,41 @@ def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
     return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
 
 
-def counts_sentence(drafted: int, accepted: int, model: Model) -> str:
-    """The worksheet's own line: counts in, rate out, compared with the break-even of the same kind of rate."""
+def verdict_sentence(model: Model) -> str:
+    """What a round brings and what it takes with these values, and the acceptance above which it pays."""
+    terms, needed = model.terms, model.break_even
+    speed = (
+        f"A round writes {model.tokens_per_call:.2f} tokens on average and takes as long as {terms.steps:.2f} steps of "
+        f"the target alone: {model.tokens_per_call:.2f} / {terms.steps:.2f} = {model.realistic:.2f}."
+    )
+    if needed is None:
+        return f"{speed} No acceptance is enough: even if all is accepted, it writes {model.draft_length + 1} tokens."
+    if needed == 0:
+        return f"{speed} Any acceptance pays."
+    return (
+        f"{speed} It pays above {_percent(needed)} of the checked guesses accepted; the slider says "
+        f"{_percent(model.alpha)}."
+    )
+
+
+def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) -> str:
+    """Counts in, rate out, and the acceptance per judgement that leads to it. No verdict: the sliders get that.
+
+    Args:
+        drafted: tokens.
+        accepted: of them.
+        counted_at: the draft length at which these were counted; the sliders may have another one.
+        model: what the sliders say.
+    """
     if not drafted:
         return "Nothing was drafted, so there is no rate."
     if accepted > drafted:
         return "More tokens were accepted than drafted, which is impossible."
-    rate = accepted / drafted
-    alpha = alpha_of_counts(drafted, accepted, model.draft_length)
+    alpha = alpha_of_counts(drafted, accepted, counted_at)
     return (
-        f"{accepted} / {drafted} = **{_percent(rate)} of the drafted tokens accepted**; at γ = {model.draft_length} "
-        f"that needs α = **{alpha:.2f}** per judgement, if every judgement is alike. "
-        f"{_slider(alpha, model)}{_against(rate, model)}"
+        f"{accepted} / {drafted} = **{_percent(accepted / drafted)} of the drafted tokens accepted**; at "
+        f"γ = {counted_at} that needs α = **{alpha:.2f}** per judgement, if every judgement is alike. "
+        f"{_slider(alpha, model)}"
     )
 
 
@@ -111,31 +131,45 @@ def _slider(alpha: float, model: Model) -> str:
         return ""
     return (
         f"The slider has α = {model.alpha:.2f}: a run’s own α is accepted / judged, or you have set it. The two differ "
-        "because real judgements are not all alike. "
+        "because real judgements are not all alike."
     )
 
 
-def _against(rate: float, model: Model) -> str:
-    """Compares accepted / drafted with the break-even converted to accepted / drafted, never with the alpha."""
+def symbols(model: Model) -> list[tuple[str, str, str]]:
+    """Every term of the model: its symbol, what it is, and its value."""
+    terms, length = model.terms, model.draft_length
     needed = model.break_even
-    if needed is None:
-        return "At these costs no rate is enough."
-    share = model.accepted_share(needed)
-    steps = model.draft_length * model.cost_ratio + model.terms.verification + model.overhead
-    if (1 + model.draft_length * rate) / steps > NEUTRAL:
-        return f"That is above the {_percent(share)} of drafted tokens that would break even: it pays."
-    if rate > share:
-        return f"That is hardly above the {_percent(share)} of drafted tokens that would break even: no real gain."
-    return f"That is not above the {_percent(share)} of drafted tokens that would break even: no real gain."
+    return [
+        ("α", "acceptance per judgement: accepted / (accepted + rejected)", f"{model.alpha:.3f}"),
+        ("", f"accepted / drafted that follows at γ = {length}", _percent(model.accepted_share(model.alpha))),
+        ("γ", "draft length", str(length)),
+        ("c", "cost of a guess: a draft step / a target step", f"{model.cost_ratio:.3f}"),
+        ("v(γ+1)", f"cost of a check of {length + 1} tokens, in this batch", f"{terms.verification:.3f}"),
+        ("o", "overhead: the rest of a round", f"{model.overhead:.3f}"),
+        ("ĉ", "operations of the draft / of the target", f"{model.operations_ratio:.3f}"),
+        ("E(γ)", "tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)", f"{model.tokens_per_call:.2f}"),
+        ("γc + v(γ+1) + o", "cost of a round", f"{terms.steps:.2f}"),
+        ("E(γ) / (γc + v(γ+1) + o)", "speedup with these costs", f"{model.realistic:.2f}×"),
+        (
+            "E(γ) / (γc + 1)",
+            "ideal speedup: checking costs one step, the loop nothing (Leviathan, Theorem 3.8)",
+            f"{model.ideal:.2f}×",
+        ),
+        ("", "α that breaks even", "none" if needed is None else f"{needed:.3f}"),
+        (
+            "(1 − α)(γĉ + γ + 1) / (1 − α^(γ+1))",
+            "extra arithmetic: rejected tokens are thrown away (Leviathan, Theorem 3.11)",
+            f"{model.extra_operations:.2f}×",
+        ),
+    ]
 
 
 def break_even_sentence(model: Model) -> str:
     """The break-even both ways: as alpha, and as accepted / drafted at this draft length."""
     needed = model.break_even
     if needed is None:
-        round_steps = model.terms.cost_ratio * model.draft_length + model.terms.verification + model.overhead
         return (
-            f"**No acceptance breaks even**: a round takes {round_steps:.2f} target steps and can write at most "
+            f"**No acceptance breaks even**: a round takes {model.terms.steps:.2f} target steps and can write at most "
             f"{model.draft_length + 1} tokens."
         )
     if needed == 0:
@@ -150,10 +184,9 @@ def break_even_sentence(model: Model) -> str:
 def half_sentence(model: Model) -> str:
     """What guesses that are right half the time bring at these costs."""
     speedup = model.speedup_at(0.5, model.draft_length)
-    says = "no real gain" if speedup <= 1 else "a real gain even so"
     return (
         f"Right half the time (α = 0.50; at γ = {model.draft_length} only {_percent(model.accepted_share(0.5))} "
-        f"accepted / drafted) would be {speedup:.2f}×: {says}."
+        f"accepted / drafted) would be {speedup:.2f}×: {judge(speedup, None, modelled=True).word}."
     )
 
 
@@ -174,11 +207,6 @@ def batch_sentence(model: Model, measured: bool = False) -> str:
         f"(alone: {alone:.2f}): the modelled speedup is {model.realistic:.2f}× instead of "
         f"{replace(model, batch=1).realistic:.2f}×."
     )
-
-
-def label_of(speedup: float) -> str:
-    """Helps, neutral or hurts by the size of a modelled speedup alone."""
-    return "Helps" if speedup > NEUTRAL else "Hurts" if speedup < 1 / NEUTRAL else "Neutral"
 
 
 def _percent(share: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specviz.core.errors import InputError
-from specviz.core.verdict import NEUTRAL
+from specviz.core.judge import NEUTRAL
 from specviz.data.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -42,7 +42,6 @@ class Production:
 
     @property
     def draft_length(self) -> int:
-        """γ, rounded."""
         return self.model.draft_length
 
     @property
@@ -80,7 +79,6 @@ class Production:
 
     @property
     def positions_counted(self) -> bool:
-        """Whether acceptance by position was counted."""
         return len(self.counters.survival) >= self.draft_length
 
 
@@ -215,5 +213,4 @@ def _speed(found: Production, length: int, growing: float) -> float:
 
 
 def recommended(lengths: Sequence[Length]) -> list[int]:
-    """The draft lengths to try, shortest first."""
     return [each.draft_length for each in lengths if each.good]

@@ -11,9 +11,9 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import terms_of
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
+from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchSpeedup, BatchStudy
-from specviz.data.published import PUBLISHED, PublishedRun
-from specviz.data.published_gpu import GPU_COSTS, GpuCosts
+from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet.model import Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
@@ -33,6 +33,8 @@ class Start:
     costs_only: bool = False  # says nothing of acceptance: α, γ and the counts stay as they are
     acceptance_only: bool = False  # says nothing of costs: c, v as a function of k, and o stay as they are
     costs_from: str = ""  # where the costs are from, if not from what the label names
+    measured: float | None = None  # the speedup of the run that this is; None where that cannot be trusted
+    counted_at: int = 0  # the draft length of the counts; 0: the model's
 
     @property
     def named_costs(self) -> str:
@@ -42,6 +44,14 @@ class Start:
     def verification_at(self, draft_length: int) -> float | None:
         """v(γ+1) for another draft length, from the measured table; None where there is none."""
         return verification_steps(self.verification, draft_length + 1) if self.verification else None
+
+    @property
+    def in_words(self) -> str:
+        """What was loaded, as it was: whatever the sliders say now."""
+        counts = f"; {self.accepted} of {self.drafted} guesses accepted" if self.drafted else ""
+        at = f" at draft length {self.counted_at or self.model.draft_length}" if not self.costs_only else ""
+        measured = f"; {self.measured:.2f}× measured in one pair of runs" if self.measured else ""
+        return f"{self.label}{counts}{at}{measured}."
 
 
 def starts(
@@ -74,8 +84,17 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
         terms.overhead,
         operations_ratio=operations_ratio(trace),
     )
+    verdict = verdict_of_run(trace)
     made = "measured here in this session" if source == "live" else f"recorded on {trace.recorded_on.machine}"
-    return Start(label, f"Acceptance and costs {made}.", model, counts.drafted, counts.accepted, costs.verification)
+    return Start(
+        label,
+        f"Acceptance and costs {made}.",
+        model,
+        counts.drafted,
+        counts.accepted,
+        costs.verification,
+        measured=verdict.speedup if verdict and verdict.trusted else None,
+    )
 
 
 def start_of_file(trace: Trace) -> Start | None:

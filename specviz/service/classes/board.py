@@ -5,15 +5,17 @@ drafts. So two students who have as much text before them are at the same place,
 together.
 """
 
+import csv
+import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts
-from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.story import quiz
 from specviz.game.messages import EVEN
-from specviz.service.classes.room import ClassNow, Student
-from specviz.service.classes.rounds import SharedRound
+from specviz.service.classes.room import ClassNow, SharedRound, Student
 
 BIN = 0.5  # tokens per target call
 
@@ -78,8 +80,6 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All of it."""
-
     scores: tuple[Score, ...]  # in the order of joining
     bins: tuple[Bin, ...]
     mine: Counts  # the class, all rounds together
@@ -89,7 +89,6 @@ class Board:
 
     @property
     def played(self) -> int:
-        """Students with at least one round."""
         return sum(score.mine.rounds > 0 for score in self.scores)
 
     def ahead(self, sign: int) -> int:
@@ -98,7 +97,6 @@ class Board:
 
 
 def board_of(now: ClassNow) -> Board:
-    """The board of a class."""
     scores = tuple(_score(student) for student in now.students)
     rounds = [one for student in now.students for one in student.rounds.values()]
     mine, model = total(one.mine for one in rounds), total(one.model for one in rounds)
@@ -109,12 +107,11 @@ def board_of(now: ClassNow) -> Board:
         mine,
         model,
         _places(rounds),
-        tuple(_question(number, now.students) for number in range(len(QUIZ))),
+        tuple(_question(number, now.students) for number in range(len(quiz()))),
     )
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """Several counts as one."""
     whole = Counts()
     for each in counts:
         whole = Counts(
@@ -130,7 +127,7 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 def _score(student: Student) -> Score:
     rounds = student.rounds.values()
-    right = sum(QUIZ[number].right == given for number, given in student.answers.items())
+    right = sum(quiz()[number].right == given for number, given in student.answers.items())
     return Score(student, total(one.mine for one in rounds), total(one.model for one in rounds), right)
 
 
@@ -155,7 +152,6 @@ def _places(rounds: Sequence[SharedRound]) -> tuple[Place, ...]:
 
 
 def _place(rounds: Sequence[SharedRound]) -> Place:
-    """What was guessed in these rounds, which are all at one place."""
     words = Counter(one.word for one in rounds)
     fits = {one.word for one in rounds if one.fits}
     guesses = [Guess(word, students, word in fits) for word, students in words.items()]
@@ -170,4 +166,68 @@ def _place(rounds: Sequence[SharedRound]) -> Place:
 
 def _question(number: int, students: Sequence[Student]) -> Question:
     given = [student.answers[number] for student in students if number in student.answers]
-    return Question(number, tuple(given.count(option) for option in range(len(QUIZ[number].options))))
+    return Question(number, tuple(given.count(option) for option in range(len(quiz()[number].options))))
+
+
+FIGURES = ("drafted", "accepted", "emitted")
+WHO = ("student", "name")
+ROUND_COLUMNS = (*WHO, "seed", "set", "mode", "prompt", "round", "guess", "written")
+ANSWER_COLUMNS = (*WHO, "question", "asked", "option", "answer", "right")
+
+
+def rounds_csv(now: ClassNow) -> str:
+    """The rounds.
+
+    Columns: student (in the order of joining, from 1), name (may be empty), seed, set, mode, prompt (the preset's
+    name), round from 1 on each prompt, guess (at most 60 characters of it), written (by the target call); then for you
+    and model (wren-nano, at the same place, with as many tokens): drafted, accepted, emitted (one target call each).
+    """
+    prompts = [preset.name for preset in now.plan.prompts]
+    rows = [
+        {
+            **_who(student),
+            **now.plan.link,
+            "prompt": prompts[one.text],
+            "round": one.number,
+            "guess": safe_cell(one.guess),
+            "written": safe_cell(one.written),
+            **_figures("you", one.mine),
+            **_figures("model", one.model),
+        }
+        for student in now.students
+        for one in sorted(student.rounds.values(), key=lambda one: one.key)
+    ]
+    return _csv([*ROUND_COLUMNS, *(f"{who}_{figure}" for who in ("you", "model") for figure in FIGURES)], rows)
+
+
+def answers_csv(now: ClassNow) -> str:
+    """The answers: question from 1, its text, option from 1, its text, right (1 or 0)."""
+    rows = [
+        {
+            **_who(student),
+            "question": number + 1,
+            "asked": quiz()[number].text.technical,
+            "option": option + 1,
+            "answer": quiz()[number].options[option].text.technical,
+            "right": int(quiz()[number].right == option),
+        }
+        for student in now.students
+        for number, option in sorted(student.answers.items())
+    ]
+    return _csv(ANSWER_COLUMNS, rows)
+
+
+def _who(student: Student) -> dict[str, object]:
+    return {"student": student.number, "name": safe_cell(student.name)}
+
+
+def _figures(who: str, counts: Counts) -> dict[str, int]:
+    return {f"{who}_{figure}": getattr(counts, figure) for figure in FIGURES}
+
+
+def _csv(columns: Iterable[str], rows: Iterable[Mapping[str, object]]) -> str:
+    written = io.StringIO()
+    writer = csv.DictWriter(written, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()

@@ -1,20 +1,30 @@
 """All open classes of this server. Any thread may call; nothing is ever written to the disk."""
 
+import re
+import secrets
+import unicodedata
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic
 
 from specviz.core.errors import InputError
-from specviz.data.lessons.quiz import QUIZ
+from specviz.data.lessons.story import quiz
 from specviz.game.game import Plan
-from specviz.service.addresses import is_public
-from specviz.service.classes.codes import new_code, new_secret, read_code
-from specviz.service.classes.limits import ClassLimits
-from specviz.service.classes.names import tidy_name
-from specviz.service.classes.rates import Tries
-from specviz.service.classes.room import ClassNow, Membership, Room, Student
-from specviz.service.classes.rounds import SharedRound
+from specviz.service.classes.room import ClassNow, Membership, Room, SharedRound, Student
+from specviz.service.sessions import is_public
+
+# A code is short enough to type, so it is protected by a limit on wrong codes, not by its length alone: there are
+# 24^8 = 1.1e11 codes. From one public address, 60 wrong codes in 10 minutes are 8,640 a day. With all 40 classes of a
+# server open, they find one of them with a probability of 8,640 x 40 / 1.1e11: 1 in 318,500 a day.
+ALPHABET = "34679ACDEFGHJKMNPQRTVWXY"  # without what looks alike: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V
+LENGTH = 8
+_BETWEEN = re.compile(r"[\s\-–—_.]+")
+_LONGEST_TYPED = 40
+
+MAX_NAME = 24  # characters
+_MARKS = 2  # of accents on one letter: more would reach into the lines above and below
 
 WRONG_CODE = (
     "There is no open class with this code. Look at the code again, or ask your teacher: a class may have ended."
@@ -22,6 +32,96 @@ WRONG_CODE = (
 TOO_OFTEN = "Too many wrong codes were tried from here. Wait some minutes, then try again."
 FULL = "This class is full: it has {} students."
 NO_PLACE = "This server has no place for another class now. Try again later, or end a class that is over."
+
+
+@dataclass(frozen=True, slots=True)
+class ClassLimits:
+    """Times in seconds, the others are counts."""
+
+    day: float = 24 * 3600.0  # a class ends this long after it was opened
+    idle: float = 4 * 3600.0  # ... or when for so long nobody looked at its board, joined or sent anything
+    look: float = 60.0  # between two looks for classes that are over
+    classes: int = 40  # open at the same moment
+    classes_of_one_address: int = 10  # ... from one public address
+    students: int = 60  # of a class
+    window: float = 600.0  # in which wrong codes are counted
+    wrong_codes: int = 10  # of one visitor
+    wrong_codes_of_one_address: int = 60  # a class behind one router has one address
+    wrong_codes_of_a_shared_address: int = 600  # of one that is not public, or not known: it can be everybody's
+
+
+class Tries:
+    """Counts tries, by who made them.
+
+    Args:
+        seconds: for how long a try counts.
+        most_remembered: of those who try; beyond it, who tried least recently is forgotten.
+    """
+
+    def __init__(self, seconds: float, most_remembered: int = 10_000) -> None:
+        self._seconds, self._most_remembered = seconds, most_remembered
+        self._tries: dict[str, deque[float]] = {}
+
+    def spent(self, who: str, most: int, now: float) -> bool:
+        """Whether they have had so many tries within the time."""
+        return len(self._recent(who, now)) >= most
+
+    def count(self, who: str, now: float) -> None:
+        recent = self._recent(who, now)
+        recent.append(now)
+        self._tries.pop(who, None)
+        self._tries[who] = recent  # the latest is last
+        while len(self._tries) > self._most_remembered:
+            del self._tries[next(iter(self._tries))]
+
+    def forget_old(self, now: float) -> None:
+        while self._tries and now - next(iter(self._tries.values()))[-1] >= self._seconds:
+            del self._tries[next(iter(self._tries))]
+
+    def __len__(self) -> int:
+        return len(self._tries)
+
+    def _recent(self, who: str, now: float) -> deque[float]:
+        tries = self._tries.get(who, deque())
+        while tries and now - tries[0] >= self._seconds:
+            tries.popleft()
+        if not tries:
+            self._tries.pop(who, None)
+        return tries
+
+
+def new_code() -> str:
+    """A code that no other code says anything about."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+
+
+def new_secret() -> str:
+    """A secret of 192 random bits, fit for a cookie and a link."""
+    return secrets.token_urlsafe(24)
+
+
+def read_code(typed: str) -> str | None:
+    """The code that somebody typed, in capitals and without spaces or dashes; None where it cannot be one."""
+    code = _BETWEEN.sub("", typed[:_LONGEST_TYPED]).upper()
+    return code if len(code) == LENGTH and set(code) <= set(ALPHABET) else None
+
+
+def shown_code(code: str) -> str:
+    return f"{code[: LENGTH // 2]}-{code[LENGTH // 2 :]}"
+
+
+def tidy_name(typed: str) -> str:
+    """The name without control characters, marks that turn the direction of writing, and towers of accents."""
+    letters: list[str] = []
+    marks = 0
+    for char in unicodedata.normalize("NFC", typed[: 8 * MAX_NAME]):
+        kind = unicodedata.category(char)
+        marks = marks + 1 if kind[0] == "M" else 0
+        if kind[0] in "ZC":
+            letters.append(" " if char.isspace() else "")
+        elif marks <= _MARKS:
+            letters.append(char)
+    return " ".join("".join(letters).split())[:MAX_NAME].strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +190,6 @@ class Classes:
                     self._take_out(student)
 
     def end(self, secret: str) -> None:
-        """End the class and forget everything about it."""
         with self._lock:
             self._end(secret)
 
@@ -219,4 +318,4 @@ class Classes:
 
 
 def _is_option(question: int, option: int) -> bool:
-    return 0 <= question < len(QUIZ) and 0 <= option < len(QUIZ[question].options)
+    return 0 <= question < len(quiz()) and 0 <= option < len(quiz()[question].options)

@@ -1,9 +1,83 @@
-"""One open class: its game, its students, and what they have sent."""
+"""One open class: its game, its students, and what they have sent: of a round the place in the text, the words, and the
+counts, and nothing else."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from specviz.game.game import Plan
-from specviz.service.classes.rounds import SharedRound
+from specviz.core.metrics import Counts, count
+from specviz.core.trace import Round
+from specviz.game.game import MODEL, PROMPTS, ROUNDS, YOU, Plan, Turn, rounds_of
+from specviz.game.words import best_branch, draft_text, words_of
+
+MAX_WORD, MAX_GUESS, MAX_BEFORE, MAX_WRITTEN = 30, 60, 120, 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRound:
+    """One scored round of one student, with what wren-nano drafted at the same place."""
+
+    text: int  # which text of the game, from 0
+    number: int  # of the round on that text, from 1
+    place: int  # characters that were written after the prompt, before this round
+    before: str  # the last of them, which tell the place apart where rounding has changed the text
+    guess: str
+    word: str  # the guess's first word
+    fits: bool  # whether all of that word was accepted
+    written: str  # by this round's target call, at most 200 characters of it
+    mine: Counts
+    model: Counts
+    model_word: str  # the first word of wren-nano's draft; empty where it drafted none
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """A student's first round with each of these counts."""
+        return self.text, self.number
+
+    @property
+    def where(self) -> tuple[int, int, str]:
+        return self.text, self.place, self.before
+
+    @property
+    def possible(self) -> bool:
+        return 0 <= self.text < PROMPTS and 1 <= self.number <= ROUNDS
+
+
+def shared_rounds(plan: Plan, games: Sequence[Sequence[Turn]]) -> list[SharedRound]:
+    """The scored rounds of a game, as the class's board takes them."""
+    found = []
+    for text, (preset, turns) in enumerate(zip(plan.prompts, games, strict=False)):
+        number = 0
+        for turn in turns:
+            if turn.scored:
+                number += 1
+                found.append(_shared(turn, text, number, preset.text))
+    return found
+
+
+def _shared(turn: Turn, text: int, number: int, prompt: str) -> SharedRound:
+    assert turn.trace is not None
+    mine, model = rounds_of([turn], YOU)[0], turn.rivals.get(MODEL)
+    word, fits = _first_word(mine)
+    before = turn.trace.prompt.text.removeprefix(prompt)
+    return SharedRound(
+        text,
+        number,
+        place=len(before),
+        before=before[-MAX_BEFORE:],
+        guess=draft_text(mine).strip()[:MAX_GUESS],
+        word=word,
+        fits=fits,
+        written=turn.trace.output.text[:MAX_WRITTEN],
+        mine=count([mine]),
+        model=count([model] if model else []),
+        model_word=_first_word(model)[0] if model else "",
+    )
+
+
+def _first_word(round: Round) -> tuple[str, bool]:
+    """The first word of a draft, of two guesses the better one, and whether all of it was accepted."""
+    words = words_of(best_branch(round))
+    return (words[0].text[:MAX_WORD], words[0].fate == "accepted") if words else ("", False)
 
 
 @dataclass(slots=True)
@@ -28,7 +102,6 @@ class Student:
         return round.possible and not known
 
     def copy(self) -> "Student":
-        """As it is now."""
         return replace(self, rounds=dict(self.rounds), answers=dict(self.answers))
 
 
@@ -66,10 +139,8 @@ class Room:
     changes: int = 0
 
     def now(self) -> ClassNow:
-        """As it is at this moment."""
         return ClassNow(self.code, self.plan, tuple(one.copy() for one in self.students.values()), self.changes)
 
     def membership(self, secret: str) -> Membership:
-        """What this student sees."""
         student = self.students[secret]
         return Membership(self.code, self.plan, student.number, student.name)

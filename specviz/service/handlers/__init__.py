@@ -1,1 +1,29 @@
-"""One module for each kind of job the engine does."""
+"""What the engine does for each kind of job, as `protocol.TASKS` names it.
+
+Handlers are generators of events. They yield None where there is nothing to report: a job can be paused or stopped
+there, and often. Importing this imports all of them, and torch.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from specviz.service.protocol import TASKS, JobCommand, Steps
+from specviz.service.workshop import Workshop
+
+
+def _handler(path: str) -> Callable[[JobCommand, Workshop], Steps]:
+    module, _, name = path.partition(".")
+    found: Callable[[JobCommand, Workshop], Steps] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found
+
+
+_HANDLERS = {task.name: _handler(task.handler) for task in TASKS}
+
+
+def job_steps(workshop: Workshop, command: JobCommand) -> Steps:
+    """Do what the command says.
+
+    Raises:
+        InputError: it cannot be done; one sentence for the visitor.
+    """
+    return _HANDLERS[command.task.name](command, workshop)

@@ -27,14 +27,13 @@ from specviz.decoding import (
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.run_setup import prompt_ids
 from specviz.game.game import LOOKUP, MODEL, OFFERS, Ask, Offer, Turn
-from specviz.game.guesses import Guesses, joined_guesses
-from specviz.game.words import FREE, ends_inside_word, guess_problem, joined, tidy, whole_words
+from specviz.game.words import FREE, Guesses, ends_inside_word, guess_problem, joined, joined_guesses, tidy, whole_words
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import TokenTexts
-from specviz.models.vocabularies import shared_vocabulary
-from specviz.service.protocol import Finished, Play, Started, TurnPlayed
-from specviz.service.workshop import Steps, Workshop
+from specviz.models.pairing import shared_vocabulary
+from specviz.models.tokens import TokenTexts
+from specviz.service.protocol import Finished, Item, Play, Started, Steps
+from specviz.service.workshop import Workshop
 
 OFFERED_TOKENS = 4  # about; whole words
 RUNNERS_UP = 8  # of the target's next tokens, to make candidates from
@@ -50,7 +49,6 @@ class PersonDrafter(Drafter, Proposer):
         self._guesses = guesses
 
     def begin(self, context: DraftContext) -> Proposer:
-        """There is nothing to prepare."""
         return self
 
     def propose(self, token_ids: Sequence[int], count: int) -> Draft:
@@ -59,7 +57,7 @@ class PersonDrafter(Drafter, Proposer):
 
 
 def play_steps(command: Play, workshop: Workshop) -> Steps:
-    """One `TurnPlayed`.
+    """One `Turn`.
 
     Raises:
         InputError: what was typed cannot be played, or the text has grown too long.
@@ -81,7 +79,7 @@ def play_steps(command: Play, workshop: Workshop) -> Steps:
                 rivals = yield from _rivals(target, drafts, text_ids, mine)
             text_ids = [*text_ids, *trace.output.token_ids]
         turn = _after(target, draft, request, ask, text_ids)
-        yield TurnPlayed(command.job, replace(turn, trace=trace, rivals=rivals, cut=cut))
+        yield Item(command.job, "play", replace(turn, trace=trace, rivals=rivals, cut=cut))
     yield Finished(command.job)
 
 
@@ -211,7 +209,6 @@ MAX_PLACES = 10_000  # more than any text has tokens, so that each place has its
 
 
 def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[int]:
-    """These first tokens, and what the model writes after them."""
     settings = DecodeSettings(max_new_tokens=2 * OFFERED_TOKENS)
     run = AutoregressiveRun(model, [*text_ids, *first], settings)
     for _ in run.steps():

@@ -1,13 +1,21 @@
-"""The engine's work for a proof by sampling: one token drawn many times, in batches."""
+"""The engine's work for proofs: one token drawn many times, and prompts decoded greedily both ways."""
 
+from functools import cache
+
+from specviz.core.errors import InputError
+from specviz.data.workloads import Preset, find_preset
 from specviz.measure.proof.draws import Draws, draw_batches
+from specviz.measure.proof.greedy import greedy_row
 from specviz.measure.proof.rows import BATCHES
-from specviz.service.protocol import BatchDrawn, Finished, Progress, Prove, Started
-from specviz.service.workshop import Steps, Workshop
+from specviz.models.catalogue import bundled_names
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.loading import load_model
+from specviz.service.protocol import CompareGreedy, Finished, Item, Progress, Prove, Started, Steps
+from specviz.service.workshop import Workshop
 
 
 def prove_steps(command: Prove, workshop: Workshop) -> Steps:
-    """One `BatchDrawn` for each tenth of the draws, the same as without a break after the first `done`.
+    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`.
 
     Raises:
         InputError: see `Draws` and `draw_batches`.
@@ -19,5 +27,44 @@ def prove_steps(command: Prove, workshop: Workshop) -> Steps:
     each, left = command.draws // BATCHES, range(command.done, BATCHES)
     yield Progress(job, "drawing", BATCHES, draws=each)
     for batch in draw_batches(draws, request.settings.seed, each, left):
-        yield BatchDrawn(job, batch) if batch else None
+        yield Item(job, "prove", batch) if batch else None
     yield Finished(job)
+
+
+def compare_greedy_steps(command: CompareGreedy, workshop: Workshop) -> Steps:
+    """One `GreedyRow` for each prompt after the first `done`.
+
+    Raises:
+        InputError: a preset is not known; bfloat16 is asked for where it is not offered; or see `greedy_row`.
+    """
+    job, request, prompts = command.job, command.request, _prompts(command)
+    target, draft = yield from workshop.load_pair(job, request)
+    if command.half:
+        target = _in_bfloat16(request.target)
+
+    @cache
+    def exact() -> LoadedModel:
+        return target if target.info.dtype == "float32" else load_model(request.target, "float32")
+
+    yield Started(job)
+    for preset in prompts[command.done :]:
+        yield Progress(job, "comparing", len(prompts), prompt=preset.name)
+        rows = greedy_row(target, draft, preset.text, request.settings, exact, preset.name, command.forgets)
+        for row in rows:
+            yield Item(job, "compare greedy", row) if row else None
+    yield Finished(job)
+
+
+def _prompts(command: CompareGreedy) -> list[Preset]:
+    if not command.presets:
+        return [Preset("", command.request.prompt)]
+    found = [find_preset(name) for name in command.presets]
+    if None in found:
+        raise InputError("One of the prompts is not among those that come with the app.")
+    return [preset for preset in found if preset]
+
+
+def _in_bfloat16(name: str) -> LoadedModel:
+    if name not in bundled_names():
+        raise InputError("The near-tie example is offered for the bundled models only.")
+    return load_model(name, "bfloat16")

@@ -16,14 +16,14 @@ from specviz.measure.compare import quality
 from specviz.measure.paired_runs import Measured, PairedRuns
 from specviz.measure.race import RaceLap, RacePrompt, load_quality
 from specviz.models.loaded_model import LoadedModel
-from specviz.models.token_texts import TokenTexts
-from specviz.service.budget import BudgetSpent
-from specviz.service.protocol import Finished, LapRaced, Progress, Race, Started
-from specviz.service.workshop import Steps, Workshop
+from specviz.models.tokens import TokenTexts
+from specviz.service.limits import BudgetSpent
+from specviz.service.protocol import Finished, Item, Progress, Race, Started, Steps
+from specviz.service.workshop import Workshop
 
 
 def race_steps(command: Race, workshop: Workshop) -> Steps:
-    """One `LapRaced` for each prompt after the first `done`; `Progress` before each repeat.
+    """One `RaceLap` for each prompt after the first `done`; `Progress` before each repeat.
 
     Raises:
         InputError: a prompt does not fit; the sentence names it, and nothing has been timed by then.
@@ -41,10 +41,10 @@ def race_steps(command: Race, workshop: Workshop) -> Steps:
             yield from _time(command, prompt, runs, measured)
         except BudgetSpent:
             if measured.repeats:
-                yield LapRaced(job, _lap(runs, target, prompt))
+                yield Item(job, "race", _lap(runs, target, prompt))
             raise
         workshop.forget_race(job)
-        yield LapRaced(job, _lap(runs, target, prompt))
+        yield Item(job, "race", _lap(runs, target, prompt))
     yield Finished(job)
 
 
@@ -62,8 +62,9 @@ def _check(target: LoadedModel, draft: Loaded, prompts: Sequence[RacePrompt], se
     for prompt in prompts:
         try:
             set_up_run(target, None, prompt.text, settings)
-            if draft and draft.context < target.context:
-                set_up_run(target, own_model(draft), prompt.text, settings)
+            own = own_model(draft)
+            if own and own.context < target.context:
+                set_up_run(target, own, prompt.text, settings)
         except InputError as error:
             raise InputError(f"{prompt.name}: {error}") from None
 

@@ -13,12 +13,12 @@ from specviz.core.request import RunRequest
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import Cell, groups
 from specviz.measure.sweep.rows import SweepRow
-from specviz.service.protocol import CellSwept, Finished, Progress, Started, Sweep
-from specviz.service.workshop import Pair, Steps, Workshop
+from specviz.service.protocol import Finished, Item, Progress, Started, Steps, Sweep
+from specviz.service.workshop import Pair, Workshop
 
 
 def sweep_steps(command: Sweep, workshop: Workshop) -> Steps:
-    """One `CellSwept` for each cell after the first `done`.
+    """An answer for each cell after the first `done`.
 
     A cell that cannot be measured (a prompt too long for a model, a pair that does not fit in memory) leaves a
     sentence in place of its row, and the sweep goes on.
@@ -34,13 +34,13 @@ def sweep_steps(command: Sweep, workshop: Workshop) -> Steps:
             models = yield from workshop.load_pair(job, request)
         except InputError as error:
             yield _progress(job, left[0], len(cells))
-            yield from (CellSwept(job, _problem(cell, error)) for cell in left)
+            yield from (Item(job, "sweep", _problem(cell, error)) for cell in left)
             continue
         yield Started(job)
         for group in groups(left):
             yield _progress(job, group[0], len(cells))
             answers = yield from _measured(models, group)
-            yield from (CellSwept(job, answer) for answer in answers)
+            yield from (Item(job, "sweep", answer) for answer in answers)
     yield Finished(job)
 
 

@@ -4,17 +4,35 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from specviz.service.classes.board import Board, Place, board_of
+from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
+from specviz.service.classes.registry import shown_code
 from specviz.service.classes.room import ClassNow
-from specviz.service.classes.table import answers_csv, rounds_csv
+from specviz.ui.classes.classes_state import PARTS, Attending, Part
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
-from specviz.ui.classes.links import only_here, page_address, students_link, typed_address
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
-from specviz.ui.classes.state import PARTS, Attending, Part
-from specviz.ui.shared.address import write_address
+from specviz.ui.shared.address import (
+    only_here,
+    page_address,
+    present,
+    stop_presenting,
+    view,
+    view_in_link,
+    write_address,
+)
+from specviz.ui.shared.job_slot import while_busy
+from specviz.ui.shared.parts import download
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
-from specviz.ui.shared.polling import while_busy
-from specviz.ui.shared.view import present, stop_presenting, view, view_in_link
+
+
+def students_link(code: str) -> str:
+    """What the QR code holds: the game, with the class's code. The teacher's secret is never in it."""
+    return page_address("play", **{"class": shown_code(code)})
+
+
+def typed_address() -> str:
+    """Where students type the code, without what a browser adds itself."""
+    return page_address("class").partition("://")[2] or "/class"
+
 
 LIVE = "class_live"  # the part of the page that changes with the class
 POLL_SECONDS = 2.0
@@ -60,7 +78,6 @@ def _nothing() -> None:
 
 
 def _look(state: Attending) -> bool:
-    """Whether there is something new on the board."""
     changes = classes().changes(state.teacher)
     state.open = changes is not None
     return state.open and changes != state.seen
@@ -109,7 +126,7 @@ def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], s
         now = classes().look(teacher)
         return table(now) if now else ""
 
-    st.download_button(label, written, f"{name}.csv", "text/csv", key=name, on_click="ignore")
+    download(label, written, f"{name}.csv", key=name)
 
 
 def _show_end() -> None:
@@ -173,7 +190,6 @@ def _show_guesses(now: ClassNow, board: Board) -> None:
 
 
 def _title(now: ClassNow, place: Place) -> str:
-    """Where the place is, and how many guessed there."""
     before = f"{now.plan.prompts[place.text].text}{place.before}".replace("\n", " ")
     end = before if len(before) <= 40 else f"…{before[-40:]}"
     students = "1 student" if place.students == 1 else f"{place.students} students"

@@ -1,15 +1,31 @@
 """The parts of the board as HTML. All text of students is escaped, and stands apart from the direction of writing."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from html import escape
 
-from specviz.core.metrics import Counts
-from specviz.data.lessons.quiz import QUIZ
-from specviz.data.lessons.story import percent
+import segno
+
+from specviz.data.lessons.story import quiz
 from specviz.game.game import MODEL, Plan
 from specviz.service.classes.board import Board, Place, Question, Score
-from specviz.service.classes.codes import shown_code
-from specviz.ui.classes.qr import qr_code
+from specviz.service.classes.registry import shown_code
+from specviz.ui.shared.parts import per_call, rate_of
+
+MOST_CHARACTERS = 600  # a longer link makes a picture that phones cannot read from a projector
+
+
+@lru_cache(maxsize=64)
+def qr_code(link: str) -> str:
+    """The QR code as an image for HTML: SVG, black on white in dark mode too; empty where the link is too long.
+
+    It is a data URI, since Streamlit takes SVG out of HTML. Of the link it holds only dark and light squares.
+    """
+    if len(link) > MOST_CHARACTERS:
+        return ""
+    picture = segno.make_qr(link, error="m").svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
+    return f'<img class="qr" src="{escape(picture)}" alt="QR code of the link {escape(link)}">'
+
 
 SHOWN_GUESSES = 8
 SHOWN_BEFORE = 140  # characters of the text
@@ -70,8 +86,7 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
 
 
 def question_html(question: Question, *, show_right: bool) -> str:
-    """How many chose which answer."""
-    asked = QUIZ[question.number]
+    asked = quiz()[question.number]
     rows = [
         _row(
             escape(option.text.technical),
@@ -90,7 +105,6 @@ def question_html(question: Question, *, show_right: bool) -> str:
 
 
 def students_html(board: Board) -> str:
-    """A row for each student."""
     if not board.scores:
         return scores_html(board)
     heads = ("student", "name", "rounds", "accepted", "tokens per target call", MODEL, "quiz: right of answered")
@@ -101,14 +115,13 @@ def students_html(board: Board) -> str:
 
 def _student(score: Score) -> str:
     student, mine = score.student, score.mine
-    rate = mine.acceptance_rate
     cells = (
         str(student.number),
         _text(student.name) if student.name else "–",
         str(mine.rounds),
-        "–" if rate is None else percent(rate),
-        _per_call(mine),
-        _per_call(score.model),
+        rate_of(mine),
+        per_call(mine),
+        per_call(score.model),
         f"{score.right} of {len(student.answers)}",
     )
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
@@ -124,8 +137,8 @@ def _joined(joined: int, played: int) -> str:
 
 
 def _against(board: Board) -> str:
-    model = f"{MODEL}, at the same places: <b>{_per_call(board.model)}</b>"
-    return f"The class: <b>{_per_call(board.mine)}</b> tokens per target call. {model}."
+    model = f"{MODEL}, at the same places: <b>{per_call(board.model)}</b>"
+    return f"The class: <b>{per_call(board.mine)}</b> tokens per target call. {model}."
 
 
 def _better(board: Board) -> str:
@@ -133,11 +146,6 @@ def _better(board: Board) -> str:
         f"Compared with {MODEL}: {board.ahead(1)} better, {board.ahead(0)} about even, {board.ahead(-1)} worse. "
         f"{board.mine.rounds} {'round' if board.mine.rounds == 1 else 'rounds'} so far."
     )
-
-
-def _per_call(counts: Counts) -> str:
-    calls = counts.tokens_per_target_call
-    return "–" if calls is None else f"{calls:.2f}"
 
 
 def _table(caption: str, rows: Iterable[str]) -> str:

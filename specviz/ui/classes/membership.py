@@ -1,4 +1,4 @@
-"""This visitor in a class: enter, send, leave. The pages' buttons call these. No drawing but the cookies'."""
+"""This visitor in a class: enter, send, leave, and what Play and Learn show of it."""
 
 from functools import cache
 
@@ -6,18 +6,18 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.game.game import Plan
-from specviz.service.addresses import normal_address
-from specviz.service.classes.codes import read_code
-from specviz.service.classes.registry import Caller, Classes
-from specviz.service.classes.room import Membership
-from specviz.service.classes.rounds import shared_rounds
-from specviz.ui.classes.state import Attending
-from specviz.ui.play.state import Playing
+from specviz.service.classes.registry import MAX_NAME, Caller, Classes, read_code, shown_code
+from specviz.service.classes.room import Membership, shared_rounds
+from specviz.service.sessions import normal_address
+from specviz.ui.classes.classes_state import Attending
+from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared.address import address
-from specviz.ui.shared.cookies import remember, remembered
+from specviz.ui.shared.components import remember, remembered
 from specviz.ui.shared.engine import visitor
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import notices
 
 CLASS, BOARD = "class", "board"  # in a link: a class's code; the secret of its teacher, for another computer
 STUDENT_COOKIE, TEACHER_COOKIE = "specviz_student", "specviz_teacher"
@@ -53,7 +53,6 @@ def membership() -> Membership | None:
 
 
 def take_invitation() -> None:
-    """Read the code in the page's link, once."""
     state = attending()
     asked = (address().get(CLASS) or [""])[-1][:40]
     if asked and asked != state.asked:
@@ -94,7 +93,6 @@ def join(code: str, name: str) -> None:
 
 
 def decline() -> None:
-    """Play without the class."""
     attending().invited = attending().message = ""
 
 
@@ -109,7 +107,7 @@ def play_class_game() -> None:
     """Begin the class's game, unless this visitor plays it already."""
     member = membership()
     if member and session().play.plan != member.plan:
-        new_game(member.plan)
+        new_game(session(), member.plan)
 
 
 def send_rounds(state: Playing) -> None:
@@ -125,7 +123,6 @@ def send_answers(answers: dict[int, int]) -> None:
 
 
 def open_class(plan: Plan) -> None:
-    """Become the teacher of a new class."""
     state = attending()
     state.message = ""
     try:
@@ -137,12 +134,82 @@ def open_class(plan: Plan) -> None:
 
 
 def end_class() -> None:
-    """End the teacher's class."""
     state = attending()
     classes().end(state.teacher)
     state.teacher, state.open = "", False
 
 
 def caller() -> Caller:
-    """This visitor, as limits count them."""
     return Caller(visitor().id, normal_address(st.context.ip_address))
+
+
+ASKED = "Your rounds and your quiz answers then go to the teacher’s board. You need no name."
+SENT = (
+    "Your rounds of the class’s game and your answers to the quiz go to the teacher’s board; the first time counts. "
+    "Nothing is written to a disk, and all of it is forgotten when the class ends, within a day. If you leave, what "
+    "you sent goes off the board."
+)
+
+
+def class_chip() -> None:
+    """Which class this is, with the name and the way out; nothing for visitors in no class. For a horizontal place."""
+    take_invitation()
+    member = membership()
+    with st.container(key="class_chip", width="content"):
+        if member:
+            with st.popover(f"Class {shown_code(member.code)}", icon=":material/groups:"):
+                show_member(member)
+
+
+def class_question() -> None:
+    """The question of a link with a code, or what has happened to the class. For a place above what moves."""
+    state = attending()
+    with st.container(key="class_question"):
+        if state.invited:
+            _ask(state.invited)
+        elif state.message and not membership():
+            notices([state.message], "info")
+            st.button("OK", key="class_decline", on_click=decline)
+    remember_class()
+
+
+def class_game() -> None:
+    """Where a student of a class plays another game: its rounds do not go to the board."""
+    with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
+        member = membership()
+        if member and session().play.plan != member.plan:
+            st.markdown("This is not the class’s game: its rounds do not go to the board.", width="content")
+            st.button("Play the class’s game", key="class_game", on_click=play_class_game)
+
+
+def show_member(member: Membership) -> None:
+    st.markdown(
+        f"You are in the class **{shown_code(member.code)}** as **{plain(member.name or f'student {member.number}')}**."
+    )
+    st.text_input(
+        "Your name on the board (optional)",
+        value=member.name,
+        max_chars=MAX_NAME,
+        key="class_rename",
+        on_change=_renamed,
+    )
+    st.caption(SENT)
+    st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
+
+
+def _renamed() -> None:
+    classes().rename(attending().student, str(st.session_state.class_rename))
+
+
+def _ask(code: str) -> None:
+    with st.form("class_join_form"):
+        st.markdown(f"**Join the class {plain(code)}?** {ASKED}")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
+            st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_invited)
+            st.form_submit_button("Not now", key="class_decline", on_click=decline)
+    notices([attending().message])
+
+
+def _join_invited() -> None:
+    join(attending().invited, str(st.session_state.get("class_name", "")))

@@ -1,18 +1,54 @@
 """In batches: what a draft brings when a server decodes several texts at once. A recorded study; needs no sweep."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.data.batches import BatchStudy, recorded_batches
-from specviz.data.lessons.glossary import explained
+from specviz.data.batches import BatchPass, BatchStudy, Ratio, recorded_batches
 from specviz.measure.batch_sentences import compared, outcome, reading, times, where
-from specviz.ui.helps.batch_figures import batch_figure, check_figure
-from specviz.ui.shared.chart import chart
+from specviz.ui.helps.by_draft import LOOKS
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, data_table, numbers
+from specviz.ui.shared.figures import GREY, Figure, Part, axis, chart, figure, interval, level, look, scatter
+from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, numbers
+
+HEIGHT = 340
+
+
+def batch_figure(study: BatchStudy) -> Figure:
+    """Speedup against the size of the batch, two lines for each draft length, with intervals."""
+    lines: list[Part] = []
+    for length, (color, dash, symbol) in zip(study.draft_lengths, LOOKS, strict=False):
+        points = [study.at(size, length) for size in study.batches]
+        until_end, full = [each.speedup for each in points], [each.full_speedup for each in points]
+        lines.append(_line(study.batches, until_end, f"γ = {length}", **look(color, dash, symbol, 8)))
+        thin = look(color, dash, f"{symbol}-open", 7, width=1)
+        while_all_write = _line(study.batches, full, f"γ = {length}, while every text writes", **thin)
+        lines.append({**while_all_write, "showlegend": False})  # the caption says what thin lines are
+    x = axis("texts in a batch", type="category")
+    y = axis("speedup", ticksuffix="×", rangemode="tozero")
+    return figure(lines, HEIGHT, x=x, y=y, showlegend=True, **level(1, "1×", beside=True))
+
+
+def check_figure(passes: Sequence[BatchPass]) -> Figure:
+    """v(k) against k, a line for each size of the batch, and what it would be one by one."""
+    tokens = sorted({check.tokens for each in passes for check in each.checks})
+    one_by_one: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
+    lines = [scatter("one by one", tokens, tokens, **one_by_one)]
+    for each, (color, dash, symbol) in zip(passes, LOOKS, strict=False):
+        name = "one text" if each.batch == 1 else f"{each.batch} texts"
+        x, steps = [check.tokens for check in each.checks], [check.steps for check in each.checks]
+        lines.append(_line(x, steps, name, **look(color, dash, symbol, 7)))
+    y = axis("v(k), in passes over one token", rangemode="tozero")
+    return figure(lines, HEIGHT, x=axis("tokens of each text in one pass, k", dtick=1), y=y, showlegend=True)
+
+
+def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: Part) -> Part:
+    values, low, high = ([getattr(each, end) for each in ratios] for end in ("value", "low", "high"))
+    error = interval(values, low, high, how["line"]["color"], thickness=1)
+    return scatter(name, x, values, f"%{{x}}: %{{y:.2f}}<extra>{name}</extra>", error_y=error, **how)
 
 
 def show_batches() -> None:
@@ -31,15 +67,9 @@ def show_batches() -> None:
     with right:
         alt = "The cost of checking k tokens of each text in one pass, by the number of texts in the batch."
         chart(check_figure(study.passes), "batches-checks", alt)
-    data_table(
-        batch_table(study),
-        hide_index=True,
-        key="batches_table",
-        column_config=_columns(),
-        placeholder=NOT_MEASURED,
-        alt="Every batch size and draft length: speedup, costs and waiting.",
-    )
-    st.caption(explained(f"{CAPTION} {compared(study)}", "batches"), unsafe_allow_html=True)
+    alt = "Every batch size and draft length: speedup, costs and waiting."
+    data_table(batch_table(study), "batches_table", alt, _columns())
+    note(f"{CAPTION} {compared(study)}", "batches")
 
 
 CAPTION = (
@@ -47,9 +77,10 @@ CAPTION = (
     "wait for the longest draft in the pass, and a batch ends with its slowest text: the thick lines. The thin lines "
     "with open marks count only while every text writes, as on a server that gives a free place to the next text at "
     "once. The bars on the points are 95 % intervals over the repeats, each with other groups of the same prompts; "
-    "other prompts would differ. A draft pays, or loses, where the interval leaves out 1× and the speedup is more than "
-    "5 % from 1×. c, v(γ+1) and o are in passes of the target alone over a batch of that size. Modelled: tokens per "
-    "target call / (γc + v(γ+1) + o), to compare with the speedup while every text writes."
+    "other prompts would differ. A draft helps where the interval is above 1×, and hurts where it is below. It is "
+    "about even where the interval contains 1× and is within 5 % of it. c, v(γ+1) and o are in passes of the target "
+    "alone over a batch of that size. Modelled: tokens per target call / (γc + v(γ+1) + o), to compare with the "
+    "speedup while every text writes."
 )
 
 

@@ -1,44 +1,124 @@
 """By drafter: one greedy output, and what each bundled draft and prompt lookup would have guessed along it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from specviz.core.replay import Prospect
-from specviz.core.request import DEFAULT_TARGET, PROMPT_LOOKUP, RunRequest
-from specviz.core.settings import DecodeSettings
-from specviz.data.lessons.glossary import explained
+from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
+from specviz.core.judge import judge
+from specviz.core.replay import Prospect, counts_of, modelled_speedup
+from specviz.core.request import DEFAULT_TARGET, RunRequest
+from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.workloads import WORKLOADS, find_preset, workload_of
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
-from specviz.ui.helps.by_draft_figures import Point, best_of, draft_name, points_of, prospects_figure, tokens_figure
-from specviz.ui.helps.state import ByDraft
-from specviz.ui.session import session
-from specviz.ui.shared.chart import chart
-from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import waiting_line
-from specviz.ui.shared.polling import SHORT_SECONDS, while_busy
-from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, data_table, numbers
+from specviz.ui.helps.helps_state import ByDraft
+from specviz.ui.shared.escaping import figure_text, plain
+from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, level, look, scatter
+from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line, while_busy
+from specviz.ui.shared.parts import PERCENT, TIMES, data_table, numbers, say, texts
+
+LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
+HEIGHT = 320
+X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
+# Okabe-Ito colours, each with a dash and a symbol, so that colour never stands alone.
+LOOKS = (
+    ("#0072B2", "solid", "circle"),
+    ("#D55E00", "dash", "square"),
+    ("#009E73", "dot", "diamond"),
+    ("#CC79A7", "dashdot", "triangle-up"),
+    ("#808a97", "longdash", "x"),
+    ("#E69F00", "longdashdot", "triangle-down"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One draft at one draft length."""
+
+    draft: str
+    draft_length: int
+    per_call: float  # tokens per target call: exact
+    speedup: float  # modelled
+    acceptance_rate: float | None  # accepted / drafted
+    per_judgement_rate: float | None
+
+
+def points_of(prospect: Prospect) -> list[Point]:
+    """Every draft length from 1 to 16."""
+    points: list[Point] = []
+    for length in LENGTHS:
+        rounds = prospect.replay(length)
+        counts = counts_of(rounds)
+        points.append(
+            Point(
+                prospect.draft,
+                length,
+                counts.tokens_per_target_call or 0.0,
+                modelled_speedup(rounds, prospect.costs) or 0.0,
+                counts.acceptance_rate,
+                counts.per_judgement_rate,
+            )
+        )
+    return points
+
+
+def best_of(points: Sequence[Point]) -> Point:
+    """The point with the highest modelled speedup; of equal ones, the one with the shortest draft."""
+    return max(points, key=lambda point: point.speedup)
+
+
+def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
+    """Tokens per target call against draft length: counted, not modelled."""
+    lines = [
+        _line(points, [point.per_call for point in points], its, "%{y:.2f} tokens per target call")
+        for points, its in zip(drafts, LOOKS, strict=False)
+    ]
+    return figure(lines, HEIGHT, x=X, y=axis("tokens per target call", rangemode="tozero"), showlegend=True)
+
+
+def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
+    """Modelled speedup against draft length, each draft's best point marked."""
+    lines: list[Part] = []
+    for points, its in zip(drafts, LOOKS, strict=False):
+        lines.append(_line(points, [point.speedup for point in points], its, "%{y:.2f}× modelled"))
+        lines.append(_star(best_of(points), its[0]))
+    y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
+    return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))
+
+
+def _line(points: Sequence[Point], values: list[float], its: tuple[str, str, str], hover: str) -> Part:
+    name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
+    return scatter(name, lengths, values, f"γ = %{{x}}: {hover}<extra>{name}</extra>", **look(*its, 7))
+
+
+def _star(best: Point, color: str) -> Part:
+    name = figure_text(spoken(best.draft))
+    marker = {"symbol": "star", "size": 15, "color": color, "line": {"width": 1, "color": "#ffffff"}}
+    said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
+    x, y = [best.draft_length], [best.speedup]
+    return scatter(f"{name}, best", x, y, said, mode="markers", marker=marker, showlegend=False)
+
 
 PART = "by_draft"  # the part of the page that grows with a comparison
 NEW_TOKENS = 64
 MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
-def show_by_draft() -> None:
+def show_by_draft(state: ByDraft) -> None:
     """Choose a prompt and press the button: the target writes once, and every drafter is compared with its text."""
-    state = session().by_draft
 
     @st.fragment(key=PART)
     def part() -> None:
         state.refresh(SHORT_SECONDS)
-        st.markdown(explained(INTRODUCTION, "by-draft"), unsafe_allow_html=True)
+        say(INTRODUCTION, "by-draft")
         _choice(state)
-        while_busy(lambda: state.slot.busy, lambda: _progress(state), state.refresh, part=PART)
+        while_busy(lambda: state.slot.busy, lambda: show_progress(state.slot, _progress_line), state.refresh, part=PART)
         _draw(state)
 
     part()
@@ -60,7 +140,7 @@ def _choice(state: ByDraft) -> None:
         if state.slot.busy:
             st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=state.slot.cancel)
         else:
-            st.button("Compare drafts", key="fs_start", on_click=_start)
+            st.button("Compare drafts", key="fs_start", on_click=_start, args=(state,))
 
 
 def _label(name: str) -> str:
@@ -77,24 +157,17 @@ def drafts_to_compare() -> list[str]:
     Medusa is not among them: all its guesses share one pass, so a modelled cost a guess would be wrong.
     """
     models = [name for name in reversed(bundled_names()) if name != DEFAULT_TARGET]
-    heads = [head.name for head in bundled_heads() if (head.kind, head.target) == ("eagle", DEFAULT_TARGET)]
-    return [*models, *heads, PROMPT_LOOKUP]
+    heads = [head for head in bundled_heads() if head.target == DEFAULT_TARGET and not method_of(head.kind).at_once]
+    return [*models, *(head.name for head in heads), PROMPT_LOOKUP]
 
 
-def _start() -> None:
-    state = session().by_draft
+def _start(state: ByDraft) -> None:
     preset = find_preset(state.preset)
     assert preset is not None
     request = RunRequest(preset.text, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
     drafts = drafts_to_compare()
     state.slot.start(lambda job: GuessAlong(job, request, drafts))
     state.shown, state.prospects, state.message = preset.name, [], ""
-
-
-def _progress(state: ByDraft) -> None:
-    if view := state.slot.view:
-        share = view.progress.done / view.progress.total if view.progress else 0.0
-        st.progress(share, text=plain(_progress_line(view)))
 
 
 def _draw(state: ByDraft) -> None:
@@ -118,14 +191,8 @@ def _draw(state: ByDraft) -> None:
         st.caption("Speedup: modelled with this machine’s costs")
         alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
         chart(prospects_figure(drafts), key="fs_speedups", alt=alt)
-    data_table(
-        _table(state.prospects, drafts),
-        hide_index=True,
-        key="fs_table",
-        column_config=_columns(),
-        placeholder=NOT_MEASURED,
-        alt="Each drafter’s right guesses, its best draft length and what it would reach there.",
-    )
+    alt = "Each drafter’s right guesses, its best draft length and what it would reach there."
+    data_table(_table(state.prospects, drafts), "fs_table", alt, _columns())
     _strips(state.prospects)
 
 
@@ -134,18 +201,18 @@ def _progress_line(view: JobView) -> str:
         return line
     if (progress := view.progress) is None:
         return "starting"
-    return f"{progress.done} of {progress.total} drafts; now what {draft_name(progress.draft)} would have guessed"
+    return f"{progress.done} of {progress.total} drafts; now what {spoken(progress.draft)} would have guessed"
 
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     """Which draft would pay most on this text, and at which draft length; `complete` once every draft was compared."""
     best = max((best_of(points) for points in drafts), key=lambda point: point.speedup)
-    name = draft_name(best.draft)
-    if best.speedup <= 1:
-        none = "No draft pays on this text" if complete else "No draft so far would pay on this text"
+    name = spoken(best.draft)
+    if judge(best.speedup, None, modelled=True).label != "helps":
+        none = "No draft helps on this text" if complete else "No draft so far would help on this text"
         return f"{none}: the best, {name}, would reach {best.speedup:.2f}× (modelled)."
     return (
-        f"On this text {name} would pay most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
+        f"On this text {name} would help most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
         f"with {best.per_call:.2f} tokens per target call (exact). It is the best of {sum(map(len, drafts))} "
         "combinations of draft and γ, all tried on this one text: expect less on another."
     )
@@ -154,7 +221,7 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
 def _columns() -> dict[str, Any]:
     cost = "The time of a draft step in target steps, measured on this machine."
     return {
-        "right guesses": st.column_config.TextColumn(alignment="right"),
+        **texts("right guesses"),
         **numbers("%d", "best γ"),
         **numbers(TIMES, "speedup (modelled)"),
         **numbers("%.2f", "tokens per call (exact)"),
@@ -170,7 +237,7 @@ def _table(prospects: Sequence[Prospect], drafts: Sequence[Sequence[Point]]) -> 
         best, matches = best_of(points), prospect.draft_guesses.matches()
         rows.append(
             {
-                "draft": draft_name(prospect.draft),
+                "draft": spoken(prospect.draft),
                 "right guesses": f"{matches.count(True)} of {len(matches)}",
                 "best γ": best.draft_length,
                 "speedup (modelled)": best.speedup,
@@ -189,15 +256,15 @@ def _strips(prospects: Sequence[Prospect]) -> None:
     for prospect in prospects:
         runs = groupby(MARKS[match] for match in prospect.draft_guesses.matches())
         marks = "".join(f":{color}[{mark * len(list(run))}]" for (color, mark), run in runs)
-        st.markdown(f"{plain(draft_name(prospect.draft))}  \n{marks}")
+        st.markdown(f"{plain(spoken(prospect.draft))}  \n{marks}")
     st.caption("✓ the target’s own token · ✗ another token · · no guess (prompt lookup found no match)")
-    nearly = [draft_name(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
+    nearly = [spoken(prospect.draft) for prospect in prospects if not prospect.draft_guesses.exact]
     if nearly:
         st.caption(
             f"Not exact for {', '.join(nearly)}: only float32 models choose the same tokens at every draft length."
         )
     with st.expander("Every guess"):
-        data_table(_guesses(prospects), key="fs_guesses", height=320)
+        data_table(_guesses(prospects), "fs_guesses", "Every guess of every draft.", height=320, hide_index=None)
 
 
 def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
@@ -207,7 +274,7 @@ def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
     for prospect in prospects:
         draft_guesses = prospect.draft_guesses
         guesses = [draft_guesses.proposal(place, 1) for place in range(len(draft_guesses.token_ids))]
-        columns[draft_name(prospect.draft)] = [
+        columns[spoken(prospect.draft)] = [
             f"{MARKS[match][1]} {_shown(draft_guesses.pieces, guess[0])}" if guess and guess[0] is not None else "·"
             for guess, match in zip(guesses, draft_guesses.matches(), strict=True)
         ]

@@ -4,21 +4,147 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.core.number_words import in_words
-from specviz.data.lessons.glossary import explained
+from specviz.core.drafters import METHODS, Group
+from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
+from specviz.core.names import in_words
 from specviz.data.measured_methods import (
     ALL,
     POSITIONS_AT,
+    AtBest,
     AtTemperature,
     MeasuredMethod,
     MeasuredMethods,
     stored_methods,
 )
-from specviz.data.published_methods import ON_A_GPU, PUBLISHED_METHODS
-from specviz.ui.helps.by_method_figures import costs_figure, positions_figure, speedups_figure
-from specviz.ui.shared.chart import chart
-from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.tables import NOT_MEASURED, TIMES, data_table, numbers
+from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.ui.helps.figures import BARS, LEGEND
+from specviz.ui.shared.escaping import figure_text, plain
+from specviz.ui.shared.figures import (
+    DOTTED,
+    GREY,
+    Figure,
+    Part,
+    axis,
+    bars,
+    chart,
+    figure,
+    interval,
+    look,
+    scatter,
+)
+from specviz.ui.shared.parts import TIMES, data_table, note, numbers
+
+HEIGHT = 400
+ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
+DRAFTED = dict.fromkeys(method.group for method in METHODS if method.group)
+
+
+def _families(group: Group) -> set[str]:
+    return {method.family for method in METHODS if method.group == group}
+
+
+GROUPS: dict[str, tuple[set[str], str, str]] = {  # their families, colour and symbol
+    **{
+        f"{group.title[0].lower()}{group.title[1:]}": (_families(group), group.colour, group.symbol)
+        for group in DRAFTED
+    },
+    "trees": ({"tree"}, "#a3478a", "hexagon"),
+    "other ways to draw or verify": ({"argmax", "block"}, "#5f6b7a", "octagon"),
+}
+LINES = (("#D55E00", "solid", "square"), ("#0072B2", "dash", "circle"), ("#00765a", "dot", "diamond"))
+
+
+def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
+    """Tokens per target call against the cost of a draft step; a method has its number in the table."""
+    numbers = {method.name: number for number, method in enumerate(methods, start=1)}
+    parts: list[Part] = []
+    for group, (families, color, symbol) in GROUPS.items():
+        its = [method for method in methods if method.family in families]
+        found = [(method, method.kinds[kind].best.costs) for method in its]
+        drawn = [(method, costs) for method, costs in found if costs.draft_step is not None]
+        if drawn:
+            points = scatter(
+                group,
+                [costs.draft_step for _, costs in drawn],
+                [costs.tokens_per_target_call for _, costs in drawn],
+                "%{customdata}: %{y:.2f} tokens per target call, c = %{x:.2f}<extra></extra>",
+                mode="markers+text",
+                marker={"symbol": symbol, "size": 21, "color": color, "line": {"width": 1, "color": "#ffffff"}},
+                text=[str(numbers[method.name]) for method, _ in drawn],
+                textfont={"color": "#ffffff", "size": 11},
+                customdata=[figure_text(method.title) for method, _ in drawn],
+            )
+            parts.append(points)
+    costs = [step for part in parts for step in part["x"]]
+    tokens = [each for part in parts for each in part["y"]]
+    x = axis("c: a draft step in target steps", range=_around([0, *costs]))  # a mark at 0 is whole
+    y = axis("tokens per target call", range=_around([1, *tokens]))  # there is never less than one
+    return figure(parts, HEIGHT, x=x, y=y, showlegend=True)
+
+
+def _around(values: Sequence[float]) -> list[float]:
+    """A range in which marks at both ends are whole."""
+    low, high = min(values), max(values)
+    room = 0.08 * (high - low or 1)
+    return [low - room, high + room]
+
+
+def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
+    """A bar for each method with the interval over prompts, the fastest at the top."""
+    ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
+    numbers = {method.name: number for number, method in enumerate(methods, start=1)}
+    labels = {method.name: f"{numbers[method.name]} {_in_two_lines(method.title)}" for method in ranked}
+    parts: list[Part] = []
+    for word, name in LEGEND.items():
+        its = [(method, method.kinds[kind].best) for method in ranked if method.kinds[kind].best.outcome == word]
+        if its:
+            parts.append(_bars([labels[method.name] for method, _ in its], [best for _, best in its], name, BARS[word]))
+    line = {"type": "line", "yref": "y domain", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "line": DOTTED}
+    y = axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
+    x = axis("speedup, measured", ticksuffix="×", rangemode="tozero")
+    return figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[line])
+
+
+def _in_two_lines(title: str) -> str:
+    """The manner of a method below its drafter, so that bars have room on a phone."""
+    return figure_text(title).replace(" (", "<br>(")
+
+
+def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: Part) -> Part:
+    speedups, low, high = ([getattr(best, end) for best in found] for end in ("speedup", "low", "high"))
+    said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
+    ends = {"error_x": interval(speedups, low, high, GREY), "customdata": list(zip(low, high, strict=True))}
+    return bars(name, speedups, labels, said, orientation="h", marker=marker, **ends)
+
+
+def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
+    """Acceptance by position in a draft of four, a line for each method, with its interval."""
+    parts = [_positions(method, kind, line) for method, line in zip(methods, LINES, strict=False)]
+    x = axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
+    y = axis("accepted / judged", range=[0, 1], tickformat=".0%")
+    return figure([part for part in parts if part], 300, x=x, y=y, showlegend=True)
+
+
+def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) -> Part:
+    at = method.kinds[kind].at(POSITIONS_AT)
+    if at is None:
+        return {}
+    shown = [
+        (number, rate, ends, judged)
+        for number, (rate, ends, judged) in enumerate(zip(at.by_position, at.intervals, at.judged, strict=True), 1)
+        if rate is not None and ends is not None
+    ]
+    rates, ends = [rate for _, rate, _, _ in shown], [each for _, _, each, _ in shown]
+    return scatter(
+        figure_text(method.title),
+        [number for number, *_ in shown],
+        rates,
+        "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>",
+        error_y=interval(rates, [low for low, _ in ends], [high for _, high in ends], line[0]),
+        customdata=[judged for *_, judged in shown],
+        **look(*line, 9),
+    )
+
 
 COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
 KIND_LABELS = {ALL: "all kinds", "story": "stories", "code": "code", "structured": "structured", "prose": "prose"}
@@ -50,7 +176,7 @@ def show_by_method() -> None:
         alt = "Speedup of each method with its interval, the fastest at the top."
         chart(speedups_figure(part.methods, kind), key="methods_speedups", alt=alt)
     _table(part, kind)
-    st.caption(explained(CAPTION, "methods"), unsafe_allow_html=True)
+    note(CAPTION, "methods")
     _heads(part, kind)
     _gpu(part, kind)
 
@@ -79,7 +205,6 @@ def _times(repeats: int) -> str:
 
 
 def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
-    """Which part of the file is shown."""
     parts = {f"{part.temperature:g}": part for part in measured.temperatures}
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
         chosen = next(iter(parts))
@@ -89,7 +214,7 @@ def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
             )
         part = parts[str(chosen)]
         kind = st.segmented_control(
-            "Text", part.kinds(), default=ALL, format_func=_kind_label, key="methods_kind", required=True
+            "Text", part.kinds(), default=ALL, format_func=_kind_label, key="methods_kind", required=True, wrap=True
         )
     return part, str(kind)
 
@@ -99,27 +224,19 @@ def _kind_label(kind: str) -> str:
 
 
 def reading(part: AtTemperature, kind: str) -> str:
-    """Which methods pay, which lose, and which cannot be told, by their intervals."""
+    """Which methods help, which hurt, and which cannot be told, by their intervals."""
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
-    by_outcome = {
-        outcome: [method.title for method in ranked if method.kinds[kind].best.outcome == outcome]
-        for outcome in ("pays", "loses", "unclear")
-    }
+    outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     first = ranked[0]
     best = first.kinds[kind].best
     said = [f"Highest: {first.title}, {best.speedup:.2f}× [{best.low:.2f} to {best.high:.2f}]."]
-    pays, loses, unclear = by_outcome["pays"], by_outcome["loses"], by_outcome["unclear"]
-    said.append(f"{_some(pays)} faster than the target alone on these prompts." if pays else "No method pays here.")
-    if loses:
-        said.append(f"Slower: {', '.join(loses)}.")
-    if unclear:
-        said.append(f"Not told apart from 1×: {', '.join(unclear)}.")
+    helping = sum(word == HELPS for word in outcomes.values())
+    methods = "method helps" if helping == 1 else "methods help"
+    said.append(f"{in_words(helping).capitalize()} {methods} on these prompts." if helping else "No method helps here.")
+    for word, start in ((HURTS, "Hurts"), (EVEN, "About even"), (UNTOLD, "Cannot be told")):
+        if its := [title for title, outcome in outcomes.items() if outcome == word]:
+            said.append(f"{start}: {', '.join(its)}.")
     return " ".join(said)
-
-
-def _some(names: Sequence[str]) -> str:
-    """How many methods, as the beginning of a sentence."""
-    return f"{in_words(len(names)).capitalize()} {'method is' if len(names) == 1 else 'methods are'}"
 
 
 def _table(part: AtTemperature, kind: str) -> None:
@@ -130,7 +247,7 @@ def _table(part: AtTemperature, kind: str) -> None:
         | numbers("%d", "no.")
     )
     alt = "Every method with its settings, tokens per target call, costs in target steps and speedup."
-    data_table(rows, hide_index=True, key="methods_table", column_config=formats, placeholder=NOT_MEASURED, alt=alt)
+    data_table(rows, "methods_table", alt, formats)
 
 
 def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
@@ -164,7 +281,7 @@ def _heads(part: AtTemperature, kind: str) -> None:
         chart(positions_figure(found, kind), key="methods_positions", alt=alt)
     with right:
         st.markdown(plain(heads_sentence(found, kind)))
-        st.caption(explained(HEADS_CAPTION, "heads"), unsafe_allow_html=True)
+        note(HEADS_CAPTION, "heads")
 
 
 HEADS_CAPTION = (
@@ -189,14 +306,14 @@ def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
 
 
 def _gpu(part: AtTemperature, kind: str) -> None:
-    """What others published of the methods that do not pay here."""
-    losing = [method for method in part.methods if method.kinds[kind].best.outcome != "pays"]
+    """What others published of the methods that do not help here."""
+    losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
     families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
     if not families:
         return
     st.markdown("## What would change on a GPU")
     st.caption(
-        "For the methods that do not pay here: figures published by others, on other models and machines. Nothing in "
+        "For the methods that do not help here: figures published by others, on other models and machines. Nothing in "
         "this part was measured by specviz."
     )
     for family in families:

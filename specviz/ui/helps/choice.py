@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, PROMPT_LOOKUP, Precision
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings, DraftSampling, DraftSchedule, VerificationMode
+from specviz.core.drafters import named, spoken
+from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, SHOWN, RunRequest, unlocked
+from specviz.core.settings import MAX_DRAFT_LENGTH, DraftSchedule
 from specviz.core.tree_shape import parse_tree
 from specviz.data.page_link import DIGITS, REAL_NUMBER, ZERO_OR_ONE, PageLink, Params, one_of, real, unique
-from specviz.data.permalink import MAX_NEW_TOKENS, MAX_TOP_K, NO_TREE, Draft, Seed, Target, TreeName
+from specviz.data.permalink import Draft, FixedLink, Target
 from specviz.data.workloads import WORKLOADS, find_workload
-from specviz.measure.pace import Pace
+from specviz.measure.paired import Pace
 from specviz.measure.sweep.plan import Cell, SweepPair, SweepPlan, SweepPrompt, plain_runs, workload_prompts
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ Temperature = Annotated[float, REAL_NUMBER, one_of(TEMPERATURES)]
 IN_ORDER = AfterValidator(lambda values: tuple(sorted(values)))
 
 
-class Choice(PageLink):
-    """What the page's controls say, and so what its link holds."""
+class Choice(FixedLink):
+    """What the page's controls say, and so what its link holds: a run's settings, some of them with several values."""
 
     REFUSED: ClassVar[str] = PageLink.LEFT_OUT
 
@@ -48,20 +49,24 @@ class Choice(PageLink):
     )
     temperatures: Annotated[tuple[Temperature, ...], unique(), Field(validation_alias="temperature")] = (0.0,)
     schedules: Annotated[tuple[DraftSchedule, ...], unique(), Field(validation_alias="schedule")] = ("fixed",)
-    tokens: Annotated[int, DIGITS, Field(ge=1, le=MAX_NEW_TOKENS)] = 64
     prompts: Annotated[int, DIGITS, Field(ge=1, le=MAX_PROMPTS_EACH)] = 3  # of each workload
     constrain: Annotated[bool, ZERO_OR_ONE] = False
-    precision: Annotated[Precision, Field(validation_alias="dtype")] = "exact"
-    seed: Seed = 0
-    top_k: Annotated[int, DIGITS, Field(ge=0, le=MAX_TOP_K)] = 0  # 0 keeps every token
-    top_p: Annotated[float, real(decimals=2), Field(ge=0.01, le=1)] = 1.0  # 1 keeps every token
-    draft_sampling: DraftSampling = "sample"
-    verification: VerificationMode = "token"
-    tree: TreeName = NO_TREE  # a shape fixes the draft length
+    top_p: Annotated[float, real(decimals=2), Field(ge=0.01, le=1)] = 1.0  # what the slider can hold
+
+    @property
+    def request(self) -> RunRequest:
+        """What all runs have in common; a tree of a fixed shape sets the draft length."""
+        usual = RunRequest("").shown()
+        shown = unlocked({**usual, **{name: value for name, value in self if name in usual}})
+        shape = None if (tree := SHOWN["tree"].taken(shown["tree"])) is None else parse_tree(tree)
+        if shape and shape.depth:
+            shown["gamma"] = shape.depth
+        return RunRequest.of("", self.target, "", shown)
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
         """The sweep asked for, with the visitor's own prompts after the workloads'."""
         chosen = [workload for name in self.workloads if (workload := find_workload(name))]
+        request = self.request
         return SweepPlan(
             prompts=(*workload_prompts(chosen, self.prompts), *own),
             pairs=tuple(SweepPair(self.target, draft) for draft in self.drafts),
@@ -69,30 +74,18 @@ class Choice(PageLink):
             temperatures=self.temperatures,
             schedules=self.schedules,
             constrain=self.constrain,
-            settings=DecodeSettings(
-                max_new_tokens=self.tokens,
-                seed=self.seed,
-                top_k=self.top_k or None,
-                top_p=None if self.top_p == 1 else self.top_p,
-                draft_length=self._depth or DecodeSettings().draft_length,
-                draft_sampling=self.draft_sampling,
-                verification=self.verification if self.tree == NO_TREE else "token",
-                tree=None if self.tree == NO_TREE else self.tree,
-            ),
-            precision=self.precision,
+            settings=request.settings,
+            precision=request.precision,
         )
 
     @property
-    def _depth(self) -> int | None:
-        """Of a tree of a fixed shape."""
-        return None if self.tree == NO_TREE else parse_tree(self.tree).depth
-
-    @property
     def _problem_of_tree(self) -> str | None:
-        if self.tree == NO_TREE:
+        if self.request.settings.tree is None:
             return None
-        if PROMPT_LOOKUP in self.drafts:
-            return "Prompt lookup has one guess a place, so it drafts no tree: leave one of the two out."
+        for method in filter(None, map(named, self.drafts)):
+            if not method.trees:
+                label = f"{method.label[0].upper()}{method.label[1:]}"
+                return f"{label} has one guess a place, so it drafts no tree: leave one of the two out."
         if self.schedules != ("fixed",):
             return "A tree has a fixed draft length: choose fixed γ as the only schedule."
         return None
@@ -124,7 +117,7 @@ def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Cho
 
 def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
     """The pair's pace in these rows of a sweep; None where none of them is of the pair."""
-    of_draft = rows["draft_dtype"].isna() if draft == PROMPT_LOOKUP else rows["draft"] == draft
+    of_draft = rows["draft"].map(spoken) == spoken(draft)
     its = rows[(rows["target"] == target) & of_draft]
     if its.empty:
         return None

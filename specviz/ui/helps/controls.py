@@ -7,9 +7,11 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
-from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH
+from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
+from specviz.data.page_link import Params
+from specviz.data.permalink import VARIED
 from specviz.data.workloads import WORKLOADS, find_workload
-from specviz.measure.pace import Pace, in_minutes
+from specviz.measure.paired import Pace, in_minutes
 from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
 from specviz.models.draft_menu import linked_names, offered_drafts
@@ -22,37 +24,37 @@ from specviz.ui.helps.choice import (
     estimated_seconds,
     pace_of,
 )
-from specviz.ui.helps.state import HERE, Sweeps, recorded_sweep
+from specviz.ui.helps.helps_state import HERE, Sweeps, recorded_sweep
 from specviz.ui.session import session
-from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.address import address, hidden_in_link, write_address
+from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.hiding import hidden_in_link
-from specviz.ui.shared.job_size import UNKNOWN, limit_sentence, pace_here
-from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pair_menu import model_label
+from specviz.ui.shared.parts import notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
-from specviz.ui.shared.uploads import uploaded
 
 CONTROLS = RunControls("sweep_")
 SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
+MORE = ("draft_sampling", "verification", "seed", "top_k", "top_p")
 TOKEN_STEP = 8  # of the slider
+MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 
 def controls() -> None:
     """Draw the controls, store what they say, and put it into the address."""
     sweeps = session().sweeps
     _restore(sweeps)
-    notices(sweeps.notes)
-    sweeps.notes = []
+    notices(sweeps.came.notes)
+    sweeps.came.notes = []
     _what()
     _own_prompts(sweeps)
     _how()
     chosen = _read()
     if chosen != sweeps.choice:
         sweeps.choice = chosen
-        sweeps.acted = True
-    if sweeps.acted:
+        sweeps.came.acted = True
+    if sweeps.came.acted:
         write_address({**chosen.parameters(), **hidden_in_link()})
 
 
@@ -79,7 +81,7 @@ def start_bar() -> None:
 def _start() -> None:
     sweeps = session().sweeps
     if sweeps.choice.problem(_own(sweeps)) is None:
-        sweeps.acted = True
+        sweeps.came.acted = True
         sweeps.start(sweeps.choice.plan(_own(sweeps)))
 
 
@@ -172,75 +174,41 @@ def _how() -> None:
     )
     chosen = with_default("sweep_temperatures")
     st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **several, **chosen)
-    CONTROLS.tokens(step=TOKEN_STEP)
+    CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
     st.toggle("With and without grammar", help=CONSTRAIN_HELP, **with_value("sweep_constrain"))
-    _more()
-
-
-def _more() -> None:
     with st.expander("More"):
-        CONTROLS.precision()
-        CONTROLS.tree()
+        CONTROLS.draw("precision", "tree")
         st.caption("Above temperature 0:")
-        CONTROLS.draft_sampling()
-        CONTROLS.verification()
-        CONTROLS.seed()
-        CONTROLS.top_k()
-        CONTROLS.top_p()
+        CONTROLS.more([MORE], elsewhere=(*VARIED, "max_new_tokens", "precision", "tree"))
 
 
 def _read() -> Choice:
-    state = st.session_state
-    return Choice(
-        workloads=tuple(workload.name for workload in WORKLOADS if workload.name in state.sweep_workloads),
-        target=state.sweep_target,
-        drafts=tuple(state.sweep_drafts),
-        draft_lengths=tuple(sorted(state.sweep_lengths)),
-        temperatures=tuple(sorted(state.sweep_temperatures)),
-        schedules=tuple(schedule for schedule in DRAFT_SCHEDULES if schedule in state.sweep_schedules),
-        tokens=state.sweep_tokens,
-        prompts=state.sweep_prompts,
-        constrain=state.sweep_constrain,
-        precision=state.sweep_precision,
-        seed=state.sweep_seed,
-        top_k=state.sweep_top_k,
-        top_p=round(state.sweep_top_p, 2),
-        draft_sampling=state.sweep_draft_sampling,
-        verification=state.sweep_verification,
-        tree=state.sweep_tree,
-    )
+    held: dict[str, Any] = {name: st.session_state[_key(name)] for name in Choice.model_fields}
+    in_order = {"workloads": [workload.name for workload in WORKLOADS], "schedules": DRAFT_SCHEDULES}
+    held |= {name: [one for one in order if one in held[name]] for name, order in in_order.items()}
+    held |= {"temperatures": sorted(held["temperatures"]), "top_p": round(held["top_p"], 2)}
+    return Choice.model_validate(held)
+
+
+def _key(name: str) -> str:
+    """Of the widget that holds a field of the choice."""
+    return f"sweep_{name.removeprefix('draft_') if name == 'draft_lengths' else name}"
 
 
 def _restore(sweeps: Sweeps) -> None:
     """Read the link at the first visit, and give the widgets back what they said before another page was shown."""
-    if not sweeps.link_read:
-        sweeps.link_read = True
-        if given := address():
-            sweeps.choice, sweeps.notes = choice_from_link(given, linked_names())
-            sweeps.acted = True
+
+    def reading(given: Params) -> tuple[Choice, list[str]]:
+        return choice_from_link(given, linked_names()) if given else (sweeps.choice, [])
+
+    sweeps.choice = sweeps.came.take(address(), reading) or sweeps.choice
     restore_widgets(_values(sweeps.choice))
 
 
 def _values(choice: Choice) -> dict[str, object]:
-    """What the widgets must hold to ask for this."""
-    return {
-        "sweep_workloads": list(choice.workloads),
-        "sweep_target": choice.target,
-        "sweep_drafts": list(choice.drafts),
-        "sweep_lengths": list(choice.draft_lengths),
-        "sweep_temperatures": list(choice.temperatures),
-        "sweep_schedules": list(choice.schedules),
-        "sweep_tokens": max(TOKEN_STEP, choice.tokens // TOKEN_STEP * TOKEN_STEP),
-        "sweep_prompts": choice.prompts,
-        "sweep_constrain": choice.constrain,
-        "sweep_precision": choice.precision,
-        "sweep_seed": choice.seed,
-        "sweep_top_k": choice.top_k,
-        "sweep_top_p": choice.top_p,
-        "sweep_draft_sampling": choice.draft_sampling,
-        "sweep_verification": choice.verification,
-        "sweep_tree": choice.tree,
-    }
+    values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in choice}
+    tokens = choice.request.settings.max_new_tokens
+    return values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)}
 
 
 PROMPTS_HELP = "How many of a workload’s ten prompts are measured. One is only an example; three seldom decide."

@@ -1,11 +1,11 @@
 """The tabs of "When it helps": each takes the rows of one pair and shows what they say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from specviz.data.lessons.glossary import explained
+from specviz.core.judge import UNTOLD
 from specviz.measure.sweep.points import ADAPTIVE
 from specviz.measure.sweep.sentences import (
     adaptive_sentence,
@@ -20,6 +20,7 @@ from specviz.measure.sweep.sentences import (
     workload_title,
 )
 from specviz.measure.sweep.study import Study
+from specviz.measure.sweep.table import each_row
 from specviz.ui.helps.batches import show_batches
 from specviz.ui.helps.by_draft import show_by_draft
 from specviz.ui.helps.by_method import show_by_method
@@ -33,10 +34,60 @@ from specviz.ui.helps.figures import (
     length_figure,
     workload_figure,
 )
-from specviz.ui.helps.temperatures import show_temperatures
-from specviz.ui.shared.chart import chart
+from specviz.ui.helps.helps_state import ByDraft
+from specviz.ui.race.elsewhere import show_race_beside
+from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.tables import NOT_MEASURED, PERCENT, TIMES, data_table, numbers
+from specviz.ui.shared.figures import chart
+from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, numbers, texts
+
+
+def show_temperatures(study: Study) -> None:
+    """A table of all temperatures of this pair; nothing where only one was measured and no repetition is known."""
+    studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
+    if len(studies) == 1 and study.fair["repetition"].isna().all():
+        return
+    table = temperature_table(study.fair["workload"].to_list(), studies)
+    alt = "Speedup with its interval and share of repeated 4-grams, by workload and temperature."
+    data_table(table, "sweep_temperatures", alt, texts(*table.columns[1:]))
+    st.caption(TEMPERATURES_CAPTION)
+
+
+TEMPERATURES_CAPTION = (
+    "Each figure is over prompts, at the draft length that did best on the other prompts, with the 95 % interval; a "
+    "question mark: with these prompts it cannot be told whether it helps. Repeated: the share of an output’s 4-grams "
+    "(four tokens in a row) that occurred earlier in it. Greedy decoding often falls into a loop, which is easy to "
+    "draft; at temperature 1 a model of this size repeats itself less."
+)
+
+
+def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
+    """A row for each workload; for each study its speedup and its repetition."""
+    columns: dict[str, list[str | None]] = {"workload": [workload_title(name) for name in workloads]}
+    for study in studies:
+        points = {point.workload: point for point in each_row(study.fair)}
+        name = _temperature(study.series.temperature)
+        columns[name] = [_speedup(points.get(workload)) for workload in workloads]
+        columns[f"repeated, {name}"] = [_repeated(points.get(workload)) for workload in workloads]
+    return pd.DataFrame(columns)
+
+
+def _temperature(value: float) -> str:
+    return "greedy" if value == 0 else f"temperature {value:g}"
+
+
+def _speedup(point: object) -> str | None:
+    if point is None:
+        return None
+    speedup, low, high, outcome = (getattr(point, name) for name in ("speedup", "low", "high", "outcome"))
+    interval = "" if pd.isna(low) else f" ({low:.2f}–{high:.2f})"
+    return f"{speedup:.2f}×{interval}{' ?' if outcome == UNTOLD else ''}"
+
+
+def _repeated(point: object) -> str | None:
+    share = getattr(point, "repetition", None)
+    return None if share is None or pd.isna(share) else f"{100 * share:.0f} %"
+
 
 Panel = Callable[[Study, str], None]  # one series, and where its rows are from
 
@@ -48,18 +99,19 @@ def by_workload(study: Study, source: str) -> None:
     if fair.empty:
         return
     chart(workload_figure(fair, study.fair_rows), "sweep-workload", f"Speedup by workload, {source}.")
+    show_race_beside(study, session().race.shown().values())
     if repeated := repetition_sentence(fair):
         st.markdown(plain(repeated))
     show_temperatures(study)
     chart(acceptance_figure(fair), "sweep-acceptance", f"Both acceptance rates by workload, {source}.")
-    _caption(WORKLOAD_CAPTION, "sweep-workload")
+    note(WORKLOAD_CAPTION, "sweep-workload")
 
 
 WORKLOAD_CAPTION = (
     "The speedup of a bar is the geometric mean of its prompts (the dots), and its line is the 95 % interval over the "
     "prompts. Each prompt is shown at the draft length γ that did best on the workload’s other prompts: the best of "
-    "several noisy figures would flatter. A draft pays, or loses, where the interval leaves out 1× and the speedup is "
-    "more than 5 % from 1×. It is about even where both are within 5 %. Anything else cannot be told with so few "
+    "several noisy figures would flatter. A draft helps where the interval is above 1×, and hurts where it is below. "
+    "It is about even where the interval contains 1× and is within 5 % of it. Anything else cannot be told with so few "
     "prompts. Accepted / drafted counts every drafted token. The acceptance per judgement, α, leaves out the discarded "
     "tokens, which the target never checked: accepted / (accepted + rejected)."
 )
@@ -72,7 +124,7 @@ def by_length(study: Study, source: str) -> None:
     if every.empty:
         return
     chart(length_figure(every), "sweep-length", f"Speedup against draft length by workload, {source}.")
-    _caption(
+    note(
         f"Each point is the geometric mean of {prompts_each(every)}. A ring: the highest point of a line, or one that "
         "these prompts cannot tell apart from it (the 95 % interval of the paired ratio over the prompts contains 1). "
         "The highest was chosen from the same prompts as are shown. The By drafter tab counts tokens per target call "
@@ -95,14 +147,14 @@ def by_map(study: Study, source: str) -> None:
             f"Tokens per target call and draft length, {source}, and break-even.",
         )
         st.markdown(prediction_sentence(study.predictions))
-        _caption(LOOKUP_MAP_CAPTION, "sweep-map")
+        note(LOOKUP_MAP_CAPTION, "sweep-map")
     elif costs:
         chart(
             break_even_figure(every, costs),
             "sweep-break-even",
             f"Acceptance and draft length, {source}, and break-even.",
         )
-        _caption(MAP_CAPTION, "sweep-map")
+        note(MAP_CAPTION, "sweep-map")
 
 
 LOOKUP_MAP_CAPTION = (
@@ -138,7 +190,7 @@ def by_constraint(study: Study, source: str) -> None:
             table[f"{name}, {way}"] = scale * pairs[f"{column}_{way}"]
     formats = numbers(PERCENT, *table.columns[1:5]) | numbers(TIMES, *table.columns[5:])
     data_table(
-        table, hide_index=True, key="sweep_held_table", column_config=formats, placeholder=NOT_MEASURED, alt=GRAMMAR_ALT
+        table, "sweep_held_table", "Acceptance and speedup of each prompt, without and with its grammar.", formats
     )
     lengths = ", ".join(map(str, sorted({length for each in pairs["lengths_with"] for length in each})))
     st.caption(
@@ -146,9 +198,6 @@ def by_constraint(study: Study, source: str) -> None:
         "the tokens of both models: in the draft, in the check, and in the run of the target alone that it is compared "
         "with. An output ends where it is complete. Without the grammar the same prompt is continued freely."
     )
-
-
-GRAMMAR_ALT = "Acceptance and speedup of each prompt, without and with its grammar."
 
 
 def by_schedule(study: Study, source: str) -> None:
@@ -172,14 +221,8 @@ def by_schedule(study: Study, source: str) -> None:
         }
     )
     formats = numbers(TIMES, "speedup at it", *ADAPTIVE.values())
-    data_table(
-        table,
-        hide_index=True,
-        key="sweep_adaptive_table",
-        column_config=formats,
-        placeholder=NOT_MEASURED,
-        alt="Speedup of the fixed draft length that did best on other prompts and of each schedule, by workload.",
-    )
+    alt = "Speedup of the fixed draft length that did best on other prompts and of each schedule, by workload."
+    data_table(table, "sweep_adaptive_table", alt, formats)
     st.caption(
         "The fixed γ of each prompt is the one that did best on the other prompts of its workload. The heuristic (an "
         "option of transformers’ assisted generation) drafts two tokens more after a round that accepted all, and one "
@@ -188,36 +231,19 @@ def by_schedule(study: Study, source: str) -> None:
     )
 
 
-def by_drafter(study: Study, source: str) -> None:
-    """One output, and what every draft would have guessed of it; needs no sweep."""
-    show_by_draft()
-
-
-def by_method(study: Study, source: str) -> None:
-    """All drafting methods on the same prompts, as they were recorded; needs no sweep."""
-    show_by_method()
-
-
-def by_batch(study: Study, source: str) -> None:
-    """What is left of the gain when a server decodes several texts at once; a recorded study, needs no sweep."""
-    show_batches()
-
-
-TABS: dict[str, Panel] = {
-    "By workload": by_workload,
-    "Draft length": by_length,
-    "Map": by_map,
-    "Constrained output": by_constraint,
-    "Adaptive": by_schedule,
-    "By drafter": by_drafter,
-    "By method": by_method,
-    "In batches": by_batch,
-}
+def tabs(by_draft: ByDraft) -> dict[str, Panel]:
+    """The tabs in their order; the last three need no sweep."""
+    return {
+        "By workload": by_workload,
+        "Draft length": by_length,
+        "Map": by_map,
+        "Constrained output": by_constraint,
+        "Adaptive": by_schedule,
+        "By drafter": lambda *_: show_by_draft(by_draft),
+        "By method": lambda *_: show_by_method(),
+        "In batches": lambda *_: show_batches(),
+    }
 
 
 def _reading(sentence: str) -> None:
     st.markdown(f"**{plain(sentence)}**")
-
-
-def _caption(text: str, key: str) -> None:
-    st.caption(explained(text, key), unsafe_allow_html=True)

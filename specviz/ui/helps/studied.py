@@ -3,7 +3,7 @@
 from functools import cache
 
 from specviz.measure.sweep.study import Study, studies_of
-from specviz.ui.helps.state import RECORDED, Sweeps, recorded_sweep
+from specviz.ui.helps.helps_state import RECORDED, Sweeps, recorded_sweep
 
 
 def studied(sweeps: Sweeps, source: str) -> list[Study]:

@@ -1,7 +1,7 @@
 """The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to its step."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypedDict
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -9,23 +9,67 @@ import streamlit as st
 from specviz.core.metrics import costs
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
-from specviz.data.lessons.glossary import GLOSSARY
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.glossary import RUN, Marked, Word, glossary
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.data.lessons.story import Words, facts_of, fill, round_at
-from specviz.data.lessons.word import Marked, Word
+from specviz.data.lessons.story import round_at
+from specviz.data.texts import Words, fill
 from specviz.player.data import stage_data
-from specviz.ui.learn.payload import EntryPayload, RoundPicture, TimeBar, TimesPicture, VocabularyPayload
-from specviz.ui.learn.state import Learning
+from specviz.player.payload import Chip
+from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.components import component
 
-RUN = "round"  # the pictures are from this recorded run
+BarKind = Literal["draft", "verify", "wasted"]
+TimeBar = tuple[str, float, BarKind]  # what took the time, ms, the colour
+
+
+class RoundPicture(TypedDict):
+    """A recorded round; the chips that the word is about have a ring."""
+
+    kind: Literal["round"]
+    alt: str
+    chips: list[Chip]
+    ringed: list[int]
+
+
+class TimesPicture(TypedDict):
+    """Recorded times as bars on one scale."""
+
+    kind: Literal["times"]
+    alt: str
+    bars: list[TimeBar]
+
+
+class EntryLink(TypedDict):
+    """Where the word can be seen in a run."""
+
+    label: str
+    href: str
+
+
+class EntryPayload(TypedDict):
+    """One word with its sentence, and a picture where there is one."""
+
+    id: str
+    name: str
+    symbol: str
+    text: str
+    figure: str
+    link: EntryLink
+    picture: RoundPicture | TimesPicture | None
+
+
+class VocabularyPayload(TypedDict):
+    """All words."""
+
+    words: list[EntryPayload]
 
 
 def show_vocabulary(state: Learning) -> None:
     """All words in one component, which draws the same chips as the stage."""
     st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
-    data: VocabularyPayload = {"words": [entry(word, state.words) for word in GLOSSARY]}
+    data: VocabularyPayload = {"words": [entry(word, state.words) for word in glossary()]}
     _component()(key="learn-vocabulary", data=data)
 
 

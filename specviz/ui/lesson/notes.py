@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from specviz.core.assets import ASSETS
+from specviz.core.files import ASSETS
 from specviz.data.lessons.plan import Moment
-from specviz.ui.lesson.following import follow
-from specviz.ui.lesson.own_plans import plan_named
-from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, Walk, place_in
+from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, Walk, place_in, plan_named
+from specviz.ui.lesson.walk import follow
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pages import PROJECT
+from specviz.ui.shared.parts import notices
 
 FOLLOWS = "In the same browser, these notes and the lesson’s page go to the same moment. You can move either one."
 

@@ -1,46 +1,102 @@
-"""Learn's part for teachers: a plan, its start and its notes, and a plan of one's own."""
+"""Learn's part for teachers: a plan, its start, its notes and papers, and a plan of one's own."""
 
+from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from specviz.core.errors import InputError
 from specviz.data.lessons.plan import Plan
-from specviz.data.lessons.plan_reader import MAX_BYTES, PlanError
-from specviz.data.lessons.plans import FOLDER, OWN, all_plans
+from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
 from specviz.models.draft_menu import linked_names
-from specviz.ui.learn.state import Learning
-from specviz.ui.lesson.own_plans import OWN_PLANS, plan_named
-from specviz.ui.lesson.papers import offer_papers
-from specviz.ui.lesson.place import LESSON, MOMENT, NOTES
+from specviz.player.html_file import page_that_says
+from specviz.player.offline_lesson import lesson_page
+from specviz.player.sheet import key_html, lesson_address, sheet_html
+from specviz.ui.learn.learn_state import Learning
+from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, plan_named
 from specviz.ui.lesson.walk import begin_lesson
 from specviz.ui.session import session
+from specviz.ui.shared.address import only_here, page_address
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.notices import notices
+from specviz.ui.shared.parts import notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
-from specviz.ui.shared.uploads import uploaded
 
+HERE = (
+    "You opened this page at an address that only this computer understands. So the sheet has no link and no QR code. "
+    "Open the page at the address that your students use, then save the sheet."
+)
 ABOUT = (
     "A lesson plan is a list of moments. Each moment is one screen of this app with a question to the room, its "
     "answer, what students usually get wrong, and what to do. The runs are recorded, so they are there at once; only "
     "Be the draft needs the models. First open the notes and move that window to a screen that the room does not see. "
     "Then start the lesson: its page shows no notes."
 )
+BOARD = (
+    "**A board for your class.** Students join with a code. Their rounds of Be the draft and their answers to the quiz "
+    "arrive on one page, which you can project."
+)
+CLASS_PAGE = "pages/class.py"
 OWN_FILE = (
     "Write a plan as a YAML file; docs/teaching.md describes the format. The plan stays in the memory of this server: "
     "its link works for everyone who has it, until the server starts again or newer plans need the place."
 )
 
 
+def offer_papers(plan: Plan) -> None:
+    """Three files, each made when it is asked for. The key is never part of the students' files."""
+    address = page_address("") if st.context.url and not only_here() else None
+    with st.container(key="lesson_papers", horizontal=True):
+        link = lesson_address(address, plan) if address else None
+        _offer("Save the students’ sheet", plan, "sheet", lambda: sheet_html(plan, link), "description")
+        _offer("Save the key and the notes", plan, "key", lambda: key_html(plan), "key")
+        _offer(
+            "Save the lesson as a page that plays offline", plan, "lesson", lambda: _offline(plan, address), "download"
+        )
+    st.caption(
+        "Each is one HTML file to open in a browser. The sheet and the key print on A4 and on Letter. The page that "
+        "plays offline has the recorded runs of the plan, and no answers."
+    )
+    if address is None:
+        st.warning(HERE, icon=":material/link_off:")
+
+
+def _offer(label: str, plan: Plan, kind: str, made: Callable[[], str], icon: str) -> None:
+    st.download_button(
+        label,
+        made,
+        file_name=f"specviz-{plan.name}-{kind}.html",
+        mime="text/html",
+        key=f"lesson_{kind}",
+        icon=f":material/{icon}:",
+        on_click="ignore",
+    )
+
+
+def _offline(plan: Plan, address: str | None) -> str:
+    """The page; a sentence where it would be too large."""
+    try:
+        return lesson_page(plan, address)
+    except InputError as error:
+        return page_that_says(str(error))
+
+
 def show_teachers(state: Learning) -> None:
-    """Everything for teachers."""
     st.markdown("## For teachers")
     st.markdown(ABOUT)
+    _show_way_to_board()
     plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
     _choose(plans)
     plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
     _draw_plan(plan)
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
         _draw_upload()
+
+
+def _show_way_to_board() -> None:
+    with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(BOARD)
+        if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
+            st.switch_page(CLASS_PAGE)
 
 
 def _choose(plans: list[Plan]) -> None:
@@ -83,7 +139,6 @@ def _offer_file(plan: Plan) -> None:
 
 
 def _here() -> str:
-    """The app's address, where it is known."""
     here = urlsplit(st.context.url or "")
     return f"{here.scheme}://{here.netloc}{here.path.rsplit('/', 1)[0]}/" if here.scheme else "./"
 

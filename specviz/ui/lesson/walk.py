@@ -1,23 +1,47 @@
 """A lesson on the projected page: sets up the screen of each moment, and draws the bar with the way on."""
 
+from functools import cache
+from typing import Any, Literal
+
 import streamlit as st
 
-from specviz.core.assets import APP_FOLDER, ASSETS
+from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plan import WATCH
-from specviz.ui.lesson.following import follow
-from specviz.ui.lesson.own_plans import PREFIX, plan_named
-from specviz.ui.lesson.place import LESSON, MOMENT, Walk, place_in
+from specviz.ui.lesson.place import LESSON, MOMENT, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
+from specviz.ui.shared.address import VIEWS, hidden, show_hidden, show_in_view, stop_presenting
+from specviz.ui.shared.components import component
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.hiding import hidden, show_hidden
-from specviz.ui.shared.notices import notices
 from specviz.ui.shared.pages import PAGES
-from specviz.ui.shared.view import VIEWS, show_in_view, stop_presenting
+from specviz.ui.shared.parts import notices
 
+FOLLOW = "lesson_follow"
 LEARN = "learn"  # where `lesson` without a moment is a step of the story
 FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
+
+
+def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
+    """Mount what tells and hears. Nothing is to be seen of it.
+
+    Args:
+        role: which of the two windows this is; it hears the other.
+        walk: moved when the other window has moved.
+    """
+
+    def moved() -> None:
+        at = st.session_state[FOLLOW].get("moment")
+        if type(at) is int:
+            walk.go(at, told=False)
+
+    data = {"role": role, "lesson": walk.plan.name, "moment": walk.at, "moves": walk.moves}
+    _component()(key=FOLLOW, data=data, on_moment_change=moved)
+
+
+@cache
+def _component() -> Any:
+    return component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "lesson/follow.js")
 
 
 def walk_lesson(page: str) -> None:
@@ -45,7 +69,6 @@ def walk_lesson(page: str) -> None:
 
 
 def begin_lesson(name: str) -> None:
-    """Go to the first moment of a plan."""
     if plan := plan_named(name):
         session().walk = Walk(plan, view_before=session().view)
 
@@ -60,7 +83,6 @@ def notices_of_lesson(page: str) -> None:
 
 
 def asked_lesson(page: str) -> str | None:
-    """The plan that the address names."""
     asked = st.query_params.get(LESSON)
     return None if page == LEARN and MOMENT not in st.query_params else asked
 
@@ -91,9 +113,9 @@ def _enter(walk: Walk) -> None:
         show_in_view(next((view for view in VIEWS if view == asked), "projector"))
         visitor.watch.begin_again()
     elif screen.page == "play" and visitor.play.all_turns:  # after a reload the browser tab still has the game
-        new_game(visitor.play.plan)
+        new_game(visitor, visitor.play.plan)
     for part in (visitor.race, visitor.sweeps, visitor.worksheet, visitor.play):
-        part.link_read = False
+        part.came.read = False
 
 
 def _draw_bar(walk: Walk) -> None:
@@ -117,7 +139,6 @@ def _draw_bar(walk: Walk) -> None:
 
 
 def _hides(walk: Walk) -> frozenset[str]:
-    """What the moment's link takes away."""
     return hidden_in(walk.moment.screen.params.get(PARAMETER, []))[0]
 
 

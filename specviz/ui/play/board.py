@@ -7,20 +7,73 @@ import json
 import logging
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Literal, TypedDict
 
-from specviz.core.assets import ASSETS
 from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
 from specviz.core.readable import readable
 from specviz.core.trace import Round, Trace
 from specviz.game.game import Turn, load_turn
-from specviz.game.guesses import best_branch, branches
 from specviz.game.messages import Whose, explain, headline, wanted
-from specviz.game.words import words_of
+from specviz.game.words import Fate, best_branch, branches, words_of
 from specviz.player.data import stage_data
-from specviz.player.payload import Chip
-from specviz.ui.play.payload import GuessPayload, PlayPayload, RivalPayload, TextPicture, TurnPicture, WordPayload
-from specviz.ui.shared.components import component, html_of
+from specviz.player.payload import Chip, ShareRow
+from specviz.ui.shared.components import component
+
+
+class TextPicture(TypedDict):
+    """The text so far; `fresh` is what the last turn added."""
+
+    kind: Literal["text"]
+    label: str
+    text: str
+    fresh: str
+    inside: bool
+    focus: str
+    busy: bool
+
+
+class WordPayload(TypedDict):
+    """A word of the draft, made of so many tokens."""
+
+    text: str
+    fate: Fate
+    pieces: int
+
+
+class GuessPayload(TypedDict):
+    """One guess: its chips, the target's own token where it follows, and how its chips make words."""
+
+    chips: list[Chip]
+    words: list[WordPayload]
+
+
+class RivalPayload(TypedDict):
+    """What another drafter proposed at the same position."""
+
+    name: str
+    chips: list[Chip]
+    more: str
+
+
+class TurnPicture(TypedDict):
+    """A draft and its verification."""
+
+    kind: Literal["turn"]
+    label: str
+    title: str
+    said: str
+    spoken: bool
+    guesses: list[GuessPayload]
+    lines: list[str]
+    asked: str
+    wants: list[ShareRow]
+    mine: Whose
+    rivals: list[RivalPayload]
+
+
+PlayPayload = TextPicture | TurnPicture
+
 
 RECORDED = ASSETS / "traces" / "play.json"
 SHOWN_TEXT = 330  # characters: what fits a projector beside everything else
@@ -61,7 +114,6 @@ def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: b
 
 
 def example_data(example: Example) -> TurnPicture:
-    """The recorded turn, described as another person's."""
     data = turn_data(example.turn, whose="theirs")
     round = example.turn.round
     assert round is not None
@@ -113,15 +165,18 @@ def _rival(trace: Trace, name: str, rival: Round) -> RivalPayload:
 
 
 def _chips(trace: Trace, round: Round) -> list[Chip]:
-    """The chips of a round, as on the stage."""
     settings = replace(trace.settings, tree=None)  # a branch of a tree is a chain
     alone = replace(trace, settings=settings, rounds=[replace(round, index=0)])
     return stage_data(alone, run_id="", source="live", running=False)["rounds"][0]["chips"]
 
 
+_PICTURE = component(
+    "specviz_play", "play/play.html", ("stage/stage.css", "play/play.css", "stage/paper.css"), "play/play.js"
+)
+
+
 def picture(data: PlayPayload, key: str) -> None:
-    """Mount one of the two pictures."""
-    _component()(key=key, data=data)
+    _PICTURE(key=key, data=data)
 
 
 @cache
@@ -133,13 +188,3 @@ def recorded_example() -> Example | None:
     except (OSError, ValueError, KeyError, InputError) as error:
         logging.getLogger(__name__).error("No recorded example for the game: %s", error)
         return None
-
-
-@cache
-def _component() -> Any:
-    return component(
-        "specviz_play",
-        html_of("play/play.html"),
-        ("stage/stage.css", "play/play.css", "stage/paper.css"),
-        "play/play.js",
-    )

@@ -1,22 +1,91 @@
 """The end of a game: the verdict, the score text by text, the table for a class, and playing again."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from specviz.core.metrics import Counts
-from specviz.data.lessons.story import percent
-from specviz.game.game import PLAYERS, YOU, score
+from specviz.data.permalink import MAX_SEED
+from specviz.data.workloads import find_workload
+from specviz.game.game import MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Plan, score
 from specviz.game.messages import verdict
-from specviz.game.table import MAX_NAME, game_csv
-from specviz.ui.play.controls import class_link
-from specviz.ui.play.state import Playing
+from specviz.game.saved import MAX_NAME, game_csv
+from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import new_game
+from specviz.ui.session import Session
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import download, per_call, rate_of
+from specviz.ui.shared.persistent_widgets import set_widgets
+
+CLASS_PAGE = "pages/class.py"
+MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
 
-def show_final(state: Playing) -> None:
-    """Everything about a finished game."""
+def choose_game(visit: Session) -> None:
+    """The choices; each one starts a new game."""
+    plan = visit.play.plan
+    set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
+    st.segmented_control(
+        "How to play",
+        MODES,
+        format_func=lambda mode: MODE_LABELS[mode],
+        key="play_mode",
+        label_visibility="collapsed",
+        required=True,
+        on_change=_changed,
+        args=(visit, lambda plan: replace(plan, mode=st.session_state.play_mode)),
+    )
+    with st.popover("Game and class link", icon=":material/school:"):
+        st.selectbox(
+            "Kind of text",
+            SETS,
+            format_func=set_title,
+            key="play_set",
+            on_change=_changed,
+            args=(visit, lambda plan: replace(plan, set=st.session_state.play_set)),
+        )
+        st.number_input(
+            "Seed: which texts, in which order",
+            min_value=0,
+            max_value=MAX_SEED,
+            step=1,
+            key="play_seed",
+            on_change=_changed,
+            args=(visit, lambda plan: replace(plan, seed=st.session_state.play_seed)),
+        )
+        st.markdown(
+            "**For a class:** this link gives everyone the same texts and the same candidates. At the end of the game "
+            "the rounds can be downloaded as CSV; nothing is stored on the server."
+        )
+        st.code(class_link(plan), language=None, wrap_lines=True)
+        if st.button("Open or join a class with a board", key="play_class_board", icon=":material/groups:"):
+            st.switch_page(CLASS_PAGE)
+        st.caption(f"A game is {PROMPTS} texts of {ROUNDS} rounds. Choosing another one starts a new game.")
+
+
+def set_title(name: str) -> str:
+    found = find_workload(name)
+    return found.title if found else name
+
+
+def _changed(visit: Session, change: Callable[[Plan], Plan]) -> None:
+    plan = change(visit.play.plan)
+    if plan != visit.play.plan:
+        new_game(visit, plan)
+
+
+def class_link(plan: Plan) -> str:
+    """The whole address, where the browser has sent it."""
+    link = plan.link
+    query = "&".join(f"{name}={value}" for name, value in link.items())
+    address: Any = st.context.url or "/play"
+    return f"{str(address).partition('?')[0]}?{query}"
+
+
+def show_final(visit: Session) -> None:
+    state = visit.play
     st.markdown(f"## {verdict(state.all_turns)}")
     st.table(_rows(state), hide_index=True)
     st.caption(
@@ -25,8 +94,8 @@ def show_final(state: Playing) -> None:
     )
     with st.container(key="play_again_ways", horizontal=True):
         plan = state.plan
-        st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(plan,))
-        st.button("Other texts", key="play_other", on_click=new_game, args=(replace(plan, seed=plan.seed + 1),))
+        st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))
+        st.button("Other texts", key="play_other", on_click=new_game, args=(visit, replace(plan, seed=plan.seed + 1)))
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
         state.name = st.text_input(
@@ -36,13 +105,11 @@ def show_final(state: Playing) -> None:
             key="play_name",
             help="It is only in the file that you download.",
         )
-        st.download_button(
+        download(
             "Download my rounds (CSV)",
             lambda: game_csv(plan, state.games, state.name),
-            file_name=f"be-the-draft-{plan.set}-{plan.seed}.csv",
-            mime="text/csv",
+            f"be-the-draft-{plan.set}-{plan.seed}.csv",
             disabled=not any(turn.scored for turn in state.all_turns),
-            on_click="ignore",
         )
     if state.name.strip():
         st.caption(f"In the file you are “{plain(state.name)}”.")
@@ -59,13 +126,12 @@ def _rows(state: Playing) -> list[dict[str, str]]:
 
 
 def _row(of: str, player: str, counts: Counts) -> dict[str, str]:
-    rate, calls = counts.acceptance_rate, counts.tokens_per_target_call
     return {
         "text": of,
         "draft": f"**{player}**" if player == YOU else player,
         "drafted": str(counts.drafted),
         "accepted": str(counts.accepted),
-        "acceptance rate": "–" if rate is None else percent(rate),
+        "acceptance rate": rate_of(counts),
         "target calls": str(counts.rounds),
-        "tokens per target call": "–" if calls is None else f"{calls:.2f}",
+        "tokens per target call": per_call(counts),
     }

@@ -4,62 +4,60 @@ from typing import Literal
 
 import streamlit as st
 
+from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
 from specviz.game.game import PROMPTS, Ask, Plan, Turn
+from specviz.game.saved import SavedGame, dump_game, load_game
 from specviz.game.words import guess_problem
 from specviz.service.protocol import Play
-from specviz.ui.play.state import Playing
-from specviz.ui.session import session
+from specviz.ui.play.play_state import Playing
+from specviz.ui.session import Session
+from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 LOST = "That was interrupted before it was checked: send it again. It costs you nothing."
 
 
-def new_game(plan: Plan) -> None:
+def new_game(visit: Session, plan: Plan) -> None:
     """Start a new game. The unfinished one is saved, in case that was a mistake."""
-    old = session().play
+    old = visit.play
     old.slot.reset()
     old.before = None
     unfinished = old if old.all_turns and not old.over else None
-    state = session().play = Playing(plan, link_read=True, begun=True, name=old.name, two=old.two, before=unfinished)
+    came = Arrival(read=True)
+    state = visit.play = Playing(plan, came=came, begun=True, name=old.name, two=old.two, before=unfinished)
     _clear(state)
 
 
-def back_to_old() -> None:
-    """Return to the previous game."""
-    if (old := session().play.before) is not None:
-        session().play = old
+def back_to_old(visit: Session) -> None:
+    if (old := visit.play.before) is not None:
+        visit.play = old
         set_widgets({"play_guess": old.typed, "play_second": old.second, "play_two": old.two})
 
 
-def next_prompt() -> None:
+def next_prompt(state: Playing) -> None:
     """Go to the next prompt, or to the end."""
-    state = session().play
     state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
     state.here, state.chosen, state.message = None, [], ""
     _clear(state)
 
 
-def finish() -> None:
-    """See the result now."""
-    session().play.slot.reset()
-    session().play.place = PROMPTS
+def finish(state: Playing) -> None:
+    state.slot.reset()
+    state.place = PROMPTS
 
 
-def send_typed() -> None:
+def send_typed(state: Playing) -> None:
     """Send the typed words to be checked, if there are any: one guess, or two for the same place."""
-    state = session().play
     _take_typed(state)
     if not state.slot.busy and not state.prompt_over:
         second = guess_problem(state.second) if state.second.strip() else None
         _refuse_or_send(state, guess_problem(state.typed) or second, "guess")
 
 
-def send_chosen() -> None:
-    """Send the chosen candidate to be checked."""
-    state = session().play
+def send_chosen(state: Playing) -> None:
     if not state.slot.busy and not state.prompt_over:
         none = None if state.chosen else "Choose one of the candidates first."
         _refuse_or_send(state, none, "guess")
@@ -72,9 +70,8 @@ def _refuse_or_send(state: Playing, problem: str | None, action: Literal["guess"
         _send(state, action)
 
 
-def skip() -> None:
+def skip(state: Playing) -> None:
     """Let the target write one token. It does not count."""
-    state = session().play
     _take_typed(state)
     if not state.slot.busy and not state.prompt_over:
         _send(state, "skip")
@@ -88,18 +85,16 @@ def look_for_offers(state: Playing) -> None:
         _send(state, "offer")
 
 
-def choose(number: int) -> None:
+def choose(state: Playing, number: int) -> None:
     """Mark a candidate, or where two may be chosen take the mark away, without sending it."""
-    state = session().play
     others = [one for one in state.chosen if one != number]
     again = state.two and number in state.chosen
     state.chosen = others if again else [*others, number][-2 if state.two else -1 :]
     state.message = ""
 
 
-def choose_two() -> None:
+def choose_two(state: Playing) -> None:
     """Let two candidates be chosen, or only one again."""
-    state = session().play
     state.two = bool(st.session_state.play_two)
     state.chosen = state.chosen if state.two else state.chosen[-1:]
 
@@ -122,13 +117,13 @@ def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
     state.slot.start(lambda job: Play(job, request, ask))
 
 
-def refresh(patience: float = 0.0) -> bool:
+def refresh(state: Playing, patience: float = 0.0) -> bool:
     """Take in what the engine has sent; True once it has answered.
 
     Args:
+        state: of the game.
         patience: how long to wait for the answer to what was just sent, in seconds.
     """
-    state = session().play
     if not state.slot.first_look(patience):
         return False
     if state.slot.state == "done" and state.slot.result:
@@ -157,3 +152,43 @@ def _take_typed(state: Playing) -> None:
 def _clear(state: Playing) -> None:
     state.typed = state.second = ""
     set_widgets({"play_guess": "", "play_second": ""})
+
+
+def held_text(state: Playing) -> str | None:
+    """The game to hold: this one, or the one before it while this one has no turn. See `kept.keep`."""
+    game = state if state.all_turns else state.before
+    if game is None:
+        return "" if state.begun else None
+    return dump_game(SavedGame(game.plan.link, game.place, game.games, game.typed, game.name, game.second))
+
+
+def bring_back(visit: Session, text: str) -> None:
+    """Go on with the game of before the reload. Where the address names another game, it is the one to go back to."""
+    state = visit.play
+    if state.begun or state.all_turns:
+        return
+    try:
+        saved = load_game(text)
+    except InputError as error:
+        state.came.notes, state.begun = [str(error)], True
+        return
+    game = _playing(saved)
+    if state.linked and game.plan != state.plan:
+        state.before = game
+    else:
+        visit.play = game
+        set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
+
+
+def _playing(saved: SavedGame) -> Playing:
+    turns = saved.games[saved.place] if saved.place < len(saved.games) else []
+    return Playing(
+        saved.plan,
+        saved.place,
+        saved.games,
+        here=turns[-1] if turns else None,
+        typed=saved.typed,
+        second=saved.second,
+        name=saved.name,
+        came=Arrival(read=True),
+    )

@@ -10,17 +10,15 @@ from specviz.core.names import short_name
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
-from specviz.data.lessons.glossary import explained
 from specviz.measure.proof.rows import GreedyRow, NearTie
-from specviz.ui.proof.figures import tie_figure
-from specviz.ui.proof.link import Wanted
-from specviz.ui.proof.outcome import badge
-from specviz.ui.proof.state import Proving, Source, one_of_each
-from specviz.ui.proof.status import show_status
-from specviz.ui.shared.chart import chart
+from specviz.ui.proof.outcomes import badge, show_status, tie_figure
+from specviz.ui.proof.proof_state import Proving, Source, Wanted, one_of_each
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.tables import data_table
+from specviz.ui.shared.figures import chart
+from specviz.ui.shared.parts import data_table, say
 
+Cells = dict[str, str | int]  # of a row of the table
+SETTINGS = ("draft length", "draft", "target")
 Result = Judged | Literal["identical"]
 VERDICTS: dict[Result, tuple[str, str]] = {  # the worst one last
     "identical": (":material/check_circle:", "identical, id for id"),
@@ -34,15 +32,12 @@ DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "
 def show_greedy(state: Proving, wanted: Wanted) -> None:
     """Both decoders on several prompts, and an example in which they differ."""
     st.header("Greedy: token for token", anchor="greedy")
-    st.markdown(
-        explained(
-            "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number "
-            "(token id), not by text.",
-            "proof-greedy",
-        ),
-        unsafe_allow_html=True,
+    about = (
+        "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number (token "
+        "id), not by text."
     )
-    left, right = st.columns(2, gap="large")
+    say(about, "proof-greedy")
+    left, right = st.columns([4, 6], gap="large")
     with left:
         _greedy_rows(state, wanted)
     with right:
@@ -53,7 +48,10 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
     rows, busy = state.greedy, state.slot.busy or wanted.problem is not None
     if rows:
         st.markdown(f"{badge(state.greedy_source)} {_greedy_verdict(rows)}")
-        data_table([_greedy_row(row) for row in rows], hide_index=True, key="proof_greedy_rows", alt=GREEDY_ALT)
+        same, table = without_constant([_greedy_row(row) for row in rows])
+        data_table(table, "proof_greedy_rows", GREEDY_ALT)
+        if same:
+            st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in same.items())}."))
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         if st.button("Compare one prompt of each kind", key="proof_greedy", disabled=busy):
             state.compare_greedy(wanted.request, one_of_each())
@@ -74,7 +72,7 @@ def _state(row: GreedyRow) -> Result:
     return row.judged.state if row.judged else "identical"
 
 
-def _greedy_row(row: GreedyRow) -> dict[str, str | int]:
+def _greedy_row(row: GreedyRow) -> Cells:
     return {
         "prompt": row.preset or "your own",
         "same": f"{'✓' if row.identical else '✗'} {row.same} of {row.tokens}",
@@ -84,6 +82,12 @@ def _greedy_row(row: GreedyRow) -> dict[str, str | int]:
         "draft": short_name(row.draft),
         "target": f"{short_name(row.target)} ({row.dtype})",
     }
+
+
+def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
+    """The settings that are the same in every row, and the rows without them: a table of half a page has no room."""
+    same = {name: rows[0][name] for name in SETTINGS if len({row[name] for row in rows}) == 1}
+    return same, [{name: value for name, value in row.items() if name not in same} for row in rows]
 
 
 def _near_tie(state: Proving) -> None:
@@ -121,7 +125,6 @@ def show_difference(row: GreedyRow, source: Source, key: str) -> None:
 
 
 def _why(row: GreedyRow, tie: NearTie) -> str:
-    """How the lead changed, and what that means."""
     one, batched, exact = tie.ways
     winner = "the plain" if exact.gap >= 0 else "the speculative run’s"
     equal = " (of equal scores, the token with the lower number is taken)" if batched.gap == 0 else ""

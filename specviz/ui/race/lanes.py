@@ -4,16 +4,48 @@ Text helpers, the palette and the chips are the stage's own files.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
-from specviz.core.characters import spelled
 from specviz.core.metrics import autoregressive_clock
-from specviz.core.readable import readable
+from specviz.core.readable import readable, spelled
 from specviz.core.verdict import Verdict
 from specviz.measure.race import RaceLap, burst_clock, burst_texts
-from specviz.ui.race.payload import LanePayload, LapPayload, RacePayload, Step
-from specviz.ui.shared.components import component, html_of, ignore_change
+from specviz.ui.shared.components import component, ignore_change
+
+LaneStatus = Literal["plain", "accepted", "correction", "bonus", "own"]
+LaneName = Literal["target alone", "speculative"]
+Step = tuple[float, list[tuple[str, LaneStatus]]]  # ms, and the tokens written then: text and status
+
+
+class LanePayload(TypedDict):
+    """One decoder on one prompt. Times are milliseconds from the end of the prompt."""
+
+    name: LaneName
+    tokens: int
+    end: float
+    steps: list[Step]
+    flag: str
+
+
+class LapPayload(TypedDict):
+    """Both decoders on one prompt."""
+
+    name: str
+    prompt: str
+    lanes: list[LanePayload]
+    result: str
+    wins: Literal["plain", "speculative"] | None
+
+
+class RacePayload(TypedDict):
+    run_id: str
+    badge: str
+    place: float | None
+    end: float
+    slower: int
+    choices: list[int]
+    laps: list[LapPayload]
+
 
 SLOWER = (1, 2, 4, 10, 20)  # how many times slower than measured
 WANTED_SECONDS = 8.0  # a race on screen should last about this long
@@ -75,7 +107,7 @@ def flag(verdict: Verdict) -> str:
     """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
     looks = "" if verdict.certain else "looks "
     if verdict.label == "neutral":
-        return f"{'about even' if verdict.certain else 'too close to call'} ({verdict.speedup:.2f}×)"
+        return f"{verdict.judgement.said} ({verdict.speedup:.2f}×)"
     if verdict.label == "helps":
         return f"speculative {looks}faster: {verdict.speedup:.2f}×"
     return f"speculative {looks}slower: {verdict.speedup:.2f}×"
@@ -102,22 +134,17 @@ def _ms(seconds: float) -> float:
     return round(1000 * seconds, 3)
 
 
-def race_lanes(data: RacePayload, key: str = "race_lanes") -> float | None:
+_LANES = component(
+    "specviz_race", "race/race.html", ("stage/stage.css", "race/race.css", "stage/paper.css"), "race/race.js"
+)
+
+
+def race_lanes(data: RacePayload, key: str) -> float | None:
     """Mount the lanes with what `lanes_data` made.
 
     Returns:
         The time on the clock (ms) at which the visitor last stopped; None before that. Not reported while playing.
     """
-    result = _component()(key=key, data=data, on_place_change=ignore_change)
+    result = _LANES(key=key, data=data, on_place_change=ignore_change)
     place = result.get("place")
     return float(place) if type(place) in (int, float) and 0 <= place < MAX_PLACE else None
-
-
-@cache
-def _component() -> Any:
-    return component(
-        "specviz_race",
-        html_of("race/race.html"),
-        ("stage/stage.css", "race/race.css", "stage/paper.css"),
-        "race/race.js",
-    )

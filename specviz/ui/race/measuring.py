@@ -1,8 +1,4 @@
-"""A race while it is measured: what is timed now, how far it is, and what the finished prompts say so far.
-
-The clock runs in the engine, perhaps on the visitor's own machine. So nothing here moves by itself: a look at the race
-draws one line, and the table is drawn again only when another prompt is finished.
-"""
+"""A race while it is measured: how far it is, Cancel, and a table that grows."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -10,17 +6,15 @@ from statistics import fmean
 import pandas as pd
 import streamlit as st
 
-from specviz.core.verdict import Verdict
-from specviz.measure.pace import in_minutes
+from specviz.measure.paired import in_minutes
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
+from specviz.ui.race.race_state import Racing
 from specviz.ui.race.results import prompt_row
-from specviz.ui.race.state import Racing
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import waiting_line
-from specviz.ui.shared.polling import while_busy
-from specviz.ui.shared.tables import data_table
+from specviz.ui.shared.job_slot import waiting_line, while_busy
+from specviz.ui.shared.parts import data_table, texts
 
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
 FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
@@ -70,7 +64,6 @@ def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
 
 
 def race_step(progress: Progress) -> str:
-    """What the race does now, in words."""
     timing = f"repeat {progress.repeat} of {progress.repeats}, both decoders in turns"
     doing = timing if progress.phase == "timing" else f"{progress.phase} both decoders, not timed"
     return f"Prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
@@ -89,18 +82,14 @@ def _show_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> None
         f"**So far: {len(laps)} of {len(prompts)} prompts.** Each row has all its repeats; there is no verdict over "
         "all prompts before the last one."
     )
-    data_table(
-        pd.DataFrame(rows_so_far(laps, prompts)),
-        hide_index=True,
-        key="race_table_so_far",
-        column_config={name: st.column_config.TextColumn(alignment="right") for name in FIGURES if name != "quality"},
-        alt="Results of the finished prompts.",
-    )
+    columns = texts(*(name for name in FIGURES if name != "quality"))
+    rows = pd.DataFrame(rows_so_far(laps, prompts))
+    data_table(rows, "race_table_so_far", "Results of the finished prompts.", columns)
 
 
 def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
     """A row for each prompt: what its repeats say, or that it is still to come. All of it is text."""
-    finished = [{"prompt": lap.name, "so far": result_so_far(lap.verdict), **_figures(lap)} for lap in laps]
+    finished = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **_figures(lap)} for lap in laps]
     coming = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
     for row in coming[len(laps) : len(laps) + 1]:
         row["so far"] = "next"
@@ -110,10 +99,3 @@ def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[
 def _figures(lap: RaceLap) -> dict[str, str]:
     row = prompt_row(lap)
     return {name: str(row[name]) for name in FIGURES}
-
-
-def result_so_far(verdict: Verdict) -> str:
-    """What the repeats of one prompt support; no word of faster or slower where their interval does not."""
-    if not verdict.certain:
-        return "not clear"
-    return {"helps": "faster", "hurts": "slower", "neutral": "about even"}[verdict.label]

@@ -1,12 +1,17 @@
-"""The page's address: what it asks for, and what the page writes into it."""
+"""The page's address: what it asks for, what the page writes into it, what it hides, and how much is shown."""
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
+from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from specviz.models.allowed import may_be_typed
-from specviz.models.draft_menu import linked_names
+from specviz.core.files import ASSETS
+from specviz.data.hidden import PARAMETER, hidden_in, unknown_line, written
+from specviz.models.draft_menu import linked_names, may_be_typed
+from specviz.player.payload import View
 from specviz.ui.session import session
+from specviz.ui.shared.components import remember, remembered
 
 
 def address() -> dict[str, list[str]]:
@@ -27,7 +32,133 @@ def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
         st.query_params.from_dict(wanted)
 
 
+def own_address() -> SplitResult:
+    """The page's address as this visitor reaches it; without a scheme where it is not known."""
+    return urlsplit(str(st.context.url or ""))
+
+
+def page_address(name: str, **parameters: str) -> str:
+    """The address of another page of this app, as this visitor reaches it."""
+    here = own_address()
+    folder = here.path.rpartition("/")[0]
+    return urlunsplit((here.scheme, here.netloc, f"{folder}/{name}", urlencode(parameters), ""))
+
+
+def only_here() -> bool:
+    """Whether the visitor's address leads other computers to themselves."""
+    host = own_address().hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
 def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
     """The names of models and heads that a link may hold: the menus', or what it says where the operator allows any."""
     asked = [*link.get("target", []), *link.get("draft", [])] if may_be_typed() else []
     return [*linked_names(), *asked]
+
+
+def hidden() -> frozenset[str]:
+    """The names of the controls that this visitor does not see."""
+    visitor = session()
+    if visitor.hidden is None:
+        visitor.hidden = hidden_in(st.query_params.get_all(PARAMETER))[0]
+    return visitor.hidden
+
+
+def is_hidden(name: str) -> bool:
+    return name in hidden()
+
+
+def unknown_hidden() -> str | None:
+    """One line where the address names controls that there are not."""
+    unknown = hidden_in(st.query_params.get_all(PARAMETER))[1]
+    return unknown_line(unknown) if unknown else None
+
+
+def hidden_in_link() -> dict[str, str]:
+    """What the page's address says of it, so that a reload hides the same."""
+    return {PARAMETER: written(hidden())} if hidden() else {}
+
+
+def show_hidden() -> None:
+    session().hidden = frozenset()
+    st.query_params.pop(PARAMETER, None)
+
+
+def hide_menu() -> None:
+    """Take the menu of pages away where the link says so."""
+    if is_hidden("menu"):
+        st.html(ASSETS / "no_menu.css")
+
+
+VIEWS: tuple[View, ...] = get_args(View)
+CHOICES: tuple[View, ...] = ("simple", "full")  # what a visitor chooses for good; the others come by a link
+TOUR = "tour"  # a link to a place in the tour of a first visit
+STYLES: dict[View, tuple[str, ...]] = {"projector": ("alone.css", "projector.css"), "stage": ("alone.css",)}
+VIEW, COOKIE = "view", "specviz_view"
+
+
+def view() -> View:
+    """What this visitor sees. A link with settings and no view shows everything, as links always did."""
+    visitor = session()
+    if visitor.view is None:
+        newcomer: View | None = "simple" if TOUR in st.query_params else None
+        visitor.view = _asked() or newcomer or _remembered() or ("full" if st.query_params else "simple")
+    return visitor.view
+
+
+def unknown_view() -> str | None:
+    """One line where the link asks for a view that there is not."""
+    asked = st.query_params.get(VIEW)
+    if asked is None or asked in VIEWS:
+        return None
+    return f"view={asked[:40]} is not one of {', '.join(VIEWS)}: using {view()}."
+
+
+def view_in_link() -> dict[str, str]:
+    """What the page's address says of the view, so that a reload shows the same; nothing where everything is shown."""
+    return {} if view() == "full" else {VIEW: view()}
+
+
+def apply_view() -> None:
+    """Take away what the view does not show of the page around the run."""
+    for name in STYLES.get(view(), ()):
+        st.html(ASSETS / name)
+
+
+def present() -> None:
+    """Change to the projector view, for this visit only. Its address says so: a reload does not end a lesson."""
+    session().left_view = view()
+    session().view = st.query_params[VIEW] = "projector"
+
+
+def stop_presenting() -> None:
+    """Back to the view before; to everything where the projector view came by a link."""
+    session().view = session().left_view or _remembered() or "full"
+    st.query_params.pop(VIEW, None)
+
+
+def show_in_view(wanted: View) -> None:
+    """The view of a lesson's moment, for as long as the lesson lasts. The address is the lesson's."""
+    session().view = wanted
+
+
+def choose(chosen: View) -> None:
+    """Change the view, for this visit and the next ones."""
+    session().view = session().chosen_view = chosen
+    st.query_params.pop(VIEW, None)
+
+
+def remember_choice() -> None:
+    """Hand a choice that was just made to the browser. Nothing is to be seen of it."""
+    if chosen := session().chosen_view:
+        remember(COOKIE, chosen)
+
+
+def _asked() -> View | None:
+    asked = st.query_params.get(VIEW)
+    return next((known for known in VIEWS if known == asked), None)
+
+
+def _remembered() -> View | None:
+    kept = remembered(COOKIE)
+    return next((known for known in CHOICES if known == kept), None)

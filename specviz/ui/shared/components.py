@@ -1,17 +1,25 @@
-"""Streamlit components from the files in assets/: HTML, style sheets, JavaScript modules."""
+"""Streamlit components from the files in assets/, and those that show nothing: cookies, what a tab holds."""
 
 import json
 from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from specviz.core.assets import ASSETS
-from specviz.player.bundle import bundle
+from specviz.core.files import APP_FOLDER, ASSETS, write_whole
+from specviz.player.html_file import bundle
+
+LONG_SCRIPT = 20_000  # characters: a shorter one is not worth a request of its own
+STATIC = APP_FOLDER / "static"  # Streamlit serves it, see .streamlit/config.toml
 
 
 def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Callable[..., Any]:
-    """Register a component; call what is returned to mount it, with its payload as `data`.
+    """A component; call what is returned to mount it, with its payload as `data`. It is registered then, once.
 
     The payload goes as the bytes of one JSON text, which `payloadOf` in assets/shared/mounting.js reads. In anything
     else Streamlit looks for data frames: it would import pandas for that, and send what is not JSON as a text without
@@ -19,28 +27,98 @@ def component(name: str, html: str, styles: tuple[str, ...], script: str) -> Cal
 
     Args:
         name: of the component, one in the app.
-        html: its HTML.
+        html: its HTML, or the file in assets/ that has it.
         styles: files in assets/, joined in this order.
         script: the entry module in assets/; what it imports comes with it.
     """
-    css = "\n".join((ASSETS / style).read_text(encoding="utf-8") for style in styles)
-    made = st.components.v2.component(name, html=html, css=css, js=bundle(ASSETS / script))
+
+    @cache
+    def registered() -> Any:
+        code = bundle(ASSETS / script)
+        text = (ASSETS / html).read_text(encoding="utf-8") if html.endswith(".html") else html
+        css = "\n".join((ASSETS / style).read_text(encoding="utf-8") for style in styles)
+        return st.components.v2.component(name, html=text, css=css, js=_by_address(name, code) or code)
 
     def mount(data: object, **options: Any) -> Any:
-        return made(data=data if isinstance(data, bytes) else as_json(data), **options)
+        return registered()(data=data if isinstance(data, bytes) else as_json(data), **options)
 
     return mount
 
 
+def _by_address(name: str, code: str) -> str | None:
+    """A script that loads this one from the server's static files: Streamlit sends a component's script with each
+    drawing of it, and the stage's has 140 kB. None for a short one, and where the file cannot be written: then the
+    code itself is sent.
+    """
+    if len(code) < LONG_SCRIPT:
+        return None
+    file = f"{name}-{blake2b(code.encode(), digest_size=8).hexdigest()}.js"
+    if publish(_served_folder() / file, code.encode()) is None:
+        return None
+    address = f'new URL("app/static/{file}", document.baseURI).href'
+    return f"const made = await import({address});\nexport default made.default;\n"
+
+
+def _served_folder() -> Path:
+    """Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one."""
+    context = get_script_run_ctx()
+    served = context and runtime.exists() and isinstance(runtime.get_instance(), runtime.Runtime)  # no page's test
+    return Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
+
+
+def publish(target: Path, content: bytes | Path) -> Path | None:
+    """Write one of the server's static files, unless it is there already; None where that cannot be done."""
+    try:
+        size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        if not (target.exists() and target.stat().st_size == size):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, content if isinstance(content, bytes) else content.read_bytes(), mode=0o644)
+    except OSError:  # a read-only checkout, or a full disk
+        return None
+    return target
+
+
 def as_json(data: object) -> bytes:
-    """The payload as a component is sent it."""
     return json.dumps(data, allow_nan=False).encode()
-
-
-def html_of(file: str) -> str:
-    """The text of an HTML file in assets/."""
-    return (ASSETS / file).read_text(encoding="utf-8")
 
 
 def ignore_change() -> None:
     """A callback that does nothing: Streamlit keeps a component's state only where one is given."""
+
+
+_MEMORY = component("specviz_memory", '<div class="memory" hidden></div>', (), "memory/memory.js")
+_KEEP = component("specviz_keep", '<div class="keep" hidden></div>', (), "memory/keep.js")
+YEAR = 31_536_000  # seconds
+
+
+def remembered(name: str) -> str:
+    """What the browser has sent under this name; empty where it has not, and where there is no browser."""
+    sent: object = st.context.cookies.get(name, "")
+    return sent if isinstance(sent, str) else ""
+
+
+def remember(name: str, value: str, seconds: int = YEAR) -> None:
+    """Hand the browser a cookie for so long; for 0 seconds, it forgets it. Nothing is to be seen of it."""
+    _MEMORY(key=f"memory_{name}", data={"name": name, "value": value, "seconds": seconds})
+
+
+MOST = 2_000_000  # characters: more than any page holds, less than a browser refuses
+
+
+def keep(name: str, text: str | None, take: Callable[[str], None]) -> None:
+    """Hold a text in the browser tab. Nothing is to be seen of it.
+
+    Args:
+        name: of the text; one page's.
+        text: what is to be held; an empty one removes it; None where the page has nothing yet, and wants what the tab
+            has.
+        take: called with what the tab has, before the script runs again.
+    """
+    key = f"kept-{name}"
+
+    def came() -> None:
+        came = st.session_state[key].get("text")
+        if isinstance(came, str) and 0 < len(came) <= MOST:
+            take(came)
+
+    _KEEP(key=key, data={"name": f"specviz-{name}", "text": text}, on_text_change=came)

@@ -13,7 +13,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from specviz.core.request import RunRequest
 from specviz.data.first_run import first_trace
+from specviz.measure.paired import Pace, pace_of_costs
 from specviz.service import EngineService
+from specviz.service.limits import seconds_a_job
 from specviz.service.protocol import Calibrate
 from specviz.service.wanted import service_wanted
 
@@ -49,7 +51,6 @@ def _service() -> EngineService:
 
 
 def start_engine() -> None:
-    """Start the engine now, once."""
     with _one_at_a_time:
         _start()
 
@@ -88,3 +89,22 @@ def visitor() -> Visitor:
     found = Visitor(context.session_id if context else "")
     engine().arrive(found.id, st.context.ip_address)
     return found
+
+
+UNKNOWN = "how long that takes is not known before this pair has run here"
+
+
+def pace_here(request: RunRequest) -> Pace | None:
+    """How fast the request's pair runs on this server; None where its costs are not measured yet."""
+    costs = engine().known_costs(request)
+    return pace_of_costs(costs) if costs else None
+
+
+def limit_sentence(seconds: float | None = None) -> str:
+    """How long this server lets a job work, and whether one of about so many seconds ends before; empty: no limit."""
+    limit = seconds_a_job()
+    if limit is None:
+        return ""
+    if seconds is not None and seconds > limit:
+        return f"This server gives one job {limit:,} s, so it will end before that: what is found by then is shown."
+    return f"This server gives one job at most {limit:,} s: what is found by then is shown."

@@ -1,7 +1,9 @@
 """Plotly figures as the dictionaries that plotly.js reads; `chart` draws them. What they share is in assets/chart/."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
+
+from specviz.ui.shared.components import component
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
 
@@ -25,8 +27,38 @@ def figure(data: Sequence[Part], height: int, *, x: Part, y: Part, **layout: Any
     return {"data": list(data), "layout": {"height": height, "xaxis": x, "yaxis": y, **layout}}
 
 
+def scatter(name: str, x: Iterable[Any], y: Iterable[Any], hover: str = "", **more: Any) -> Part:
+    """Points with lines between them, unless `mode` says otherwise; `hover` is what stands beside the pointer."""
+    return _named("scatter", name, x, y, hover, {"mode": "lines+markers", **more})
+
+
+def bars(name: str, x: Iterable[Any], y: Iterable[Any], hover: str, **more: Any) -> Part:
+    return _named("bar", name, x, y, hover, more)
+
+
+def _named(kind: str, name: str, x: Iterable[Any], y: Iterable[Any], hover: str, more: Part) -> Part:
+    shown = {"hovertemplate": hover} if hover else {}
+    return {"type": kind, "name": name, "x": list(x), "y": list(y), **shown, **more}
+
+
+def look(color: str, dash: str, symbol: str, size: int, width: int = 2) -> Part:
+    """A line and its points: colour never stands alone."""
+    return {
+        "line": {"color": color, "dash": dash, "width": width},
+        "marker": {"symbol": symbol, "size": size, "color": color},
+    }
+
+
+def interval(values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any) -> Part:
+    """Lines from the low to the high ends of intervals around the values."""
+    ends = {
+        "array": [above - value for value, above in zip(values, high, strict=True)],
+        "arrayminus": [value - below for value, below in zip(values, low, strict=True)],
+    }
+    return {"type": "data", "symmetric": False, **ends, "color": color, "thickness": 1.5, "width": 4, **more}
+
+
 def axis(title: str = "", **more: Any) -> Part:
-    """One axis."""
     return {"title": {"text": title}, **more} if title else more
 
 
@@ -37,3 +69,25 @@ def level(value: float, label: str = "", *, beside: bool = False) -> Part:
     place = {"xanchor": "left", "yanchor": "middle"} if beside else above
     text = {"text": label, "xref": "x domain", "x": 1, "y": value, "showarrow": False, **place}
     return {"shapes": [line], "annotations": [text] if label else []}
+
+
+class ChartPayload(TypedDict):
+    """A figure, and what it shows in words."""
+
+    figure: Figure
+    alt: str
+
+
+_CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart.js")
+
+
+def chart(figure: Figure, key: str, alt: str) -> None:
+    """Mount a chart.
+
+    Args:
+        figure: what to draw.
+        key: of the component, so that it stays when the figure changes.
+        alt: what the figure shows, for a screen reader.
+    """
+    payload: ChartPayload = {"figure": figure, "alt": alt}
+    _CHART(key=key, data=payload, height=figure["layout"]["height"])

@@ -5,12 +5,17 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from specviz.core.names import short_name
 from specviz.service.job import JobView, Slot, State
 from specviz.service.protocol import JobCommand
 from specviz.ui.shared.engine import engine, let_script_end, visitor
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.persistent_widgets import seconds_since_set
 
 R = TypeVar("R")
 PAUSE_SECONDS = 0.1
@@ -51,7 +56,6 @@ class JobSlot(Generic[R]):
 
     @property
     def busy(self) -> bool:
-        """Whether the job is waiting, loading or running."""
         return self._view is not None and not self._view.finished
 
     @property
@@ -148,6 +152,13 @@ def _never(view: JobView) -> bool:
     return False
 
 
+def show_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
+    """A bar with a line: how far the job is."""
+    if view := slot.view:
+        progress = view.progress
+        st.progress(progress.done / progress.total if progress else 0.0, plain(line(view)))
+
+
 def beside_line(engines: int) -> str | None:
     """What to say beside times that were measured while other engines were busy; None where none was."""
     if not engines:
@@ -170,3 +181,61 @@ def waiting_line(view: JobView) -> str | None:
         done, total = loading.bytes_done, loading.bytes_total
         return f"downloading {model}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB ({100 * done // total} %)"
     return f"loading {model}"
+
+
+POLL_SECONDS = 1.0
+SHORT_SECONDS = 1.5  # most jobs that a visitor waits for are over by then: their script waits, and draws once
+RECEIVED_SECONDS = 2.5  # after which a browser on a slow phone has received what the widgets were set to
+
+
+def while_busy(
+    busy: Callable[[], bool],
+    draw: Callable[[], None],
+    look: Callable[[], bool],
+    *,
+    part: str | None = None,
+    every: float = POLL_SECONDS,
+) -> None:
+    """Draw how far a job is, again and again until it is over. Without a job, only the place is there.
+
+    Where the script has just set its widgets (an undo, a preset), a slow browser would never receive them if the script
+    ran again at once. So the page is drawn again only a while after that.
+
+    Args:
+        busy: whether the job is under way, as it was last seen.
+        draw: draws one line or a few.
+        look: asks the engine; whether there is more to draw in the part.
+        part: the key of the fragment that shows what the job has found so far.
+        every: seconds between two looks.
+    """
+    first = [True]  # the script has just looked
+
+    @st.fragment(run_every=every)
+    def poll() -> None:
+        received = seconds_since_set() > RECEIVED_SECONDS
+        more = not first and look()
+        first.clear()
+        if not busy() and received:
+            st.rerun()
+        draw()
+        if more and part:
+            _draw_again(part)
+
+    with st.container():  # always there, so that what stands below stays as it is
+        if busy():
+            poll()
+
+
+def _draw_again(part: str) -> None:
+    """Run that fragment after this one. Streamlit's own `st.rerun(part)` does so from a widget's callback only."""
+    context = get_script_run_ctx()
+    if context and context.script_requests:
+        context.script_requests.request_rerun(
+            RerunData(
+                query_string=context.query_string,
+                page_script_hash=context.page_script_hash,
+                fragment_id_queue=context.fragment_storage.resolve_target([part]),
+                cached_message_hashes=context.cached_message_hashes,
+                context_info=context.context_info,
+            )
+        )

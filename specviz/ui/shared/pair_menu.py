@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from specviz.core.drafters import menu_title, named
 from specviz.core.names import is_path, short_name
-from specviz.core.request import EARLY_EXIT, PROMPT_LOOKUP
-from specviz.models.allowed import offered_names
 from specviz.models.catalogue import bundled_heads
-from specviz.models.draft_menu import draft_groups
+from specviz.models.draft_menu import draft_groups, offered_names
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import set_widgets
@@ -19,16 +18,20 @@ LESSONS = {
     "does not pay": "does not pay",
     "open": "find out",
 }
+MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
 HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
+
+
+def must_be_downloaded(name: str) -> bool:
+    return name in HUB_NAMES
 
 
 def model_label(name: str) -> str:
     """A model or another draft in a menu: its short name, its size, and what it is or whether it must be downloaded."""
-    if name == PROMPT_LOOKUP:
-        return "prompt lookup · no model"
-    if name.startswith(EARLY_EXIT):
-        layers = name.removeprefix(EARLY_EXIT)
-        return f"early exit, {layers} {'layer' if layers == '1' else 'layers'} · no model"
+    if name == MORE_MODELS:
+        return "More models…"
+    if named(name):
+        return f"{menu_title(name)} · no model"
     for head in bundled_heads():
         if head.name == name:
             return f"{name} · head · {_millions(head.parameters)}"

@@ -1,10 +1,35 @@
-"""The app's own style: less air than Streamlit's default, so that the stage fits a projector without scrolling."""
+"""The app's own look, and the ways from page to page: a phone's side menu, the Back key."""
+
+from importlib.util import find_spec
+from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from specviz.core.assets import APP_FOLDER, ASSETS
-from specviz.ui.shared.plotly_static import publish_plotly
+from specviz.core.files import ASSETS
+from specviz.ui.shared.components import STATIC, component, publish
+
+FILE_NAME = "plotly.min.js"
+
+
+def publish_plotly(static: Path) -> Path | None:
+    """Copy plotly.js into `static` unless that very file is there already.
+
+    Returns its path, or None where it cannot be had: the page then says that its figures could not load.
+    """
+    source = _packaged()
+    if source is None:
+        return None
+    return publish(static / FILE_NAME, source)
+
+
+def _packaged() -> Path | None:
+    """Found without importing plotly: the web server starts faster without it."""
+    spec = find_spec("plotly")
+    if spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin).parent / "package_data" / FILE_NAME
+    return path if path.exists() else None
 
 
 def inside_app() -> None:
@@ -21,6 +46,20 @@ def inside_app() -> None:
 def apply_look() -> None:
     """Apply the style sheets, and put plotly.js where the stage can load it."""
     st.session_state.inside_app = True
-    publish_plotly(APP_FOLDER / "static")
+    publish_plotly(STATIC)
     for name in ("app.css", "explained.css", "print.css"):
         st.html(ASSETS / name)  # Streamlit wraps a .css file in a style tag
+
+
+_MENU = component("specviz_menu", '<div class="menu" hidden></div>', (), "menu/menu.js")
+_HISTORY = component("specviz_history", '<div class="history" hidden></div>', (), "menu/history.js")
+
+
+def phone_menu() -> None:
+    """Mount the script. Nothing is to be seen of it; assets/app.css draws the handle."""
+    _MENU(key="phone_menu", data={})
+
+
+def one_entry_a_page() -> None:
+    """Let Back lead to the page before, not to each setting of before on the same page."""
+    _HISTORY(key="history", data={})

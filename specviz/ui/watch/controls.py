@@ -1,35 +1,102 @@
 """The controls of a run: widgets in, a RunRequest out, with an undo."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from specviz.core.prompts import prompt_problem
-from specviz.core.request import RunRequest
-from specviz.core.trace import NAMED, Trace
+from specviz.core.drafters import method_of
+from specviz.core.request import RunRequest, prompt_problem
+from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.first_run import first_trace
+from specviz.data.hidden import HIDEABLE, PARAMETER, written
 from specviz.data.lessons.recorded_runs import linked_trace
 from specviz.data.permalink import link_of, request_from_link
 from specviz.data.workloads import WORKLOADS
 from specviz.models.draft_menu import is_offered
-from specviz.ui.session import session
-from specviz.ui.shared.address import address, models_in
+from specviz.player.payload import View
+from specviz.ui.session import Session
+from specviz.ui.shared.address import (
+    TOUR,
+    address,
+    choose,
+    hidden,
+    hidden_in_link,
+    is_hidden,
+    models_in,
+    own_address,
+    present,
+    remember_choice,
+    show_hidden,
+    stop_presenting,
+    view,
+    view_in_link,
+    write_address,
+)
 from specviz.ui.shared.engine import engine
-from specviz.ui.shared.heading import heading
-from specviz.ui.shared.hiding import hidden, is_hidden, show_hidden
 from specviz.ui.shared.pair_menu import pair_menu
+from specviz.ui.shared.parts import heading, headline
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
-from specviz.ui.shared.verdict import headline
-from specviz.ui.shared.view import TOUR, choose, present, remember_choice, stop_presenting, view, view_in_link
-from specviz.ui.watch.state import FIRST, Asked, Form, first_run, recorded_run
-from specviz.ui.watch.task_link import task_link
-from specviz.ui.watch.tour import asked_place, button_label, first_tour
+from specviz.ui.watch.on_stage import asked_place, button_label, first_tour, link_on_stage
+from specviz.ui.watch.watch_state import FIRST, Asked, Form, Shown, Watching, first_run, recorded_run
+
+SHOWN: dict[View, str] = {
+    "full": "Everything",
+    "simple": "Tokens and result",
+    "projector": "Projector",
+    "stage": "Player alone",
+}
+
+
+def task_link(watching: Watching) -> None:
+    """A button that opens the choice of what to hide; nothing of it is drawn while it is closed."""
+    alone = watching.shown is not None and not watching.shown.linked
+    popover = st.popover(
+        "Make a task link",
+        icon=":material/link:",
+        key="task",
+        on_change="rerun",
+        disabled=alone,
+        help="The run of your file has no link: nothing here can run it again." if alone else None,
+    )
+    if popover.open:
+        with popover:
+            _draw_choice(watching)
+
+
+def _draw_choice(watching: Watching) -> None:
+    st.markdown("**A link that shows students only what their task needs**")
+    st.caption("It opens the run on screen, at the step where you stopped. Choose what the page does not show.")
+    view = st.radio("View", list(SHOWN), key="task_view", format_func=SHOWN.__getitem__, horizontal=True)
+    columns = st.columns(2)
+    names = [
+        name
+        for number, (name, what) in enumerate(HIDEABLE.items())
+        if columns[number % 2].checkbox(f"Hide {what}", key=f"task_{name}", value=is_hidden(name))
+    ]
+    query = _query(watching, names, view)
+    here = own_address()
+    app = f"{here.scheme}://{here.netloc}{here.path}" if here.scheme else "./"
+    st.code(f"{app}?{query}", language=None, wrap_lines=True)
+    st.link_button("Look at it in a new tab", f"./?{query}", icon=":material/open_in_new:")
+
+
+def _query(watching: Watching, names: list[str], view: View) -> str:
+    """The run on screen and its step, the view, and what is hidden."""
+    link = link_on_stage(watching, watching.shown) if watching.shown else {}
+    link |= {"step": str(watching.step or 0), "view": view} | ({PARAMETER: written(names)} if names else {})
+    return urlencode(link, safe=",")
+
 
 CONTROLS = RunControls()
+MORE = (
+    ("top_k", "top_p", "tree", "draft_sampling", "verification", "draft_schedule"),
+    ("max_new_tokens", "seed", "precision"),
+)
 # each group of controls: its width, and the names under which links hide its parts
 COLUMNS = {
     "prompt": (3, {"prompt"}),
@@ -37,6 +104,7 @@ COLUMNS = {
     "draft": (1.5, {"draft", "run"}),
     "sliders": (2.4, {"temperature", "pairs", "more"}),
 }
+WIDTHS = {"prompt": 2.2, "target": 1, "draft": 1}  # in a newcomer's view
 PRESENT = "This run, large enough for a room: only the tokens, the playback and one line of result."
 GONE = "This server no longer has the run of this link, so its settings run again here, with times of their own."
 
@@ -53,7 +121,6 @@ class FormInput:
 
 
 def lead() -> None:
-    """One sentence that says what is on screen."""
     with st.container(key="lead"):
         heading(
             "A **small model drafts** a few tokens. The **big model checks them all in one pass**, accepts the right "
@@ -61,25 +128,44 @@ def lead() -> None:
         )
 
 
-def controls() -> FormInput:
+def controls(watching: Watching) -> FormInput:
     """Draw the controls that the view shows, and read all of them."""
-    _take_link_once()
-    return _all_controls() if view() == "full" else _read(again=False)
+    _take_link_once(watching)
+    if view() == "full":
+        return _all_controls(watching)
+    if view() == "simple":
+        _first_controls()
+    return _read(watching.form)
 
 
-def _all_controls() -> FormInput:
-    pressed = False
+def _first_controls() -> None:
+    """What a newcomer changes: the prompt and the two models; the draft length is on the stage."""
+    draw = {"prompt": CONTROLS.prompt_line, "target": CONTROLS.first_targets, "draft": CONTROLS.first_drafts}
+    shown = {name: WIDTHS[name] for name in draw if not is_hidden(name)}
+    if not shown:
+        return
+    with st.container(key="controls"):
+        for name, place in zip(shown, st.columns([*shown.values()], gap="medium"), strict=True):
+            with place:
+                draw[name]()
+
+
+def _all_controls(watching: Watching) -> FormInput:
     with st.container(key="controls"):
         places = _columns()
         for name, place in places.items():
             with place:
-                pressed = _draw_column(name) or pressed
-        asked = _read(pressed)
+                _draw_column(name, watching)
+        asked = _read(watching.form)
         if "draft" in places and not is_hidden("run"):
             with places["draft"]:  # after reading: this very change can be undone
-                nothing = not session().watch.form.past
-                st.button("Undo", key="undo", icon=":material/undo:", on_click=_undo, disabled=nothing, width="stretch")
+                _undo_button(watching, width="stretch")
     return asked
+
+
+def _undo_button(watching: Watching, **more: Any) -> None:
+    more |= {"on_click": _undo, "args": (watching,), "disabled": not watching.form.past}
+    st.button("Undo", key="undo", icon=":material/undo:", **more)
 
 
 def _columns() -> dict[str, DeltaGenerator]:
@@ -88,33 +174,45 @@ def _columns() -> dict[str, DeltaGenerator]:
     return dict(zip(widths, st.columns([*widths.values()], gap="medium"), strict=True)) if widths else {}
 
 
-def _draw_column(name: str) -> bool:
-    """The controls of a group. Returns whether "Run again" was pressed."""
+def _draw_column(name: str, watching: Watching) -> None:
     if name == "sliders":
-        _slider_controls()
+        _slider_controls(watching)
     elif not is_hidden(name):
         {"prompt": CONTROLS.prompt, "target": CONTROLS.target, "draft": CONTROLS.draft}[name]()
-    if name != "target" or is_hidden("run"):
-        return False
-    return st.button("Run again", key="again", shortcut="Ctrl+Enter", width="stretch")
+    if name == "target" and not is_hidden("run"):
+        _again_button(watching.form, width="stretch")
 
 
-def view_choice() -> None:
+def _again_button(form: Form, **more: Any) -> None:
+    more |= {"on_click": _ask_again, "args": (form,), "shortcut": "Ctrl+Enter"}
+    st.button("Run again", key="again", **more)
+
+
+def _ask_again(form: Form) -> None:
+    form.again = True
+
+
+def view_choice(visit: Session) -> None:
     """Buttons that show more or less, and for a newcomer the tour; none in the frame of another page."""
     if view() == "stage" or is_hidden("views"):
         return
-    walked = session().walk is not None  # its bar has the way out
+    walked = visit.walk is not None  # its bar has the way out
     with st.container(key="view_choice", horizontal=True):
         if view() == "projector" and walked:
             pass
         elif view() == "projector":
             st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
         elif view() == "full":
+            _list_button(visit.watch)
             st.button("Show less", key="change_view", icon=":material/unfold_less:", on_click=choose, args=("simple",))
             st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present, help=PRESENT)
-            task_link()
+            task_link(visit.watch)
         else:
-            _tour_button()
+            _list_button(visit.watch)
+            _tour_button(visit.watch)
+            if not is_hidden("run"):
+                _undo_button(visit.watch)
+                _again_button(visit.watch.form)
             more = ":material/unfold_more:"
             st.button("Show everything", key="change_view", icon=more, on_click=choose, args=("full",))
         if hidden() and not walked:
@@ -122,21 +220,31 @@ def view_choice() -> None:
     remember_choice()
 
 
-def _tour_button() -> None:
+def _list_button(watching: Watching) -> None:
+    """Opens the list of this session's runs, see `tried.py`."""
+    if is_hidden("result"):
+        return
+    st.button("What you tried", key="list", icon=":material/list:", on_click=_open_list, args=(watching,))
+
+
+def _open_list(watching: Watching) -> None:
+    watching.listed = True
+
+
+def _tour_button(watching: Watching) -> None:
     if first_tour():
-        place = session().watch.tour
-        kind: Literal["primary", "secondary"] = "secondary" if place.open else "primary"
-        st.button(button_label(place), key="tour", icon=":material/school:", type=kind, on_click=_begin_tour)
+        kind: Literal["primary", "secondary"] = "secondary" if watching.tour.open else "primary"
+        begin: dict[str, Any] = {"on_click": _begin_tour, "args": (watching,), "type": kind}
+        st.button(button_label(watching.tour), key="tour", icon=":material/school:", **begin)
 
 
-def _begin_tour() -> None:
+def _begin_tour(watching: Watching) -> None:
     """Open the tour on the recorded first run, with the settings of that run; Undo brings the visitor's own back."""
-    watching, default = session().watch, first_asked()
+    default, form = first_asked(), watching.form
     at = 1 if watching.tour.open else watching.tour.at or 1
-    form = watching.form
     if form.current != default:
         form.change(*default)
-    form.acted, form.notes, watching.request = False, [], None
+    form.came.acted, form.came.notes, watching.asked = False, [], None
     set_widgets(_values(*default))
     if shown := first_run():
         watching.open_recorded(shown)
@@ -144,109 +252,109 @@ def _begin_tour() -> None:
     st.query_params.from_dict({TOUR: str(at)} | view_in_link())
 
 
-def ask_draft_length(length: int) -> None:
+def ask_draft_length(form: Form, length: int) -> None:
     """Take the draft length from the stage: its slider is the only one on the page."""
     CONTROLS.set_draft_length(length)
-    session().watch.form.slider_released = True
+    form.slider_released = True
 
 
-def _slider_controls() -> None:
+def _slider_controls(watching: Watching) -> None:
     if not is_hidden("temperature"):
-        CONTROLS.temperature()
+        CONTROLS.draw("temperature")
     left, right = st.columns(2, gap="medium")
     if not is_hidden("pairs"):
         with left.popover("Pairs", icon=":material/join:", width="stretch"):
-            pair_menu(_measured_here())
+            pair_menu(_measured_here(watching))
     if not is_hidden("more"):
         with right.popover("More", icon=":material/tune:", width="stretch"):
-            _more_settings(RunControls(popover=True))
+            RunControls(popover=True).more(MORE, elsewhere=("draft_length", "temperature"))
 
 
-def _more_settings(more: RunControls) -> None:
-    more.top_k()
-    more.top_p()
-    more.tree()
-    more.draft_sampling()
-    more.verification()
-    more.schedule()
-    more.tokens()
-    more.seed()
-    more.precision()
-
-
-def _measured_here() -> str | None:
+def _measured_here(watching: Watching) -> str | None:
     """The verdict on this session's last run of the pair that the menus show."""
-    watching, wanted = session().watch, (st.session_state.target, st.session_state.draft)
-    for run in reversed(watching.finished):
+    wanted = (st.session_state.target, st.session_state.draft)
+    for run in reversed(watching.past.finished):
         drafter = run.trace.drafter
         if drafter and (run.trace.target.name, drafter.asked_as) == wanted:
-            verdict = verdict_of_run(run.trace, watching.costs.get((*wanted, st.session_state.precision)))
+            verdict = verdict_of_run(run.trace, watching.costs.known.get((*wanted, st.session_state.precision)))
             return headline(verdict) if verdict else None
     return None
 
 
-def _take_link_once() -> None:
-    watching = session().watch
-    form = watching.form
-    if not form.link_read:
+def _take_link_once(watching: Watching) -> None:
+    form, came = watching.form, watching.form.came
+    if not came.read:
         at = asked_place()
         given = {} if at else address()  # the tour has a run of its own
         if at:
             watching.tour.begin(at)
         linked = request_from_link(given, models_in(given))
-        form.current, form.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
+        form.current, came.notes, watching.step = (linked.request, linked.preset), linked.problems, linked.step
         asked = given.keys() & {*link_of(linked.request, preset=linked.preset), "prompt", "run"}
         if asked <= {"run", "step"} and linked.run in (None, FIRST):
             form.current = first_asked()
         # An older link to the first run has its settings too; where another run was recorded since, it runs those.
-        form.acted = bool(asked) and (linked.run != FIRST or form.current != first_asked())
+        came.acted = bool(asked) and (linked.run != FIRST or form.current != first_asked())
         if strangers := _strangers(linked.request):
-            form.acted = False  # a link alone starts no download
-            form.notes.append(f"The link names {' and '.join(strangers)}: press Run again to load it.")
-        form.link_read = True
+            came.acted = False  # a link alone starts no download
+            came.notes.append(f"The link names {' and '.join(strangers)}: press Run again to load it.")
+        came.read = True
         if linked.run not in (None, FIRST):
-            _open_run(linked.run)
+            _open_run(watching, linked.run)
     restore_widgets(_values(*form.current))
 
 
 def _strangers(request: RunRequest) -> list[str]:
-    """The models that are in no menu."""
     return [name for name in dict.fromkeys([request.target, request.draft]) if not is_offered(name)]
 
 
-def _open_run(run_id: str) -> None:
+def _open_run(watching: Watching, run_id: str) -> None:
     """Show the one run that the link names, with its settings; where it is gone, the link's settings run again."""
-    watching = session().watch
     form = watching.form
     if recorded := linked_trace(run_id):
-        watching.shown, form.acted = recorded_run(recorded, run_id, run_id), False
+        watching.shown, form.came.acted = recorded_run(recorded, run_id, run_id), False
         request = request_of(recorded)
         form.current = (request, _preset_of(request)) if request else form.current
     elif stored := engine().stored_run(run_id):
         form.current = (stored.request, _preset_of(stored.request))
         watching.open_stored(stored, form.current[1])
     else:
-        form.notes.append(GONE)
+        form.came.notes.append(GONE)
 
 
 def _values(request: RunRequest, preset: str | None) -> dict[str, object]:
-    """What the widgets must hold to ask for this."""
     return {"preset": preset or OWN_TEXT, "prompt": request.prompt, **CONTROLS.values_of(request)}
 
 
-def fill_in_trace(trace: Trace) -> Asked | None:
+def bring_back(watching: Watching, run: Shown) -> None:
+    """Show a run of this session again, and set the controls to what asked for it."""
+    asked = run.asked or first_asked()
+    watching.form.change(*asked)
+    _show_again(watching, run)
+    set_widgets(_values(*asked))
+
+
+def _show_again(watching: Watching, run: Shown) -> None:
+    """The recorded first run was not asked for: nothing runs until the visitor acts again."""
+    watching.bring_back(run)
+    watching.asked = run.asked
+    watching.form.came.acted = run.asked is not None
+    write_address(link_on_stage(watching, run) | view_in_link() | hidden_in_link())
+
+
+def fill_in_trace(form: Form, trace: Trace) -> Asked | None:
     """Set the controls to the settings of a trace from a file; None, with nothing set, where they cannot."""
     request = request_of(trace)
     if request is None:
         return None
-    asked = session().watch.form.current = (request, _preset_of(request))
+    asked = form.current = (request, _preset_of(request))
     set_widgets(_values(*asked))
     return asked
 
 
 def request_of(trace: Trace) -> RunRequest | None:
     """What would run this again here; None where the controls cannot ask for it."""
-    if trace.imported or trace.drafter is None or trace.drafter.kind not in (*NAMED, "prompt-lookup"):
+    if trace.imported or trace.drafter is None or not method_of(trace.drafter.kind).askable:
         return None
     exact = trace.target.dtype == "float32" and trace.drafter.dtype in (None, "float32")
     draft = trace.drafter.asked_as
@@ -269,18 +377,24 @@ def _preset_of(request: RunRequest) -> str | None:
     return next(named, None)
 
 
-def _undo() -> None:
-    if asked := session().watch.form.undo():
-        set_widgets(_values(*asked))
+def _undo(watching: Watching) -> None:
+    """Back to what was asked for before, and to its run where that is the one before."""
+    asked, before = watching.form.undo(), watching.before
+    if asked is None:
+        return
+    if before and (before.asked or first_asked()) == asked:
+        _show_again(watching, before)
+    set_widgets(_values(*asked))
 
 
-def _read(again: bool) -> FormInput:
-    state, form = st.session_state, session().watch.form
+def _read(form: Form) -> FormInput:
+    state, again = st.session_state, form.again
+    form.again = False
     problem = prompt_problem(state.prompt)
     preset = None if state.preset == OWN_TEXT else state.preset
     request = CONTROLS.request(state.prompt)
     changed = request != form.current[0]
     if changed and not problem:
         form.change(request, preset)
-    form.acted = form.acted or changed or again
-    return FormInput(request, preset, problem, form.acted, again)
+    form.came.acted = form.came.acted or changed or again
+    return FormInput(request, preset, problem, form.came.acted, again)

@@ -1,48 +1,137 @@
 """A run as a file: saved to be opened here again, saved as a page that plays it offline, or opened."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode, urlsplit
+from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
+from specviz.core.names import pair_name
 from specviz.core.trace import dump_trace
+from specviz.data.importers import Given, open_run, system_of
+from specviz.models.draft_menu import may_be_typed
+from specviz.models.record_tokenizer import with_tokenizer
 from specviz.player.html_file import page_that_says
 from specviz.player.offline import offline_page
 from specviz.player.replay import replay_data
-from specviz.ui.watch.opening import open_one
-from specviz.ui.watch.state import Shown
+from specviz.ui.shared.address import only_here, own_address
+from specviz.ui.shared.parts import download, uploaded
+from specviz.ui.shared.persistent_widgets import set_widgets
+from specviz.ui.watch.controls import fill_in_trace
+from specviz.ui.watch.watch_state import Shown, Watching
+
+PROMPT, TARGET, DRAFT, TOKENIZER = FIELDS = ("record_prompt", "record_target", "record_draft", "record_tokenizer")
+FILE_HELP = (
+    "A trace file, or what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run. docs/traces.md says "
+    "how to ask each of them for it."
+)
+TOKENIZER_HELP = (
+    "Gives the text of each token where the record has only ids, or only the whole text. For another model, make a "
+    "trace with `specviz import` on your machine, and open that."
+)
+AS_RECORDED = "as the record has it"
+
+
+def open_one(watching: Watching) -> None:
+    """The uploader, and what a record may leave open."""
+    st.file_uploader(
+        "Open a run",
+        type=["json", "jsonl", "txt"],
+        key="trace_file",
+        on_change=_open_another,
+        args=(watching,),
+        help=FILE_HELP,
+    )
+    file = uploaded("trace_file")
+    if file and system_of(file.getvalue()):
+        _record_fields({"on_change": _open, "args": (watching,)})
+
+
+def _record_fields(changed: dict[str, Any]) -> None:
+    st.caption("A record often lacks some of this. What you fill in here goes before what it says.")
+    # One line: Ctrl+Enter, which ends a field of several lines, would press Run again.
+    st.text_input("Its prompt", key=PROMPT, placeholder=AS_RECORDED, **changed)
+    target, draft = st.columns(2)
+    target.text_input("Name of its target", key=TARGET, placeholder=AS_RECORDED, **changed)
+    draft.text_input("Name of its draft", key=DRAFT, placeholder=AS_RECORDED, **changed)
+    st.selectbox(
+        "Tokenizer of its target",
+        with_tokenizer(),
+        index=None,
+        key=TOKENIZER,
+        placeholder="none",
+        accept_new_options=may_be_typed(),
+        help=TOKENIZER_HELP,
+        **changed,
+    )
+
+
+def _open_another(watching: Watching) -> None:
+    set_widgets(dict.fromkeys(FIELDS, "") | {TOKENIZER: None})  # removed keys stay filled in the browser
+    _open(watching)
+
+
+def _open(watching: Watching) -> None:
+    """Show the run in the file; one that cannot be read changes nothing but a message."""
+    file = uploaded("trace_file")
+    watching.file_problem = ""
+    if file is None:
+        return
+    try:
+        trace = open_run(file.getvalue(), _given())
+    except InputError as error:
+        watching.file_problem = f"That file cannot be shown. {error}"
+        return
+    asked = fill_in_trace(watching.form, trace)
+    watching.open_trace(trace, f"file-{file.file_id}-{watching.past.count}", linked=asked is not None)
+    if asked:
+        watching.asked = asked
+
+
+def _given() -> Given:
+    prompt, target, draft, tokenizer = (st.session_state.get(field) or "" for field in FIELDS)
+    if not tokenizer:
+        return Given(prompt, target, draft)
+    from specviz.models.record_tokenizer import tokenizer_here  # imports tokenizers: few visitors need it
+
+    return Given(prompt, target, draft, tokenizer=tokenizer_here(tokenizer))
+
+
+def whose_run(watching: Watching) -> str | None:
+    """What the run on screen is, where the controls cannot ask for it."""
+    shown = watching.shown
+    if shown is None or shown.linked:
+        return None
+    origin = f", imported from {shown.trace.imported.system}" if shown.trace.imported else ""
+    return (
+        f"On screen is the run of your file: {pair_name(shown.trace)}{origin}. The controls above ask for a new run, "
+        "with models of this server."
+    )
+
 
 OFFLINE_HELP = "One HTML file that plays this run with its token inspector, from disk, without a network."
-HERE_ONLY = ("localhost", "127.0.0.1", "::1")
 
 
-def show_files(shown: Shown, costs: Costs | None, link: Mapping[str, str]) -> None:
-    """Save the run on screen, or open one."""
+def show_files(watching: Watching, shown: Shown, link: Mapping[str, str]) -> None:
+    costs = watching.shown_costs
     unfinished = shown.trace.output.stopped_by is None
     with st.expander("Save this run, or open one"):
         save, right = st.columns(2, gap="medium")
-        save.download_button(
-            "Save this run as a trace file",
-            lambda: dump_trace(shown.trace),
-            file_name="specviz-trace.json",
-            mime="application/json",
-            disabled=unfinished,
-            on_click="ignore",
-        )
         address = _address(link)
-        save.download_button(
-            "Save it as a page that plays offline",
-            lambda: _page(shown, costs, address),
-            file_name="specviz-run.html",
-            mime="text/html",
-            disabled=unfinished,
-            on_click="ignore",
-            help=OFFLINE_HELP,
-        )
+        with save:
+            trace = "specviz-trace.json"
+            download("Save this run as a trace file", lambda: dump_trace(shown.trace), trace, disabled=unfinished)
+            download(
+                "Save it as a page that plays offline",
+                lambda: _page(shown, costs, address),
+                "specviz-run.html",
+                disabled=unfinished,
+                help=OFFLINE_HELP,
+            )
         with right:
-            open_one()
+            open_one(watching)
 
 
 def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
@@ -58,7 +147,7 @@ def _page(shown: Shown, costs: Costs | None, address: str | None) -> str:
 
 def _address(link: Mapping[str, str]) -> str | None:
     """Where others can open this run live; None where only this computer reaches the server."""
-    here = urlsplit(st.context.url or "")
-    if not link or not here.scheme or here.hostname in HERE_ONLY:
+    here = own_address()
+    if not link or not here.scheme or only_here():
         return None
     return f"{here.scheme}://{here.netloc}{here.path}?{urlencode(link)}"

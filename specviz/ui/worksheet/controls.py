@@ -1,6 +1,6 @@
 """The worksheet's controls: counts, α, γ and costs in, a Model out; saved in the address and between pages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.page_link import Params
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -18,65 +19,93 @@ from specviz.measure.worksheet.model import (
     alpha_of_counts,
 )
 from specviz.measure.worksheet.starts import Start
-from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.notices import notices
+from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
-from specviz.ui.worksheet.link import WorksheetLink, start_from_link
+from specviz.ui.worksheet.worksheet_state import Worksheet, WorksheetLink, start_from_link
 
-NAMES = ["start", "alpha", "gamma", "cost", "verification", "overhead", "batch", "operations", "drafted", "accepted"]
-NAMES += ["paste", "speedup", "without", "with"]
+# The controls of a model's terms, in the order of its fields.
+TERMS = ["alpha", "gamma", "cost", "verification", "overhead", "batch", "operations"]
 UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty until a visitor fills them in
-FINE: dict[str, Any] = {"step": 0.001, "format": "%.3f"}
-KEYS = [f"worksheet_{name}" for name in NAMES]
+COUNTS = ("drafted", "accepted", "counted_at")
+KEYS = [*(f"worksheet_{name}" for name in ("start", *TERMS, *COUNTS, "paste")), *UNSET]
+SAID: dict[str, tuple[str, Callable[[float], str]]] = {  # what the first view calls a term, and how it writes it
+    "alpha": ("acceptance", lambda value: f"{100 * value:.1f} %"),
+    "gamma": ("draft length", str),
+    "cost": ("cost of a guess", "{:.3f}".format),
+    "verification": ("cost of a check", "{:.3f}".format),
+    "overhead": ("overhead", "{:.3f}".format),
+    "batch": ("batch", str),
+}
+LIMITS = {
+    "alpha": (0.0, 1.0),
+    "cost": (0.0, MOST_COST),
+    "verification": (1.0, MOST_VERIFICATION),
+    "overhead": (0.0, MOST_OVERHEAD),
+    "operations": (0.0, 1.0),
+}
 
 
-def controls(found: Sequence[Start], runs: int) -> Model:
-    """Draw the controls and read them. `runs` is how many runs are finished: a new one is taken up."""
-    found = _restore(found, runs)
-    if _changed():
-        session().worksheet.notes = []  # what the link could not have is said until something else is asked for
-    notices(session().worksheet.notes)
+def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
+    """Draw the controls of the first view, and read all of them.
+
+    `runs` is how many runs are finished: a new one is taken up.
+    """
+    found = _restore(worksheet, found, runs)
+    if any(st.session_state[key] != value for key, value in worksheet.values.items()):
+        worksheet.came.change()
+    notices(worksheet.came.notes)
     st.selectbox(
         "Start from",
         [start.label for start in found],
-        on_change=lambda: fill(chosen_start(found)),
+        on_change=lambda: fill(chosen_start(worksheet, found)),
         help="Fills in everything below. Every number can be changed afterwards.",
         **with_index("worksheet_start", [start.label for start in found]),
     )
-    start = chosen_start(found)
+    start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
+    _fine(st, "alpha", "Acceptance of checked guesses", ALPHA_HELP, format="percent")
+    st.slider(
+        "Draft length",
+        1,
+        MAX_DRAFT_LENGTH,
+        on_change=lambda: _verification_from(start),
+        help=GAMMA_HELP,
+        **with_value("worksheet_gamma"),
+    )
+    _fine(st, "cost", "Cost of a guess", COST_HELP)
+    _fine(st, "verification", "Cost of a check", VERIFICATION_HELP)
+    st.caption(UNIT)
+    worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
+    model, state = read_model(), st.session_state
+    counts = (state[f"worksheet_{name}"] for name in COUNTS)
+    write_address(WorksheetLink.of(model, *counts).parameters())
+    return model
+
+
+def more_controls() -> None:
+    """The controls that the first view goes without: counts, and the rest of the costs."""
     _counts()
-    _acceptance(start)
-    _costs()
-    _remember(runs)
-    _write_address()
-    return read_model()
+    overhead, batch = _side_by_side("worksheet_overhead_batch")
+    _fine(overhead, "overhead", "o, overhead", OVERHEAD_HELP)
+    batch.select_slider("Batch size", BATCHES, help=BATCH_HELP, **with_value("worksheet_batch"))
+    _fine(st, "operations", "ĉ, draft’s operations", OPERATIONS_HELP)
 
 
 def read_model() -> Model:
-    """What the controls say."""
-    state = st.session_state
-    return Model(
-        alpha=state.worksheet_alpha,
-        draft_length=state.worksheet_gamma,
-        cost_ratio=state.worksheet_cost,
-        verification=state.worksheet_verification,
-        overhead=state.worksheet_overhead,
-        batch=state.worksheet_batch,
-        operations_ratio=state.worksheet_operations,
+    return Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
+
+
+def chosen_start(worksheet: Worksheet, found: Sequence[Start]) -> Start:
+    return next(
+        (start for start in _every(worksheet, found) if start.label == st.session_state.worksheet_start), found[0]
     )
 
 
-def chosen_start(found: Sequence[Start]) -> Start:
-    """The one the menu names."""
-    return next((start for start in _every(found) if start.label == st.session_state.worksheet_start), found[0])
-
-
-def _every(found: Sequence[Start]) -> list[Start]:
+def _every(worksheet: Worksheet, found: Sequence[Start]) -> list[Start]:
     """These and what the visitor brought: pasted counters, a link's values."""
-    every, worksheet = list(found), session().worksheet
+    every = list(found)
     for more in (worksheet.produced, worksheet.linked):
         if more and more.label not in [start.label for start in every]:
             every.append(more)
@@ -93,93 +122,57 @@ def _filled(start: Start) -> dict[str, float]:
     if start.costs_only:
         gamma = st.session_state.worksheet_gamma
         checked = start.verification_at(gamma) or replace(model, batch=1).steps(gamma + 1)
-        return {
-            "worksheet_cost": _within(model.cost_ratio, 0.0, MOST_COST),
-            "worksheet_verification": _within(checked, 1.0, MOST_VERIFICATION),
-            "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
-        }
+        return _within(cost=model.cost_ratio, verification=checked, overhead=model.overhead)
     acceptance = {
-        "worksheet_alpha": _within(model.alpha, 0.0, 1.0, digits=5),  # the speedup beside it has none rounded
+        "worksheet_alpha": round(min(max(model.alpha, 0.0), 1.0), 5),  # the speedup beside it has none rounded
         "worksheet_gamma": min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
         "worksheet_drafted": start.drafted,
         "worksheet_accepted": start.accepted,
+        "worksheet_counted_at": start.counted_at or min(max(model.draft_length, 1), MAX_DRAFT_LENGTH),
     }
     if start.acceptance_only:
         checked = replace(read_model(), batch=1).steps(model.draft_length + 1)
-        return {**acceptance, "worksheet_verification": _within(checked, 1.0, MOST_VERIFICATION)}
-    return {
-        **acceptance,
-        "worksheet_verification": _within(model.verification, 1.0, MOST_VERIFICATION),
-        "worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch)),
-        "worksheet_cost": _within(model.cost_ratio, 0.0, MOST_COST),
-        "worksheet_overhead": _within(model.overhead, 0.0, MOST_OVERHEAD),
-        "worksheet_operations": _within(model.operations_ratio, 0.0, 1.0),
-    }
+        return acceptance | _within(verification=checked)
+    batch = {"worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch))}
+    costs = {"cost": model.cost_ratio, "verification": model.verification, "overhead": model.overhead}
+    return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
 
-def put_on_map(start: Start) -> None:
+def put_on_map(worksheet: Worksheet, start: Start) -> None:
     """Start from pasted counters: the whole page then shows them."""
-    session().worksheet.produced = start
+    worksheet.produced = start
     fill(start)
 
 
 def is_shown(start: Start) -> bool:
     """Whether the controls hold what this start fills in, as near as the sliders' steps allow."""
-    return all(abs(st.session_state[key] - value) < 0.005 for key, value in _filled(start).items())
+    return all(_as_near(key, value) for key, value in _filled(start).items())
+
+
+def _as_near(key: str, value: float) -> bool:
+    return bool(abs(st.session_state[key] - value) < 0.005)
+
+
+def changes(start: Start) -> list[str]:
+    """What the controls say now where this start filled in something else: "draft length 10 instead of 4"."""
+    loaded = _filled(start)
+    return [
+        f"{name} {said(st.session_state[key])} instead of {said(loaded[key])}"
+        for term, (name, said) in SAID.items()
+        if (key := f"worksheet_{term}") in loaded and not _as_near(key, loaded[key])
+    ]
 
 
 def _counts() -> None:
-    drafted, accepted = _side_by_side("worksheet_drafted_accepted")
-    drafted.number_input(
-        "Drafted", 0, MOST_TOKENS, on_change=_alpha_from_counts, help=DRAFTED_HELP, **with_value("worksheet_drafted")
-    )
-    accepted.number_input(
-        "Accepted", 0, MOST_TOKENS, on_change=_alpha_from_counts, help=ACCEPTED_HELP, **with_value("worksheet_accepted")
-    )
+    places = _side_by_side("worksheet_drafted_accepted")
+    for place, name, explanation in zip(places, ("drafted", "accepted"), (DRAFTED_HELP, ACCEPTED_HELP), strict=True):
+        more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": explanation}
+        place.number_input(name.capitalize(), 0, MOST_TOKENS, **more)
 
 
-def _acceptance(start: Start) -> None:
-    alpha, gamma = _side_by_side("worksheet_alpha_gamma")
-    alpha.slider("α, per judgement", 0.0, 1.0, **FINE, help=ALPHA_HELP, **with_value("worksheet_alpha"))
-    gamma.slider(
-        "γ, draft length",
-        1,
-        MAX_DRAFT_LENGTH,
-        on_change=lambda: _verification_from(start),
-        help=GAMMA_HELP,
-        **with_value("worksheet_gamma"),
-    )
-
-
-def _costs() -> None:
-    cost, verification = _side_by_side("worksheet_cost_verification")
-    cost.slider("c, a draft step", 0.0, MOST_COST, **FINE, help=COST_HELP, **with_value("worksheet_cost"))
-    verification.slider(
-        "v(γ+1), checking",
-        1.0,
-        MOST_VERIFICATION,
-        **FINE,
-        help=VERIFICATION_HELP,
-        **with_value("worksheet_verification"),
-    )
-    overhead, batch = _side_by_side("worksheet_overhead_batch")
-    overhead.slider(
-        "o, overhead",
-        0.0,
-        MOST_OVERHEAD,
-        **FINE,
-        help=OVERHEAD_HELP,
-        **with_value("worksheet_overhead"),
-    )
-    batch.select_slider("Batch size", BATCHES, help=BATCH_HELP, **with_value("worksheet_batch"))
-    st.slider(
-        "ĉ, draft’s operations",
-        0.0,
-        1.0,
-        **FINE,
-        help=OPERATIONS_HELP,
-        **with_value("worksheet_operations"),
-    )
+def _fine(place: Any, name: str, label: str, explanation: str, format: str = "%.3f") -> None:
+    more = with_value(f"worksheet_{name}") | {"step": 0.001, "format": format}
+    place.slider(label, *LIMITS[name], help=explanation, **more)
 
 
 def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -190,35 +183,35 @@ def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def _alpha_from_counts() -> None:
     state = st.session_state
+    state.update(worksheet_counted_at=state.worksheet_gamma)
     if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
-        state.worksheet_alpha = _within(
-            alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma), 0.0, 1.0
-        )
+        alpha = alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
+        state.update(_within(alpha=alpha))
 
 
 def _verification_from(start: Start) -> None:
     """Another draft length checks another number of tokens: take its v from the table where one was measured."""
     measured = start.verification_at(st.session_state.worksheet_gamma)
     if measured is not None:
-        set_widgets({"worksheet_verification": _within(measured, 1.0, MOST_VERIFICATION)})
+        set_widgets(_within(verification=measured))
 
 
-def _within(value: float, low: float, high: float, digits: int = 3) -> float:
-    return round(min(max(value, low), high), digits)
+def _within(**values: float) -> dict[str, float]:
+    """What the sliders of these names can show of these values."""
+    held = {name: min(max(value, LIMITS[name][0]), LIMITS[name][1]) for name, value in values.items()}
+    return {f"worksheet_{name}": round(value, 3) for name, value in held.items()}
 
 
-def _restore(found: Sequence[Start], runs: int) -> list[Start]:
+def _restore(worksheet: Worksheet, found: Sequence[Start], runs: int) -> list[Start]:
     """Take a link's values once; bring back what was there before another page, or take up the newest run.
 
     Widgets forget when another page is shown. Returns everything to start from, what the link says among it.
     """
-    state, worksheet = st.session_state, session().worksheet
-    first = not worksheet.link_read
+    state, first = st.session_state, not worksheet.came.read
     if first:
         _fill_first(found, {})
-        worksheet.linked, worksheet.notes = _linked(found)
-        worksheet.link_read = True
-    every = _every(found)
+        worksheet.linked = worksheet.came.take(address(), lambda given: _linked(given, found))
+    every = _every(worksheet, found)
     labels = [start.label for start in every]
     if "worksheet_paste" in state and not first:
         if state.worksheet_start not in labels:
@@ -244,41 +237,29 @@ def _fill_first(found: Sequence[Start], stored: dict[str, Any]) -> None:
     fill(found[0])
 
 
-def _linked(found: Sequence[Start]) -> tuple[Start | None, list[str]]:
+def _linked(given: Params, found: Sequence[Start]) -> tuple[Start | None, list[str]]:
     """What the address asks for: as one of the starts where it is just what that fills in."""
     state = st.session_state
-    default = replace(found[0], model=read_model(), drafted=state.worksheet_drafted, accepted=state.worksheet_accepted)
-    linked, problems = start_from_link(address(), default)
+    counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
+    default = replace(found[0], model=read_model(), **counts)
+    linked, problems = start_from_link(given, default)
     alike = (start for start in found if linked and _filled(start) == _filled(linked))
     return next(alike, linked), problems
 
 
-def _write_address() -> None:
-    """Every value, so that the address can be handed on."""
-    state = st.session_state
-    write_address(WorksheetLink.of(read_model(), state.worksheet_drafted, state.worksheet_accepted).parameters())
-
-
-def _remember(runs: int) -> None:
-    worksheet = session().worksheet
-    worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
-
-
-def _changed() -> bool:
-    """Whether the controls say something else than when they were last drawn."""
-    return any(st.session_state[key] != value for key, value in session().worksheet.values.items())
-
-
+UNIT = "Costs: 1 is the time in which the target alone writes one token."
 DRAFTED_HELP = "How many tokens the draft proposed. A changed count sets α to the value that gives this rate at this γ."
 ACCEPTED_HELP = "How many of them the target accepted. accepted / drafted is the acceptance rate."
 ALPHA_HELP = (
-    "α: accepted / (accepted + rejected). Discarded tokens were never judged, so it is at least accepted / drafted."
+    "Of the guesses that the target checked, the share that it accepted: accepted / (accepted + rejected), α for "
+    "short. Discarded guesses were never checked, so it is at least accepted / drafted."
 )
-GAMMA_HELP = "γ: how many tokens the draft proposes before the target checks them."
-COST_HELP = "c: the time of one draft step over the time of one target step for a single token."
+GAMMA_HELP = "How many tokens the draft proposes before the target checks them, γ for short."
+COST_HELP = "The time of one draft step over the time of one target step for a single token, c for short."
 VERIFICATION_HELP = (
-    "v(k): the target’s time for k tokens at once over its time for one. 1: checking is free; k: as slow as one by "
-    "one. For other draft lengths, a straight line through v(1) = 1 and this value is used."
+    "The target’s time for all guesses of a round at once, and one token more, over its time for one token: v(γ+1) for "
+    "short. 1: checking is free; γ + 1: as slow as one by one. For other draft lengths, a straight line through "
+    "v(1) = 1 and this value is used."
 )
 OVERHEAD_HELP = "o: the time of a round that is neither drafting nor checking, in target steps."
 BATCH_HELP = "How many sequences are decoded together. Modelled: the assumption is written below."

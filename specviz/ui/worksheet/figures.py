@@ -5,11 +5,23 @@ from collections.abc import Sequence
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
-from specviz.measure.worksheet.gap import Gap, signed
 from specviz.measure.worksheet.model import Model
-from specviz.measure.worksheet.runs import Measured, Where
+from specviz.measure.worksheet.runs import Gap, Measured, Where, signed
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import BLUE, DOTTED, GREY, HATCHED, ORANGE, Figure, Part, axis, figure, level
+from specviz.ui.shared.figures import (
+    BLUE,
+    DOTTED,
+    GREY,
+    HATCHED,
+    ORANGE,
+    Figure,
+    Part,
+    axis,
+    bars,
+    figure,
+    level,
+    scatter,
+)
 
 PALE, INK = "#eef0f2", "#1b1f24"
 ALPHAS = [step / 40 for step in range(41)]
@@ -19,16 +31,29 @@ LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
 SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
 
 
-def speedup_map(model: Model, points: Sequence[Measured]) -> Figure:
-    """Realistic speedup over α and γ at the model's costs, the break-even line, the runs and the setting."""
+def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None = None) -> Figure:
+    """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting.
+
+    Args:
+        model: what the sliders say.
+        points: everything measured.
+        loaded: the loaded run's own setting, where the sliders have another one.
+    """
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
     sources = dict.fromkeys(point.source for point in points)
     runs = [_dots([point for point in points if point.source == source]) for source in sources]
     return figure(
-        [_ground(speedups), _levels(speedups), _break_even_line(model), *runs, _setting(model)],
+        [
+            _ground(speedups),
+            _levels(speedups),
+            _break_even_line(model),
+            *runs,
+            *([_setting("loaded", loaded, "diamond-open")] if loaded else []),
+            _setting("the sliders", model, "circle-open"),
+        ],
         450,
-        x=axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2),
-        y=axis("α per judgement", range=[0, 1.012], tickformat=".1f", showgrid=False),
+        x=axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2),
+        y=axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False),
         legend={"bgcolor": PALE, "font": {"color": INK}},  # its dark lines and rings would vanish on a dark page
         margin={"b": 100},
     )
@@ -56,7 +81,7 @@ def _ground(speedups: list[list[float]]) -> Part:
             "thickness": 8,
             "outlinewidth": 0,
         },
-        "hovertemplate": "γ %{x}, α %{y:.2f}: %{customdata:.2f}× modelled<extra></extra>",
+        "hovertemplate": "draft length %{x}, %{y:.0%} accepted: %{customdata:.2f}× modelled<extra></extra>",
     }
 
 
@@ -83,67 +108,47 @@ def _levels(speedups: list[list[float]]) -> Part:
 
 
 def _break_even_line(model: Model) -> Part:
-    return {
-        "type": "scatter",
-        "x": LENGTHS,
-        "y": [model.break_even_at(length) for length in LENGTHS],
-        "mode": "lines",
-        "line": {"color": INK, "width": 3, "dash": "dash"},
-        "name": "break-even, 1×",
-        "hovertemplate": "γ %{x}: breaks even at α = %{y:.2f}<extra></extra>",
-    }
+    alphas = [model.break_even_at(length) for length in LENGTHS]
+    look = {"mode": "lines", "line": {"color": INK, "width": 3, "dash": "dash"}}
+    return scatter(
+        "break-even, 1×", LENGTHS, alphas, "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>", **look
+    )
 
 
 def _dots(points: Sequence[Measured]) -> Part:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
     symbol, fill = SYMBOLS[first.where], "#ffffff" if first.recorded else "#F0E442"
-    return {
-        "type": "scatter",
-        "x": [point.terms.draft_length for point in points],
-        "y": [point.terms.alpha for point in points],
-        "mode": "markers",
-        "marker": {
-            "symbol": f"{symbol}-dot" if first.recorded else symbol,
-            "size": 8 if first.where == "When it helps" else 11,
-            "color": fill,
-            "line": {"color": INK, "width": 1.5},
-        },
-        "name": first.source,
-        "customdata": [[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
-        "hovertemplate": "%{customdata[2]}<br>α %{y:.2f}, γ %{x}: %{customdata[0]:.2f}× measured, "
+    size = 8 if first.where == "When it helps" else 11
+    marker = {"symbol": f"{symbol}-dot" if first.recorded else symbol, "size": size, "color": fill}
+    return scatter(
+        first.source,
+        [point.terms.draft_length for point in points],
+        [point.terms.alpha for point in points],
+        "%{customdata[2]}<br>draft length %{x}, %{y:.0%} accepted: %{customdata[0]:.2f}× measured, "
         f"%{{customdata[1]:.2f}}× predicted at its own costs<extra>{first.source}</extra>",
-    }
+        mode="markers",
+        marker={**marker, "line": {"color": INK, "width": 1.5}},
+        customdata=[[point.measured, point.terms.speedup, figure_text(point.label)] for point in points],
+    )
 
 
-def _setting(model: Model) -> Part:
-    return {
-        "type": "scatter",
-        "x": [model.draft_length],
-        "y": [model.alpha],
-        "mode": "markers",
-        "marker": {"symbol": "circle-open", "size": 22, "color": INK, "line": {"color": INK, "width": 3}},
-        "name": "the sliders",
-        "hovertemplate": f"the sliders: {model.realistic:.2f}× modelled<extra></extra>",
-    }
+def _setting(name: str, model: Model, symbol: str) -> Part:
+    ring = {"symbol": symbol, "size": 22, "color": INK, "line": {"color": INK, "width": 3}}
+    said = f"{name}: {model.realistic:.2f}× modelled<extra></extra>"
+    return scatter(name, [model.draft_length], [model.alpha], said, mode="markers", marker=ring)
 
 
 def gap_figure(gap: Gap) -> Figure:
     """From the paper's prediction to the measured speedup, with a bar for each cause."""
-    steps = [
-        ("paper’s formula", gap.ideal, "absolute"),
-        ("by position", gap.clustering, "relative"),
-        ("verification", gap.verification, "relative"),
-        ("overhead", gap.overhead, "relative"),
-        ("the rest", gap.rest, "relative"),
-        ("measured", gap.measured, "total"),
-    ]
-    bars: Part = {
+    changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
+    names = ["paper’s formula", "by position", "verification", "overhead", "the rest", "measured"]
+    causes: Part = {
         "type": "waterfall",
-        "x": [name for name, _, _ in steps],
-        "y": [value for _, value, _ in steps],
-        "measure": [measure for _, _, measure in steps],
-        "text": [signed(value) if measure == "relative" else f"{value:.2f}×" for _, value, measure in steps],
+        "x": names,
+        "y": [gap.ideal, *changes, gap.measured],
+        "measure": ["absolute", *["relative"] * len(changes), "total"],
+        "text": [f"{gap.ideal:.2f}×", *map(signed, changes), f"{gap.measured:.2f}×"],
         "textposition": "outside",
         "increasing": {"marker": {"color": BLUE}},
         "decreasing": {"marker": {"color": ORANGE}},
@@ -152,7 +157,7 @@ def gap_figure(gap: Gap) -> Figure:
         "hovertemplate": "%{x}: %{text}<extra></extra>",
         "cliponaxis": False,
     }
-    return figure([bars], 300, x=axis(), y=axis("speedup", ticksuffix="×", rangemode="tozero"), **level(1))
+    return figure([causes], 300, x=axis(), y=axis("speedup", ticksuffix="×", rangemode="tozero"), **level(1))
 
 
 def machines_figure(runs: Sequence[PublishedRun]) -> Figure:
@@ -172,40 +177,21 @@ def machines_figure(runs: Sequence[PublishedRun]) -> Figure:
 
 
 def _speedups_of(runs: Sequence[PublishedRun], speedups: Sequence[float | None], name: str, symbol: str) -> Part:
-    return {
-        "type": "scatter",
-        "x": list(speedups),
-        "y": [short_label(run) for run in runs],
-        "mode": "markers",
-        "marker": {"symbol": symbol, "size": 12, "color": BLUE, "line": {"width": 2, "color": BLUE}},
-        "name": name,
-        "hovertemplate": f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>",
-    }
+    marker = {"symbol": symbol, "size": 12, "color": BLUE, "line": {"width": 2, "color": BLUE}}
+    said = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>"
+    return scatter(name, speedups, map(short_label, runs), said, mode="markers", marker=marker)
 
 
 def short_label(run: PublishedRun) -> str:
-    """Two short lines for an axis."""
     return f"{run.pair}<br>{run.task}, {run.temperature}"
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> Figure:
     """Acceptance by position of a serving engine: per judgement, and as vLLM counts it."""
     positions = list(range(1, len(rates) + 1))
-    judged: Part = {
-        "type": "bar",
-        "x": positions,
-        "y": list(rates),
-        "marker": {"color": BLUE},
-        "name": "per judgement",
-        "hovertemplate": "position %{x}: %{y:.0%} of the judged accepted<extra></extra>",
-    }
-    counted: Part = {
-        "type": "bar",
-        "x": positions,
-        "y": list(survival)[: len(positions)],
-        "marker": HATCHED,
-        "name": "of all drafts, as counted",
-        "hovertemplate": "position %{x}: accepted in %{y:.0%} of the drafts<extra></extra>",
-    }
+    said = "position %{x}: %{y:.0%} of the judged accepted<extra></extra>"
+    judged = bars("per judgement", positions, rates, said, marker={"color": BLUE})
+    said = "position %{x}: accepted in %{y:.0%} of the drafts<extra></extra>"
+    counted = bars("of all drafts, as counted", positions, survival[: len(positions)], said, marker=HATCHED)
     x, y = axis("position in the draft", dtick=1), axis(range=[0, 1], tickformat=".0%")
     return figure([judged, counted], 260, x=x, y=y)

@@ -1,0 +1,67 @@
+"""v(k) in batches: how long a pass of the target takes over k tokens of each of several texts."""
+
+from collections.abc import Sequence
+from statistics import median
+
+import torch
+
+from benchmarks.batching.model import BatchModel
+from benchmarks.batching.rounds import CLOCKS
+from specviz.data.batches import BatchPass, Check, Clock, Ratio
+from specviz.models.loaded_model import LoadedModel
+from specviz.models.pass_timing import CONTEXT_TOKENS
+
+WARM_UP = 2  # repeats that do not count
+
+
+class TimedBatch:
+    """Several texts that have been read, and how long it takes to read k further tokens of each."""
+
+    def __init__(self, loaded: LoadedModel, texts: int, longest: int, clock: Clock = "wall") -> None:
+        self._now = CLOCKS[clock]
+        read = min(CONTEXT_TOKENS, loaded.context - longest)
+        generator = torch.Generator().manual_seed(0)
+        ids: list[list[int]] = torch.randint(loaded.facts.rows, (texts, read + longest), generator=generator).tolist()
+        self._read = [read] * texts
+        self._next = [each[read:] for each in ids]
+        self._model = BatchModel(loaded, loaded.facts.rows, texts)
+        self._model.prefill([each[:read] for each in ids])
+
+    def seconds(self, tokens: int) -> float:
+        """One pass over so many tokens of each text."""
+        unread = [each[:tokens] for each in self._next]
+        began = self._now()
+        self._model.read(unread)
+        taken = self._now() - began
+        self._model.crop(self._read)
+        return taken
+
+
+def measure_passes(
+    target: LoadedModel, batches: Sequence[int], lengths: Sequence[int], repeats: int, clock: Clock = "wall"
+) -> list[BatchPass]:
+    """Time passes over 1 and over each of `lengths` tokens in batches of each size. All repeats are interleaved.
+
+    Raises:
+        InputError: the model cannot be read in batches.
+    """
+    timed = {texts: TimedBatch(target, texts, max(lengths), clock) for texts in batches}
+    wanted = sorted({1, *lengths})
+    seconds: dict[tuple[int, int], list[float]] = {(texts, tokens): [] for texts in batches for tokens in wanted}
+    for _ in range(repeats + WARM_UP):
+        for (texts, tokens), taken in seconds.items():
+            taken.append(timed[texts].seconds(tokens))
+    counted = {key: taken[WARM_UP:] for key, taken in seconds.items()}
+    return [
+        BatchPass(
+            batch=texts,
+            step_seconds=median(counted[texts, 1]),
+            growth=_ratio(counted[texts, 1], counted[min(batches), 1]),
+            checks=[Check(tokens, _ratio(counted[texts, tokens], counted[texts, 1])) for tokens in wanted],
+        )
+        for texts in batches
+    ]
+
+
+def _ratio(taken: Sequence[float], step: Sequence[float]) -> Ratio:
+    return Ratio.of([one / other for one, other in zip(taken, step, strict=True)])

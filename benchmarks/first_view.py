@@ -1,0 +1,98 @@
+"""Watch's first view in headless Chromium: what it weighs, and how soon another draft is in all plots.
+
+    python -m benchmarks.first_view [--repeats 5] [--out FILE]
+
+Needs the development requirements and a Chromium (CHROMIUM= names one). A run of another draft is not in the run store:
+each measured change is decoded, by both decoders, 64 tokens.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.app import chromium, open_app, summary
+from benchmarks.serving import served
+from benchmarks.timing import report
+from specviz.models.devices import describe_machine
+
+DRAFTS = ("wren-small", "wren-mini")
+SETTLED = 6.0  # seconds, in which what is loaded late has come, or the costs of a pair are measured
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    busy = os.getloadavg()[0]
+    with served() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        weights = {name: weight(browser, f"{server.url}/{query}") for name, query in VIEWS.items()}
+        page = open_app(browser, server.url, "?view=simple")
+        seconds = list(changes(page, options.repeats))
+        browser.close()
+    report(
+        {
+            "machine": describe_machine().machine,
+            "load_before": round(busy, 2),
+            "load_after": round(os.getloadavg()[0], 2),
+            "weight": weights,
+            "seconds_from_another_draft_to_all_plots": summary(seconds),
+        },
+        options.out,
+    )
+
+
+VIEWS = {"first view": "", "everything": "?view=full"}
+
+
+def weight(browser: Browser, url: str) -> dict[str, float]:
+    """Megabytes over HTTP and kilobytes over the websocket of a first visit, as the browser received them."""
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    http: list[float] = []
+    frames: list[int] = []
+    wire = page.context.new_cdp_session(page)
+    wire.send("Network.enable")
+    wire.on("Network.loadingFinished", lambda event: http.append(event["encodedDataLength"]))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
+    page.goto(url)
+    page.wait_for_selector(".stage .round .chip")
+    page.wait_for_timeout(1000 * SETTLED)
+    page.context.close()
+    return {"http_mb": round(sum(http) / 1e6, 2), "websocket_kb": round(sum(frames) / 1e3)}
+
+
+def changes(page: Page, repeats: int) -> Iterator[float]:
+    """Seconds of each change of the draft; each draft length is asked for once, so that no run is stored already."""
+    choose(page, DRAFTS[0])  # models are loaded, and the pair is calibrated
+    time.sleep(SETTLED)
+    for turn in range(repeats):
+        yield choose(page, DRAFTS[(turn + 1) % 2])
+        time.sleep(SETTLED)
+        longer(page)
+
+
+def choose(page: Page, draft: str) -> float:
+    """From the press on a draft in the menu to the end of its run, when every plot has its points."""
+    page.get_by_label("Draft", exact=True).click()
+    option = page.get_by_role("option").filter(has_text=draft)
+    option.wait_for()
+    before = page.locator(".stage").get_attribute("data-run")
+    began = time.perf_counter()
+    option.click()
+    page.wait_for_selector(f".stage:not([data-run='{before}'])[data-done]", timeout=60_000)
+    return time.perf_counter() - began
+
+
+def longer(page: Page) -> None:
+    before = page.locator(".stage").get_attribute("data-run")
+    page.get_by_role("button", name="One token more").click()
+    page.wait_for_selector(f".stage:not([data-run='{before}'])[data-done]", timeout=60_000)
+    time.sleep(SETTLED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Write docs/settings.md, which a test compares with the table of settings: python -m scripts.write_settings_table"""
+
+from specviz.core.files import APP_FOLDER
+from specviz.core.request import SHOWN
+from specviz.core.setting import Setting
+from specviz.core.settings import SETTINGS
+
+PAGE = APP_FOLDER / "docs" / "settings.md"
+HEAD = """# Settings of a run
+
+Written by `python -m scripts.write_settings_table` from the rows in `specviz/core/settings.py` and
+`specviz/core/request.py`; [CONTRIBUTING.md](../CONTRIBUTING.md#how-to-add-a-setting) says how to add one. The name is
+that in Python (`DecodeSettings`), in trace files, and of the column in a sweep's CSV. Only `precision` is not
+one of them: it says how an app's run loads its models, as `--dtype` does on the command line.
+
+| name | values | default | in a link | option | what it does |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def page() -> str:
+    return HEAD + "".join(map(_line, (SETTINGS | SHOWN).values()))
+
+
+def _line(row: Setting) -> str:
+    link = f"`{row.link}={row.shown(row.default)}`" if row.link else "–"
+    lock = f" With a {row.locked_by} it is {row.default}." if row.locked_by else ""
+    cells = (f"`{row.name}`", _values(row), f"`{row.default}`", link, f"`{row.flag}`" if row.flag else "–")
+    return f"| {' | '.join(cells)} | {row.help}{lock} |\n"
+
+
+def _values(row: Setting) -> str:
+    if row.kind is bool:
+        return "`True`, `False`"
+    texts = row.choices or [text for text in row.offered if text != row.unset]
+    values = f"{'' if row.choices else 'like '}{', '.join(f'`{text}`' for text in texts)}"
+    if row.least is not None:
+        values = row.rule
+    if row.offered and row.kind is not str and row.limits != (row.least, row.most):
+        values += f"; links and controls: {row.limits[0]:g} to {row.limits[1]:{'d' if row.kind is int else 'g'}}"
+    return values + ("" if row.unset is None else f"; `None`: {row.unset} in links")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,134 @@
+"""Commands with one trace: `run` makes it, `show` checks and prints it, `import` reads another system's record."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specviz.cli.options import Command, add_pair, add_prompt, grammar_of, load_pair, prompt_of, settings_of
+from specviz.cli.output import print_trace, say, status_line, write_file, write_json
+from specviz.core.errors import InputError
+from specviz.core.trace import dump_trace, read_trace
+from specviz.data.importers import SYSTEMS, Given, import_run
+from specviz.data.importers.record import MOST_BYTES
+from specviz.models.catalogue import changed_weights
+
+if TYPE_CHECKING:
+    from specviz.models.record_tokenizer import RecordTokenizer
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    add_pair(parser)
+    add_prompt(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Decode the prompt, and print or write the trace."""
+    settings, prompt, grammar = settings_of(options), prompt_of(options), grammar_of(options)
+    with status_line() as status:
+        target, drafter = load_pair(options, status)
+        from specviz.decoding import make_constraint  # imports torch
+        from specviz.measure.compare import run_both
+
+        constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
+        status.show("decoding")
+        trace = run_both(target, drafter, prompt, settings, constraint)
+    if write_json(options.json, dump_trace(trace)):
+        print_trace(trace)
+
+
+def _show_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("trace", type=Path, metavar="TRACE.json", help="the file")
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print or write the trace, and say if a model here has other weights."""
+    trace = read_trace(options.trace)
+    if write_json(options.json, dump_trace(trace) if options.json else ""):  # a second text as large as the file
+        print_trace(trace)
+        for change in changed_weights(trace):
+            say(f"note: {change}")
+
+
+def _import_options(parser: argparse.ArgumentParser) -> None:
+    parser.description = f"{parser.description}\n\n{ABOUT}"
+    parser.add_argument("record", type=Path, metavar="FILE", help="an answer, lines of JSON, or a stream saved by curl")
+    parser.add_argument("--from", dest="system", required=True, choices=SYSTEMS, help="the system that wrote it")
+    parser.add_argument("-o", "--out", type=Path, metavar="TRACE.json", help="write the trace to this file")
+    prompt = parser.add_mutually_exclusive_group()
+    prompt.add_argument("--prompt", metavar="TEXT", help="the prompt, where the record does not have it")
+    prompt.add_argument("--prompt-file", type=Path, metavar="F", help="a file that is the prompt, all of it")
+    parser.add_argument("--target", metavar="NAME", help="the target's name, where the record does not have it")
+    parser.add_argument("--draft", metavar="NAME", help="the draft's name, where the record does not have it")
+    parser.add_argument("--temperature", type=float, metavar="X", help="0 is greedy (as the record has it, or unknown)")
+    parser.add_argument(
+        "--tokenizer", metavar="T", help="the target's: a bundled name, folder or Hub id; it gives each token's text"
+    )
+
+
+ABOUT = """\
+What the system does not report (most often the rejected tokens, probabilities and times) stays unknown. docs/traces.md
+says how to ask each system for its record."""
+
+
+def import_command(options: argparse.Namespace) -> None:
+    given = Given(
+        _text(options.prompt_file) if options.prompt_file else options.prompt or "",
+        options.target,
+        options.draft,
+        options.temperature,
+        _tokenizer(options.tokenizer) if options.tokenizer else None,
+    )
+    trace = import_run(_content(options.record), options.system, given)
+    if options.out:
+        write_file(options.out, dump_trace(trace) + "\n")
+    if write_json(options.json, dump_trace(trace)):
+        print_trace(trace)
+        if options.out:
+            say(f"wrote {options.out}")
+
+
+def _tokenizer(name: str) -> "RecordTokenizer":
+    from specviz.models.read_model import inspect_model  # these import torch and tokenizers: bad usage must not wait
+    from specviz.models.record_tokenizer import RecordTokenizer
+
+    return RecordTokenizer(inspect_model(name).tokens)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(MOST_BYTES + 1)  # a limit, because a file can be larger than its size says
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
+
+
+def _text(file: Path) -> str:
+    try:
+        return _content(file).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text.") from error
+
+
+COMMANDS = (
+    Command(
+        "run",
+        "decode a prompt and show which tokens were accepted",
+        run,
+        _run_options,
+        (
+            '--target wren-base --draft wren-nano --prompt "Once upon a time"',
+            "--target wren-base --draft prompt-lookup --prompt-file prompt.txt --json run.json",
+        ),
+    ),
+    Command("show", "check a saved trace and print it", show, _show_options, ("run.json",)),
+    Command(
+        "import",
+        "read what vLLM, SGLang, llama.cpp, transformers or LM Studio report of one run, as a trace",
+        import_command,
+        _import_options,
+        (
+            "answer.json --from vllm -o trace.json",
+            "stream.txt --from llama.cpp --prompt-file prompt.txt --tokenizer wren-base --json -",
+        ),
+    ),
+)

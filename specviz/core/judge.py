@@ -1,0 +1,108 @@
+"""One judge of every speedup: the word that its interval supports, with the colour and the symbol of that word.
+
+- A 95 % interval above 1 helps; one below 1 hurts. One that contains 1 is about even where all of it lies within
+  1 / 1.05 to 1.05, and cannot be told where it reaches further.
+- A single measured pair has no interval: its size decides, outside 1 / 1.05 to 1.05, and the words say "looks".
+- A modelled speedup has none either: its size decides, and it is called modelled.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Label = Literal["helps", "neutral", "hurts"]  # as in files
+Word = Literal["helps", "about even", "cannot be told", "hurts"]
+Basis = Literal["interval", "one pair", "modelled"]
+Interval = tuple[float, float]
+
+HELPS: Word = "helps"
+EVEN: Word = "about even"
+UNTOLD: Word = "cannot be told"
+HURTS: Word = "hurts"
+
+NEUTRAL = 1.05  # nobody would notice a speedup from 1 / 1.05 to 1.05
+ONE_RUN = 1.05  # a run that is timed again differs by this much more than its own rounds' times say
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a word is said and drawn."""
+
+    label: Label
+    looks: str  # of a single pair
+    color: str  # of words, as Streamlit names it
+    icon: str  # of words: a Material symbol
+    fill: str  # of marks in figures: Okabe-Ito, legible on light and dark
+    shape: str  # of marks in figures, as Plotly names it: never colour alone
+    mark: str  # before a number on a mark
+
+
+LOOKS: Mapping[Word, Look] = {
+    HELPS: Look("helps", "looks like it helps", "green", "trending_up", "#0072B2", "square", ""),
+    EVEN: Look("neutral", "looks about even", "gray", "trending_flat", "#5f6b7a", "circle-open", "≈ "),
+    UNTOLD: Look("neutral", UNTOLD, "gray", "question_mark", "#808a97", "diamond-open", "? "),
+    HURTS: Look("hurts", "looks like it hurts", "orange", "trending_down", "#D55E00", "square-open", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    word: Word
+    speedup: float
+    basis: Basis
+
+    @property
+    def look(self) -> Look:
+        return LOOKS[self.word]
+
+    @property
+    def label(self) -> Label:
+        return self.look.label
+
+    @property
+    def certain(self) -> bool:
+        """Whether an interval supports the label."""
+        return self.basis == "interval" and self.word != UNTOLD
+
+    @property
+    def said(self) -> str:
+        """ "helps", or "looks like it helps" of a single pair."""
+        return self.look.looks if self.basis == "one pair" else self.word
+
+    @property
+    def headline(self) -> str:
+        """ "Helps, 1.90×", "Looks like it helps, 1.90×" or "Helps, 1.90×, modelled"."""
+        modelled = ", modelled" if self.basis == "modelled" else ""
+        return f"{self.said[0].upper()}{self.said[1:]}, {self.speedup:.2f}×{modelled}"
+
+
+def judge(speedup: float, interval: Interval | None, *, modelled: bool = False) -> Judgement:
+    """What can be said of a speedup.
+
+    Args:
+        speedup: the time of the target alone over that of speculative decoding.
+        interval: its 95 % interval; None, or NaN at both ends, where it has none.
+        modelled: whether no clock measured it; it then has no interval.
+    """
+    if modelled or interval is None or math.isnan(interval[0]):
+        return Judgement(_by_size(speedup), speedup, "modelled" if modelled else "one pair")
+    low, high = interval
+    if low > 1 or high < 1:
+        return Judgement(HELPS if low > 1 else HURTS, speedup, "interval")
+    return Judgement(EVEN if low >= 1 / NEUTRAL and high <= NEUTRAL else UNTOLD, speedup, "interval")
+
+
+def if_timed_again(interval: Interval) -> Interval:
+    """The interval of one run, as wide as it has to be for another run of the same settings to get the same word.
+
+    Its rounds' times say how noisy this run was, not by how much the next one differs. With `ONE_RUN` more at both
+    ends, 30 of 30 runs had the same label when they were timed again (benchmarks/results/steadiness.json). So one run
+    can help or hurt, but only repeats can be about even.
+    """
+    low, high = interval
+    return low / ONE_RUN, high * ONE_RUN
+
+
+def _by_size(speedup: float) -> Word:
+    return HELPS if speedup > NEUTRAL else HURTS if speedup < 1 / NEUTRAL else EVEN

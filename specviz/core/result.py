@@ -1,0 +1,80 @@
+"""What a run says first, in plain words: how fast it was, in how many passes of the big model, and why."""
+
+from dataclasses import dataclass
+
+from specviz.core.judge import UNTOLD
+from specviz.core.metrics import Costs, Counts, count, speedup_at
+from specviz.core.trace import Trace
+from specviz.core.verdict import Verdict, verdict_of_run, why_no_verdict
+
+AGAIN = "Press Run again to time it again."
+WAITING = "The result comes when both have written the whole text."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    says: str
+    reason: str
+    trusted: bool = True  # False: the machine was busy, so the time says nothing
+
+
+def result_of(trace: Trace, costs: Costs | None, where: str) -> Result:
+    """The result of a finished run.
+
+    Args:
+        trace: the run.
+        costs: of its pair, where they were calibrated; see `verdict_of_run`.
+        where: where it was timed, in words, such as "measured here".
+    """
+    counts, verdict = count(trace.rounds), verdict_of_run(trace, costs)
+    passes = _passes(counts)
+    if verdict is None:
+        return Result(f"{passes[0].upper()}{passes[1:]}.", f"No verdict: {why_no_verdict(trace)}.")
+    if not verdict.trusted:
+        said = f"{passes}; busy machine, its time is not trusted"
+        return Result(said, f"{_at_quiet_costs(trace, costs)}What was counted is exact. {AGAIN}", trusted=False)
+    return Result(f"{_speed(verdict)}: {passes}", f"{_reason(verdict)} {_timed(verdict, where)}")
+
+
+def _at_quiet_costs(trace: Trace, costs: Costs | None) -> str:
+    modelled = costs and speedup_at(trace.rounds, costs)
+    return f"At calibrated costs it would be about {modelled:.1f} times as fast. " if modelled else ""
+
+
+def _speed(verdict: Verdict) -> str:
+    said = f"{verdict.speedup:.2f} times as fast"
+    if verdict.judgement.word == UNTOLD:
+        return f"{said}, too close to 1 to tell"
+    return f"{said}, so slower" if verdict.label == "hurts" else said
+
+
+def _passes(counts: Counts) -> str:
+    tokens = "1 token" if counts.emitted == 1 else f"{counts.emitted} tokens"
+    passes = "1 pass" if counts.rounds == 1 else f"{counts.rounds} passes"
+    return f"{tokens} in {passes} of the big model instead of {counts.emitted}"
+
+
+def _reason(verdict: Verdict) -> str:
+    """When it pays, and what a round costs; without them where the costs do not explain the speed."""
+    terms = verdict.terms
+    if terms is None:
+        return verdict.reason
+    check = f"a check {terms.checking:.2f} times as long as the big model takes for one token."
+    if terms.counted:
+        guesses = f"the guesses of a round take {terms.drafted * terms.cost_ratio:.2f}"
+        pays = f"It pays if a pass gives more than {terms.steps:.2f} tokens (here {terms.tokens:.2f})"
+        return f"{pays}, because {guesses} and {check}"
+    here, after = f"{100 * terms.alpha:.0f} %", f"a guess takes {terms.cost_ratio:.2f} and {check}"
+    if terms.break_even is None:
+        return f"It would not pay even if all checked guesses were accepted (here {here}), because {after}"
+    if verdict.break_even is None:  # it would say the opposite of what was measured
+        return f"Here {here} of the checked guesses are accepted; {after}"
+    least = f"{100 * verdict.break_even:.0f} %"
+    return f"It pays if more than {least} of the checked guesses are accepted (here {here}), because {after}"
+
+
+def _timed(verdict: Verdict, where: str) -> str:
+    if verdict.interval is None:
+        return f"One run, {where}."
+    low, high = verdict.interval
+    return f"One run, {where}; 95 % interval {low:.2f} to {high:.2f}."

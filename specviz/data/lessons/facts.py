@@ -1,0 +1,267 @@
+"""Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app.
+
+Texts name figures and never type them, so they stay true when a run or a table is recorded again.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from specviz.core.metrics import costs, count, speedup
+from specviz.core.names import ORDINALS, in_words
+from specviz.core.rounds import known_seconds
+from specviz.core.trace import Trace
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons.recorded_runs import (
+    DRAFT_LENGTH,
+    TREE,
+    TREE_DEPTH,
+    branch_round,
+    drawn_round,
+    full_round,
+    mixed_round,
+    siblings_of,
+    story_figures,
+    story_trace,
+)
+from specviz.data.measured_methods import ALL, AtSetting, stored_methods
+from specviz.data.texts import Facts, Words
+
+NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
+UNKNOWN = "?"
+NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
+
+
+@cache
+def facts_of(name: str) -> Facts:
+    """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
+    trace = story_trace(name)
+    return {
+        "tried": str(story_figures().tried.get(name, "")),
+        **_of_counts(trace),
+        **_of_costs(trace),
+        **_of_rounds(trace),
+        **_of_sweeps(),
+        **_of_passes(),
+        **_of_tree(trace),
+        **method_facts(),
+        **_of_batches(),
+    }
+
+
+def facts_in(facts: Facts, words: Words) -> Facts:
+    """The figures in that voice: plain words have no per cent sign."""
+    return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
+
+
+def _of_counts(trace: Trace) -> Facts:
+    counts, gain = count(trace.rounds), speedup(trace) or 0.0
+    length = trace.settings.draft_length
+    return {
+        "machine": trace.recorded_on.machine,
+        "drafted": str(counts.drafted),
+        "accepted": str(counts.accepted),
+        "rejected": str(counts.rejected),
+        "discarded": str(counts.discarded),
+        "wasted": str(counts.drafted - counts.accepted),
+        "emitted": str(counts.emitted),
+        "passes": str(counts.rounds),
+        "saved": str(counts.emitted - counts.rounds),
+        "acceptance": percent(counts.acceptance_rate or 0.0),
+        "judgement": percent(counts.per_judgement_rate or 0.0),
+        "per_call": f"{counts.tokens_per_target_call or 0:.1f}",
+        "speedup": f"{gain:.2f}",
+        "draft_length": in_words(length),
+        "most": in_words(length + 1),
+    }
+
+
+def _of_costs(trace: Trace) -> Facts:
+    measured, plain = costs(trace), trace.autoregressive
+    if measured is None or plain is None:
+        return {}
+    length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
+    checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
+    total = sum(known_seconds(round.seconds) for round in trace.rounds)
+    return {
+        "alone_ms": f"{1000 * alone:.0f}",
+        "mean_ms": f"{1000 * mean:.1f}",
+        "together_ms": f"{1000 * total:.0f}",
+        "draft_ms": f"{1000 * step * measured.cost_ratio:.1f}",
+        "check_ms": f"{1000 * step * checked:.1f}",
+        "cost": f"{measured.cost_ratio:.2f}",
+        "check": f"{checked:.2f}",
+        "check_note": "" if step * checked >= mean else NOISE,
+        "overhead": f"{measured.overhead:.2f}",
+    }
+
+
+def _of_rounds(trace: Trace) -> Facts:
+    """Figures of the mixed and the full round, where the run has them."""
+    facts: dict[str, str] = {}
+    if mixed := mixed_round(trace):
+        facts |= {
+            "mixed_round": str(mixed.index + 1),
+            "mixed_drafted": in_words(len(mixed.drafted)),
+            "mixed_accepted": in_words(mixed.accepted),
+            "mixed_discarded": in_words(mixed.discarded),
+            "mixed_written": in_words(mixed.accepted + 1),
+            "rejected_place": ORDINALS[mixed.accepted],
+        }
+    if full := full_round(trace):
+        facts |= {
+            "full_round": str(full.index + 1),
+            "full_drafted": in_words(len(full.drafted)),
+            "full_written": in_words(len(full.drafted) + 1),
+        }
+    return {**facts, **_of_drawn(trace)}
+
+
+def _of_drawn(trace: Trace) -> Facts:
+    """Figures of a token that was rejected by chance, where the run has one."""
+    round = drawn_round(trace)
+    if round is None:
+        return {}
+    token = round.drafted[round.accepted]
+    numbers = {
+        "drawn_p": token.target_prob,
+        "drawn_q": token.draft_prob,
+        "drawn_chance": token.accept_prob,
+        "drawn_u": token.u,
+    }
+    known = {name: value for name, value in numbers.items() if value is not None}
+    return {
+        "drawn_round": str(round.index + 1),
+        "drawn_token": (token.text or "").strip(),
+        **{name: f"{value:.2f}" for name, value in known.items()},
+        **{f"{name}_of": f"{100 * value:.0f} of 100" for name, value in known.items()},
+    }
+
+
+def _of_sweeps() -> Facts:
+    """Figures over the story prompts. A setting is called best only beside those that the prompts cannot rank."""
+    figures = story_figures()
+    lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
+    best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
+    near = [row for row in lengths if row is best or not row.resolved_from(best)]
+    fastest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
+    greedy, hottest = temperatures[0], temperatures[-1]
+    return {
+        "sweep_machine": figures.recorded_on,
+        "prompts": in_words(len(best.speedups)),
+        "near_lengths": listed([in_words(row.draft_length) for row in near]),
+        "near_speedups": f"{min(row.speedup for row in near):.2f} to {max(row.speedup for row in near):.2f}",
+        "longest_length": in_words(longest.draft_length),
+        "longest_speedup": f"{longest.speedup:.2f}",
+        "longest_rate": percent(longest.accepted / longest.drafted),
+        "best_draft": fastest.draft,
+        "best_draft_speedup": f"{fastest.speedup:.2f}",
+        "best_draft_rate": percent(fastest.accepted / fastest.drafted),
+        "biggest_draft": biggest.draft,
+        "biggest_speedup": f"{biggest.speedup:.2f}",
+        "biggest_rate": percent(biggest.accepted / biggest.drafted),
+        "greedy_speedup": f"{greedy.speedup:.2f}",
+        "hot_temperature": f"{hottest.temperature:g}",
+        "hot_speedup": f"{hottest.speedup:.2f}",
+        "hot_note": "" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
+        "greedy_rate": percent(greedy.accepted / (greedy.accepted + greedy.rejected)),
+        "hot_rate": percent(hottest.accepted / (hottest.accepted + hottest.rejected)),
+        "product": percent(figures.overlap.product),
+        "minimum": percent(figures.overlap.minimum),
+        "most_likely": percent(figures.overlap.most_likely),
+        "positions": str(figures.overlap.positions),
+    }
+
+
+def _of_passes() -> Facts:
+    """What a target pass over several tokens costs, in each number format."""
+    passes = story_figures().passes
+    checks = {f"check_{one.dtype}": f"{one.ratio:.2f}" for one in passes}
+    first = passes[0]
+    return {
+        **checks,
+        "weights": f"{first.parameters / 1e6:.1f}",
+        "checked": in_words(first.tokens),
+        "pass_machine": first.recorded_on,
+    }
+
+
+def _of_batches() -> Facts:
+    """What the draft brings for one text and in the largest measured batch, at the longest measured draft length."""
+    study = recorded_batches()
+    length, most = study.draft_lengths[-1], study.batches[-1]
+    alone, together = study.at(1, length), study.at(most, length)
+    return {
+        "batch_machine": study.recorded_on.machine,
+        "batch_most": in_words(most),
+        "batch_length": in_words(length),
+        "batch_checked": in_words(length + 1),
+        "batch_alone": f"{alone.speedup.value:.2f}",
+        "batch_together": f"{together.speedup.value:.2f}",
+        "batch_check_alone": f"{alone.verification.value:.2f}",
+        "batch_check": f"{together.verification.value:.2f}",
+        "batch_empty": percent(together.empty_places),
+    }
+
+
+def _of_tree(trace: Trace) -> Facts:
+    """Figures of the first round whose accepted path takes a sibling, where the run has one."""
+    round = branch_round(trace)
+    pair = siblings_of(round) if round else None
+    if round is None or pair is None:
+        return {}
+    failed, taken = pair
+    return {
+        "branch_round": str(round.index + 1),
+        "tree_nodes": in_words(len(round.drafted)),
+        "tree_depths": in_words(round.depth),
+        "branch_failed": failed.shown.strip(),
+        "branch_taken": taken.shown.strip(),
+    }
+
+
+@cache
+def method_facts() -> Facts:
+    """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
+    found: dict[str, AtSetting | None] = {
+        **{name: _at(drafter, DRAFT_LENGTH, None) for name, drafter in NAMES.items()},
+        "chain": _at("wren-nano", TREE_DEPTH, None),
+        "tree": _at("wren-nano tree", TREE_DEPTH, TREE),
+    }
+    measured = stored_methods()
+    return {
+        "methods_machine": measured.machine.machine if measured else UNKNOWN,
+        "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
+        "methods_length": in_words(DRAFT_LENGTH),
+        **{name: text for key, at in found.items() for name, text in _of(key, at).items()},
+    }
+
+
+def _at(name: str, draft_length: int, tree: str | None) -> AtSetting | None:
+    measured = stored_methods()
+    greedy = measured.greedy if measured else None
+    method = greedy.find(name) if greedy else None
+    if method is None:
+        return None
+    settings = method.kinds[ALL].settings
+    return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
+
+
+def _of(key: str, at: AtSetting | None) -> Facts:
+    costs = at.costs if at else None
+    numbers = {
+        "per_call": costs.tokens_per_target_call if costs else None,
+        "step": costs.draft_step if costs else None,
+        "draft": costs.draft if costs else None,
+        "check": costs.verify if costs else None,
+        "speedup": at.speedup if at else None,
+    }
+    return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
+
+
+def listed(texts: Sequence[str]) -> str:
+    """As a list in a sentence: one, two and three."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,127 @@
+"""Finds what is wrong with the app's texts: a missing key, a figure that does not exist, a reference to nothing."""
+
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from specviz.core.errors import InputError
+from specviz.data.first_run import first_trace
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.family import FAMILY_FILE, Family
+from specviz.data.lessons.glossary import GLOSSARY_FILE, RUN, Word
+from specviz.data.lessons.plan import PAGES
+from specviz.data.lessons.questions import QUESTIONS_FILE, Faq, answer_facts
+from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
+from specviz.data.lessons.story import QUIZ_FILE, STORY_FILE, Question, Step, steps, watch_link
+from specviz.data.lessons.tour import DONE, TOUR_FILE, Tour, tour_facts
+from specviz.data.measured_methods import stored_methods
+from specviz.data.texts import FOLDER, TextError, TextFile, below, figure_problems, read_texts
+from specviz.data.workloads import WORKLOADS_FILE, WorkloadTexts
+
+RUNS = (*STORY_RUNS, *METHOD_RUNS)
+
+
+def text_problems(folder: Path = FOLDER) -> list[str]:
+    """Everything that is wrong with the texts in a folder, one sentence each, with file and line."""
+    return [problem for name in CHECKS for problem in _problems_of(folder / name)]
+
+
+def _problems_of(path: Path) -> list[str]:
+    kind, check = CHECKS[path.name]
+    try:
+        return list(check(read_texts(path, kind)))
+    except TextError as error:
+        return error.problems
+
+
+def _story(file: TextFile[tuple[Step, ...]]) -> Iterator[str]:
+    seen = set[str]()
+    for node, step in zip(file.nodes(), file.content, strict=True):
+        yield from _reference(file, node, "trace", "run", step.trace, RUNS)
+        yield from _once(file, node, step.name, seen)
+        if step.trace in RUNS:
+            yield from figure_problems(file, node, facts_of(step.trace), ("title", "text", "question"))
+
+
+def _quiz(file: TextFile[tuple[Question, ...]]) -> Iterator[str]:
+    yield from figure_problems(file, file.node, {})
+
+
+def _questions(file: TextFile[Faq]) -> Iterator[str]:
+    seen = set[str]()
+    yield from figure_problems(file, file.node, {"machine": ""}, ("sources",))
+    for node, entry in zip(file.nodes("questions"), file.content.questions, strict=True):
+        yield from _once(file, node, entry.name, seen)
+        yield from _reference(file, node, "trace", "run", entry.trace, RUNS)
+        yield from _reference(file, node, "page", "page", entry.page, ("", *PAGES))
+        if entry.trace in RUNS:
+            for name in entry.link:
+                yield from _reference(file, node, "link", "setting", name, watch_link(story_trace(entry.trace)))
+            yield from figure_problems(file, node, answer_facts(entry.trace), ("question", "answer", "run_it"))
+
+
+def _glossary(file: TextFile[tuple[Word, ...]]) -> Iterator[str]:
+    seen, lessons = set[str](), [step.name for step in steps()]
+    for node, word in zip(file.nodes(), file.content, strict=True):
+        for form in (word.name, *word.also):
+            yield from _once(file, node, form.lower(), seen)
+        yield from _reference(file, node, "lesson", "step of the story", word.lesson, lessons)
+        yield from figure_problems(file, node, facts_of(RUN), ("figure",))
+        yield from figure_problems(file, node, {}, ("says",), typed=True)
+
+
+def _family(file: TextFile[Family]) -> Iterator[str]:
+    yield from figure_problems(file, file.node, {}, typed=True)
+    stored = stored_methods()
+    for node, member in zip(file.nodes("methods"), file.content.methods, strict=True):
+        yield from _reference(file, node, "name", "run", member.name, ("", *METHOD_RUNS))
+        if stored and member.measured and not any(part.find(member.measured) for part in stored.temperatures):
+            yield file.said(node, f"“{member.measured}” is no method that was measured.")
+
+
+def _tour(file: TextFile[Tour]) -> Iterator[str]:
+    trace = first_trace()
+    facts = tour_facts(trace) if trace else None
+    if facts is None:
+        return
+    before = {name: figure for name, figure in facts.items() if name not in DONE}
+    yield from figure_problems(file, file.node, before, ("end",))
+    for node, beat in zip(file.nodes("beats"), file.content.beats, strict=True):
+        least = {"least": str(beat.least)} if beat.least else {}
+        yield from figure_problems(file, node, before | least, ("says", "asks", "keys"))
+        yield from figure_problems(file, node, facts | least, ("did",))
+    for node, next_page in zip(file.nodes("next"), file.content.next, strict=True):
+        yield from _reference(file, node, "page", "page", next_page.page, PAGES)
+
+
+def _workloads(file: TextFile[tuple[WorkloadTexts, ...]]) -> Iterator[str]:
+    seen = set[str]()
+    for node, kind in zip(file.nodes(), file.content, strict=True):
+        yield from _once(file, node, kind.name, seen)
+        for prompt in (*kind.prompts, *kind.more_prompts):
+            try:
+                _ = prompt.grammar
+            except InputError as error:
+                yield file.said(node, str(error))
+
+
+def _reference(file: TextFile[Any], node: Any, key: str, what: str, name: str, known: Collection[str]) -> Iterator[str]:
+    if name not in known:
+        yield file.said(below(node, key) or node, f"“{name}” is no {what}: there are {', '.join(filter(None, known))}.")
+
+
+def _once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator[str]:
+    if name in seen:
+        yield file.said(node, f"“{name}” is there twice.")
+    seen.add(name)
+
+
+CHECKS: dict[str, tuple[Any, Callable[[TextFile[Any]], Iterator[str]]]] = {
+    STORY_FILE.name: (tuple[Step, ...], _story),
+    QUIZ_FILE.name: (tuple[Question, ...], _quiz),
+    QUESTIONS_FILE.name: (Faq, _questions),
+    GLOSSARY_FILE.name: (tuple[Word, ...], _glossary),
+    FAMILY_FILE.name: (Family, _family),
+    TOUR_FILE.name: (Tour, _tour),
+    WORKLOADS_FILE.name: (tuple[WorkloadTexts, ...], _workloads),
+}

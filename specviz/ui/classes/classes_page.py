@@ -1,0 +1,130 @@
+"""The page "Class board": the way in for a teacher and for a student, the student's place, the teacher's board."""
+
+import streamlit as st
+
+from specviz.core.files import ASSETS
+from specviz.data.permalink import MAX_SEED
+from specviz.game.game import MODES, SETS, Plan
+from specviz.service.classes.registry import MAX_NAME
+from specviz.service.classes.room import Membership
+from specviz.ui.classes.board import show_board
+from specviz.ui.classes.membership import (
+    BOARD,
+    SENT,
+    attending,
+    classes,
+    join,
+    membership,
+    open_class,
+    remember_class,
+    show_member,
+    take_invitation,
+)
+from specviz.ui.play.final import set_title
+from specviz.ui.session import session
+from specviz.ui.shared.address import unknown_view, view
+from specviz.ui.shared.parts import heading, notices
+
+STYLES = ASSETS / "classes"
+GAME_PAGE, LEARN_PAGE = "pages/play.py", "pages/learn.py"
+OVER = "This class is over: it was ended, its day has passed, or the server was started again. Nothing of it is stored."
+KEPT = (
+    "Students need no account and no name. Nothing is written to a disk: the class and all that students sent are "
+    "forgotten when you end it, after {day:.0f} hours, after {idle:.0f} hours without use, or when the server stops. A "
+    "class has at most {students} students."
+)
+
+
+def lead() -> None:
+    """One sentence that says what the page is for."""
+    st.html(STYLES / "page.css")
+    if view() == "projector":
+        st.html(STYLES / "projector.css")
+    _take_board_link()
+    take_invitation()
+    with st.container(key="lead"):
+        heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
+    notices([unknown_view()])
+
+
+def show_class() -> None:
+    """The board for its teacher; the student's place; else the two ways in."""
+    state = attending()
+    state.open = classes().changes(state.teacher) is not None
+    if state.teacher and not state.open:
+        state.teacher, state.message = "", OVER
+    if state.teacher:
+        show_board(state)
+    elif member := membership():
+        _show_student(member)
+    else:
+        _show_ways_in()
+    remember_class()
+
+
+def _take_board_link() -> None:
+    """A teacher's link for another computer: its secret goes out of the address, which a projector may show."""
+    if secret := st.query_params.get(BOARD):
+        state = attending()
+        state.teacher = secret if classes().changes(secret) is not None else state.teacher
+        del st.query_params[BOARD]
+
+
+def _show_student(member: Membership) -> None:
+    with st.container(border=True, key="class_member"):
+        show_member(member)
+    with st.container(horizontal=True):
+        if st.button("Play the class’s game", key="class_to_game", type="primary", icon=":material/edit:"):
+            st.switch_page(GAME_PAGE)
+        if st.button("Answer the quiz", key="class_to_quiz", icon=":material/quiz:"):
+            session().learn.part = "quiz"
+            st.switch_page(LEARN_PAGE)
+
+
+def _show_ways_in() -> None:
+    notices([attending().message])
+    left, right = st.columns(2, gap="large")
+    with left, st.container(border=True):
+        _show_joining()
+    with right, st.container(border=True):
+        _show_opening()
+
+
+def _show_joining() -> None:
+    st.markdown("## Join a class")
+    with st.form("class_enter_form", border=False):
+        st.text_input(
+            "Code of the class", value=attending().invited, max_chars=20, key="class_code", autocomplete="off"
+        )
+        st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
+        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_typed)
+    st.caption(SENT)
+
+
+def _join_typed() -> None:
+    join(str(st.session_state.get("class_code", "")), str(st.session_state.get("class_name", "")))
+
+
+def _show_opening() -> None:
+    plan, limits = session().play.plan, classes().limits
+    st.markdown("## Open a class")
+    st.markdown(
+        "You get a code and a QR code. Everyone who joins plays the same texts of **Be the draft**, and the quiz of "
+        "**Learn** counts too."
+    )
+    with st.form("class_open_form", border=False):
+        with st.container(horizontal=True):
+            st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=_mode_title, key="class_mode")
+            st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
+            st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
+        st.form_submit_button("Open a class", key="class_open", type="primary", on_click=_open)
+    st.caption(KEPT.format(day=limits.day / 3600, idle=limits.idle / 3600, students=limits.students))
+
+
+def _mode_title(mode: str) -> str:
+    return {"type": "they type", "pick": "they pick (easier)"}[mode]
+
+
+def _open() -> None:
+    chosen = st.session_state
+    open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))

@@ -1,0 +1,87 @@
+"""The head of the Learn page: its parts, and in which words; and how all parts show a text."""
+
+from typing import get_args
+
+import streamlit as st
+
+from specviz.core.errors import InputError, without_folders
+from specviz.data.lessons.glossary import explained
+from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
+from specviz.data.texts import Words
+from specviz.ui.classes.membership import class_chip, class_in_link, class_question
+from specviz.ui.learn.learn_state import PARTS, Learning, Part, take
+from specviz.ui.session import session
+from specviz.ui.shared.address import address, write_address
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import heading, notices
+from specviz.ui.shared.persistent_widgets import set_widgets
+
+PART_LABELS: dict[Part, str] = {
+    "story": "Story",
+    "methods": "Methods",
+    "quiz": "Quiz",
+    "words": "Words",
+    "why": "Why?",
+    "teach": "For teachers",
+}
+WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
+
+
+def begin() -> Learning | None:
+    """The head of the page: title, parts, technical or plain words. None, with an error, without the recorded runs."""
+    state = session().learn
+    _follow_address(state)
+    with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
+        heading("**Learn** how a small model and a big one write together.")
+        _choose("part", "Part of this page", PART_LABELS, state)
+        _choose("words", "In which words", WORDS_LABELS, state)
+        class_chip()
+    class_question()
+    notices(state.problems)
+    write_address(state.link() | class_in_link())
+    state.written = state.link()
+    try:
+        for name in (*STORY_RUNS, *METHOD_RUNS):
+            story_trace(name)
+        story_figures()
+    except InputError as error:
+        sentence = without_folders(f"Some recorded runs of the story are missing. {error}")
+        st.error(plain(sentence), icon=":material/error:")
+        return None
+    return state
+
+
+def _follow_address(state: Learning) -> None:
+    """Go where the address says, unless this page wrote it itself."""
+    given = {name: values[-1] for name, values in address().items() if name in state.link()}
+    if given and given != state.written:
+        state.problems = take(state, given)
+
+
+def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
+    """A choice that survives a page switch: the state holds it, the widget only shows it."""
+    set_widgets({f"learn-{name}": getattr(state, name)})
+    st.segmented_control(
+        label,
+        list(labels),
+        format_func=lambda value: dict(labels)[value],
+        key=f"learn-{name}",
+        label_visibility="collapsed",
+        required=True,
+        on_change=_chosen,
+        args=(name,),
+    )
+
+
+def _chosen(name: str) -> None:
+    state, value = session().learn, st.session_state[f"learn-{name}"]
+    state.problems = []
+    if name == "part" and value in PARTS:
+        state.part = value
+    if name == "words" and value in get_args(Words):
+        state.words = value
+
+
+def paragraph(text: str, key: str, words: Words) -> None:
+    """A paragraph in which each word of the field shows its explanation. For this app's own text and figures only."""
+    st.html(f'<p class="explains">{explained(text, key, words)}</p>')

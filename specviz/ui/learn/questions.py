@@ -1,0 +1,183 @@
+"""Learn's questions: those to predict, the quiz at the story's end, and the frequent ones with their answers.
+
+The visitor's browser tab holds the answers, so that a reload does not lose them.
+"""
+
+import json
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from specviz.core.names import in_words
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.data.lessons.facts import facts_in
+from specviz.data.lessons.glossary import explained
+from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
+from specviz.data.lessons.story import Question, quiz, steps
+from specviz.data.permalink import link_of
+from specviz.data.texts import Facts, Words, fill
+from specviz.measure.proof.recorded import recorded_proof
+from specviz.ui.classes.membership import send_answers
+from specviz.ui.learn.learn_page import paragraph
+from specviz.ui.learn.learn_state import Learning
+from specviz.ui.session import session
+from specviz.ui.shared.components import keep
+
+
+def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
+    """The options; after a choice, whether it was right and why."""
+    given = state.answers.get(key)
+    asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
+    st.markdown(f"**{asked}**", unsafe_allow_html=True)
+    if given is None:
+        for number, option in enumerate(question.options):
+            text = capital(fill(option.text.in_(state.words), facts))
+            st.button(text, key=f"{key}-{number}", width="stretch", wrap=True, on_click=_answer, args=(key, number))
+        return
+    chosen, right = question.options[given], question.options[question.right]
+    st.html(_marked(question, given, facts, state.words))
+    with st.container(key=f"reveal-{key}"):
+        meaning = fill(chosen.meaning.in_(state.words), facts)
+        if chosen.right:
+            st.success(f"**Right.** {meaning}", icon=":material/check:")
+        else:
+            st.info(f"**Not quite.** {meaning}", icon=":material/lightbulb:")
+            st.markdown(fill(right.meaning.in_(state.words), facts))
+    st.button("Ask me again", key=f"{key}-again", type="tertiary", on_click=_forget, args=(key,))
+
+
+def _marked(question: Question, given: int, facts: Facts, words: Words) -> str:
+    lines = []
+    for number, option in enumerate(question.options):
+        text = escape(capital(fill(option.text.in_(words), facts)))
+        mark = "✓ right answer" if option.right else "your answer" if number == given else ""
+        yours = ", yours" if option.right and number == given else ""
+        lines.append(f'<li class="{"right" if option.right else "other"}">{text} <em>{mark}{yours}</em></li>')
+    return f'<ul class="marked-options">{"".join(lines)}</ul>'
+
+
+def _answer(key: str, number: int) -> None:
+    state = session().learn
+    state.answers[key], state.touched = number, True
+
+
+def _forget(*keys: str) -> None:
+    state = session().learn
+    state.touched = True
+    for key in keys:
+        state.answers.pop(key, None)
+
+
+def capital(text: str) -> str:
+    """With a capital first letter, since an option may start with a number in words."""
+    return text[:1].upper() + text[1:]
+
+
+def quiz_questions() -> dict[str, Question]:
+    """The quiz, by the keys that its answers have in a visit."""
+    return {f"quiz-{number}": question for number, question in enumerate(quiz(), start=1)}
+
+
+def asked_questions() -> dict[str, Question]:
+    """Every question of the page that has an answer to keep, by the answer's key."""
+    return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
+
+
+def show_quiz(state: Learning) -> None:
+    st.markdown("## What do you remember?")
+    asked = quiz_questions()
+    send_answers({number: state.answers[key] for number, key in enumerate(asked) if key in state.answers})
+    _show_score(state)
+    columns = st.columns(2, gap="large")
+    for number, (key, question) in enumerate(asked.items()):
+        with columns[number * 2 // len(asked)], st.container(border=True, key=f"box-{key}"):
+            st.caption(f"Question {number + 1} of {len(asked)}")
+            ask(question, key, {}, state)
+
+
+def score(state: Learning) -> tuple[int, int]:
+    given = {key: state.answers[key] for key in quiz_questions() if key in state.answers}
+    return sum(quiz_questions()[key].right == answer for key, answer in given.items()), len(given)
+
+
+def _show_score(state: Learning) -> None:
+    right, given = score(state)
+    all_of_them = len(quiz())
+    if not given:
+        st.markdown(
+            f"{in_words(all_of_them).capitalize()} questions. Each answer is explained as soon as you choose. Your "
+            f"answers stay in this browser tab until you close it; the server does not save them."
+        )
+        return
+    line = f"**{right} of {given} right so far.**" if given < all_of_them else f"**{right} of {given} right.**"
+    with st.container(horizontal=True, vertical_alignment="center", key="score"):
+        st.markdown(f"{line} {_comment(right / given) if given == all_of_them else ''}")
+        st.button("Try again", key="quiz-try-again", on_click=_forget, args=tuple(quiz_questions()))
+
+
+def _comment(share: float) -> str:
+    if share == 1:
+        return "You could explain it to the person next to you."
+    if share >= 0.7:
+        return "You have understood the idea. The explanations below show what was missing."
+    return "Go through the story once more: its pictures explain more than these questions."
+
+
+def hold_answers(state: Learning) -> None:
+    """Put the answers into the tab; where the visitor has given none, ask for those of before a reload."""
+    wanted = json.dumps(state.answers) if state.answers else "" if state.touched else None
+    keep("answers", wanted, _bring_back)
+
+
+def _bring_back(text: str) -> None:
+    state = session().learn
+    if not state.touched:
+        state.answers = read_answers(text)
+
+
+def read_answers(text: str) -> dict[str, int]:
+    """The answers in what a browser sent; what is not an answer to a question of this page is left out."""
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(given, dict):
+        return {}
+    options = {key: len(question.options) for key, question in asked_questions().items()}
+    return {key: number for key, number in given.items() if type(number) is int and 0 <= number < options.get(key, 0)}
+
+
+def show_faq(state: Learning) -> None:
+    st.markdown("## Why?")
+    columns = st.columns(2, gap="large")
+    for number, entry in enumerate(faq().questions):
+        with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):
+            _show(entry, state)
+
+
+def _show(entry: FaqEntry, state: Learning) -> None:
+    words = state.words
+    st.markdown(f"**{entry.question.in_(words)}**")
+    paragraph(fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words)), f"why-{entry.name}", words)
+    st.caption(_source(entry, words))
+    label = entry.run_it.in_(words)
+    st.link_button(label, href(entry), icon=":material/play_circle:", key=f"run-{entry.name}")
+
+
+def _source(entry: FaqEntry, words: Words) -> str:
+    """Where the figures are from, with links to what is cited."""
+    said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
+    cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
+    return f"{said} Published: {cited}." if cited else said
+
+
+def href(entry: FaqEntry) -> str:
+    """The address of a question's button. The near-tie question leads to the recorded example."""
+    proof = recorded_proof()
+    if entry.name != "rounding" or proof is None:
+        return entry.href
+    row = proof.near_tie
+    request = RunRequest(row.prompt, row.target, row.draft, "fast", DecodeSettings(draft_length=row.draft_length))
+    return f"./{entry.page}?{urlencode(link_of(request, preset=row.preset))}"

@@ -1,0 +1,205 @@
+"""Learn's story: one step at a time beside the stage, each with a question to predict and a reveal."""
+
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from specviz.core.files import BATCH_CODE, PACKAGE
+from specviz.core.names import ORDINALS
+from specviz.core.trace import Round
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.recorded_runs import story_figures
+from specviz.data.lessons.story import Step, steps, watch_link
+from specviz.data.texts import Words, fill
+from specviz.player.data import stage_data
+from specviz.player.payload import BatchPayload, PassesPayload, StagePayload
+from specviz.ui.learn.learn_page import paragraph
+from specviz.ui.learn.learn_state import Learning
+from specviz.ui.learn.questions import ask
+from specviz.ui.session import session
+from specviz.ui.shared.stage import stage
+
+CODE = {  # by step of the story
+    "round": ("The same in code: the loop of a round", PACKAGE / "decoding/speculative.py"),
+    "rejection": ("The same in code: accept or reject", PACKAGE / "decoding/verification.py"),
+    "arithmetic": ("The same in code: the model on one page", PACKAGE / "models/llama.py"),
+    "together": ("The same in code: several texts at once", BATCH_CODE),
+}
+CODE_HEIGHT = 460  # px
+ALONE: dict[Words, str] = {
+    "technical": "Pass {number} of {all}: the target makes one whole pass and writes one token.",
+    "plain": "Word {number} of {all}: the machine thinks once and writes one word.",
+}
+
+
+def show_story(state: Learning) -> None:
+    """The current step: text and question on the left, the stage on the right, the code below."""
+    step = steps()[state.lesson]
+    facts = facts_of(step.trace)
+    _show_way(state, step)
+    left, right = st.columns([5, 9], gap="medium")
+    with left:
+        st.markdown(f"## {state.lesson + 1}. {fill(step.title.in_(state.words), facts)}")
+        paragraph(fill(step.text.in_(state.words), facts), f"step-{step.name}", state.words)
+        ask(step.question, f"step-{step.name}", facts, state)
+    with right, st.container(key="learn-stage"):
+        stage(_stage_data(step, state), key="learn-lesson")
+    _show_code(step.name)
+
+
+def _show_way(state: Learning, step: Step) -> None:
+    """Back, progress, next, and a link that runs it live."""
+    at, last = state.lesson, len(steps()) - 1
+    with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
+        st.button("Back", key="learn-back", shortcut="PageUp", disabled=not at, on_click=_go, args=(at - 1,))
+        st.html(_dots(at))
+        forward = "To the quiz" if at == last else "Next"
+        st.button(forward, key="learn-next", shortcut="PageDown", on_click=_go, args=(at + 1,))
+        address = f"./?{urlencode(watch_link(step.run, step.live_playhead))}"
+        st.link_button("See it live", address, icon=":material/play_circle:", help="Runs it now on the Watch page.")
+
+
+def _dots(at: int) -> str:
+    """Progress as filled, current and open dots, and in words. Constant text and two numbers only."""
+    number = len(steps())
+    kinds = ["done"] * at + ["here"] + ["open"] * (number - at - 1)
+    dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
+    return f'<div class="progress-dots" role="img" aria-label="Step {at + 1} of {number}">{dots}</div>'
+
+
+def _go(lesson: int) -> None:
+    state = session().learn
+    state.problems = []
+    if lesson >= len(steps()):
+        state.part = "quiz"
+    state.lesson = max(0, min(lesson, len(steps()) - 1))
+
+
+def _stage_data(step: Step, state: Learning) -> StagePayload:
+    """The recorded run at this step, with the diagram instead of the figures."""
+    answered = f"step-{step.name}" in state.answers
+    place, run = step.playhead(answered), step.shown
+    run_id = f"story-{step.trace}-alone" if step.picture == "alone" else f"story-{step.trace}"
+    data = stage_data(run, run_id=run_id, source="recorded", running=False, playhead=place)
+    data["link"] = state.link()
+    data["phases"] = list(step.phases)
+    if state.words == "plain":
+        for shown, round in zip(data["rounds"], run.rounds, strict=True):
+            ends = run.output.stopped_by == "eos" and round is run.rounds[-1]
+            shown["sentences"] = plain_sentences(round, ends=ends)
+    if step.picture == "alone":
+        for number, shown in enumerate(data["rounds"], start=1):
+            sentence = ALONE[state.words].format(number=number, all=len(run.rounds))
+            shown["sentences"] = (sentence, sentence, sentence)
+    data["diagram"] = {
+        "words": state.words,
+        "focus": step.focus,
+        "picture": step.picture,
+        "step": place,
+        "place": f"{step.name}-{answered}",
+    }
+    if step.picture == "weights":
+        data["diagram"]["passes"] = _passes()
+    if step.picture == "texts":
+        data["diagram"]["batch"] = _batch()
+    return data
+
+
+def _passes() -> PassesPayload:
+    """What a pass over several tokens costs, in each number format."""
+    passes = story_figures().passes
+    return {"tokens": passes[0].tokens, "measured": [(one.dtype, one.ratio) for one in passes]}
+
+
+def _batch() -> BatchPayload:
+    """What a check costs for one text and in the largest measured batch."""
+    study = recorded_batches()
+    length, texts = study.draft_lengths[-1], study.batches[-1]
+    alone, together = study.at(study.batches[0], length), study.at(texts, length)
+    return {
+        "texts": texts,
+        "tokens": length + 1,
+        "alone": alone.verification.value,
+        "together": together.verification.value,
+        "empty": together.empty_places,
+    }
+
+
+def _show_code(step: str) -> None:
+    """The file that does what this step tells, where there is one."""
+    if step in CODE:
+        label, file = CODE[step]
+        with st.expander(label, icon=":material/code:"):
+            st.caption("/".join(file.parts[-3:]))
+            st.code(_source(file), language="python", line_numbers=True, height=CODE_HEIGHT)
+
+
+@cache
+def _source(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def plain_sentences(round: Round, *, ends: bool = False) -> tuple[str, str, str]:
+    """What the intern suggests, how the editor looks, and what stays.
+
+    Args:
+        round: the round to describe.
+        ends: whether this round writes the end of the text.
+    """
+    judged = _judge(round)
+    if ends and round.emitted.kind != "none":
+        judged += " The text ends here."
+    return _propose(round), _check(len(round.drafted)), judged
+
+
+def _propose(round: Round) -> str:
+    if not round.drafted:
+        return "The intern suggests nothing."
+    several = ", several for one place" if round.is_tree and len(round.drafted) > round.depth else ""
+    return f"The intern suggests {_words(len(round.drafted))}{several}."
+
+
+def _check(number: int) -> str:
+    if not number:
+        return "The editor thinks of the next word."
+    return f"The editor looks at {'it' if number == 1 else f'all {number} at once'}."
+
+
+def _judge(round: Round) -> str:
+    number, accepted = len(round.drafted), round.accepted
+    if not number:
+        return "The editor writes one word."
+    if round.is_tree:
+        return _walked(round)
+    stay = f"{accepted} {'stays' if accepted == 1 else 'stay'}. " if accepted else ""
+    if round.rejected:
+        return (
+            f"{stay}The {ORDINALS[accepted]} is crossed out, and the editor writes another word there.{_unread(round)}"
+        )
+    if round.emitted.kind == "bonus":
+        return f"{'It stays' if number == 1 else f'All {number} stay'}, and the editor adds one for free."
+    return f"{stay}The last of them ends the text.{_unread(round)}"
+
+
+def _walked(round: Round) -> str:
+    """Along a tree of suggestions: how far the editor agrees with one way through it."""
+    if not round.accepted:
+        return "None of the first words fits, so the editor writes another one."
+    stay = "One word stays" if round.accepted == 1 else f"{round.accepted} words, one after the other, stay"
+    if round.emitted.kind == "none":
+        return f"{stay}. The last of them ends the text."
+    return f"{stay}, and the editor adds {'one for free' if round.added == 'bonus' else 'a word'}."
+
+
+def _unread(round: Round) -> str:
+    if not round.discarded:
+        return ""
+    rest = "The last one is" if round.discarded == 1 else f"The last {round.discarded} are"
+    return f" {rest} thrown away unread."
+
+
+def _words(number: int) -> str:
+    return "1 word" if number == 1 else f"{number} words"

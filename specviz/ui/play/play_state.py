@@ -1,0 +1,57 @@
+"""The visitor's game: which one, and the place in it. No drawing."""
+
+from dataclasses import dataclass, field
+
+from specviz.data.workloads import Preset
+from specviz.game.game import PROMPTS, Offer, Plan, Turn, is_over
+from specviz.service.job import Items
+from specviz.ui.shared.arrival import Arrival
+from specviz.ui.shared.job_slot import JobSlot
+
+
+@dataclass(slots=True)
+class Playing:
+    plan: Plan = field(default_factory=Plan)
+    place: int = 0  # which prompt; PROMPTS when the game is over
+    games: list[list[Turn]] = field(default_factory=lambda: [[] for _ in range(PROMPTS)])  # turns, by prompt
+    here: Turn | None = None  # the text as the engine last sent it; None at the prompt itself
+    chosen: list[int] = field(default_factory=list)  # of the candidates: one, or two as two guesses
+    two: bool = False  # whether two candidates may be chosen
+    slot: JobSlot[Items[Turn]] = field(default_factory=lambda: JobSlot("play", Items))  # the turn being played
+    typed: str = ""  # survives a visit to another page
+    second: str = ""  # the same of a second guess
+    name: str = ""  # for the table only
+    message: str = ""  # why nothing was played
+    tries: int = 0  # messages so far: each brings the caret back
+    before: "Playing | None" = None  # the previous game, which can be brought back
+    came: Arrival = field(default_factory=Arrival)
+    linked: bool = False  # the address named the game
+    begun: bool = False  # by the visitor: what the browser tab held is not wanted
+
+    @property
+    def over(self) -> bool:
+        return self.place >= PROMPTS
+
+    @property
+    def preset(self) -> Preset:
+        return self.plan.prompts[self.place]
+
+    @property
+    def turns(self) -> list[Turn]:
+        return self.games[self.place]
+
+    @property
+    def all_turns(self) -> list[Turn]:
+        return [turn for turns in self.games for turn in turns]
+
+    @property
+    def prompt_over(self) -> bool:
+        return is_over(self.turns)
+
+    @property
+    def text(self) -> str:
+        return self.here.text if self.here else self.preset.text
+
+    @property
+    def offers(self) -> list[Offer]:
+        return self.here.offers if self.here else []

@@ -1,0 +1,288 @@
+"""The task under way on the Same quality page, what draws came to, and their figures."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.core.drafters import spoken
+from specviz.measure.proof.findings import Finding, Look
+from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie
+from specviz.measure.proof.rule_names import POSITIONS, rule_text
+from specviz.service.job import JobView
+from specviz.service.protocol import Progress
+from specviz.ui.proof.proof_state import Outcome, Proving, Source, Task
+from specviz.ui.proof.statistics import meanings, statistics_table
+from specviz.ui.shared.escaping import figure_text, plain
+from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
+from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
+
+HEIGHT = 300
+SHOWN = 12  # tokens with their own bars
+WAYS = {
+    "one token": "plain: one token a pass",
+    "batched": "speculative: {batch} tokens a pass",
+    "float32": "recheck in float32",
+}
+
+
+def token_label(text: str) -> str:
+    """A token for an axis: visible spaces and line ends, and nothing that Plotly reads as a tag."""
+    shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
+    return figure_text(shown[:14])
+
+
+def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
+    """Shares of the most likely tokens: expected from the target's probabilities, and written by both decoders."""
+    tokens, (expected, speculative, plain) = _shares(batches)
+    ring = {"symbol": "diamond-open", "size": 9, "color": ORANGE, "line": {"width": 2}}
+    places = range(len(tokens))
+
+    def said(name: str) -> Part:
+        return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
+
+    return figure(
+        [
+            bars(x=places, y=expected, marker=HATCHED, **said("the target’s own probabilities")),
+            bars(x=places, y=speculative, marker={"color": BLUE}, **said("speculative decoding wrote")),
+            scatter(x=places, y=plain, mode="markers", marker=ring, **said("the target alone wrote")),
+        ],
+        HEIGHT,
+        x=axis(tickvals=list(places), ticktext=tokens, tickangle=-40),
+        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
+        bargap=0.25,
+        bargroupgap=0.05,
+    )
+
+
+def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]:
+    """Labels, and for each of the three ways their shares; what has no bar of its own is in the last one."""
+    columns = [
+        [sum(values) for values in zip(*(getattr(batch, way) for batch in batches), strict=True)]
+        for way in ("expected", "speculative", "plain")
+    ]
+    draws = sum(batch.draws for batch in batches)
+    names = batches[0].tokens
+    order = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])
+    own = order[:SHOWN]
+    labels = [*(token_label(names[i]) for i in own), "all the rest"]
+    rows = [[*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws] for column in columns]
+    return labels, rows
+
+
+def places_figure(batches: Sequence[DrawBatch]) -> Figure:
+    """How the places of the drawn tokens are spread over the target's probability: evenly, if the rule is right."""
+    draws = sum(batch.draws for batch in batches)
+    x = [(i + 0.5) / PLACES for i in range(PLACES)]
+
+    def shares(column: str) -> list[float]:
+        return [sum(counts) / draws for counts in zip(*(getattr(batch, column) for batch in batches), strict=True)]
+
+    said = "%{x:.3f}: %{y:.1%}<extra>"
+    drawn: Part = {"hover": f"{said}speculative</extra>", "marker": {"color": BLUE}}
+    ring = {"symbol": "diamond-open", "size": 8, "color": ORANGE}
+    alone: Part = {"hover": f"{said}target alone</extra>", "mode": "markers", "marker": ring}
+    even: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
+    return figure(
+        [
+            bars("places, speculative", x, shares("speculative_places"), **drawn),
+            scatter("target alone", x, shares("plain_places"), **alone),
+            scatter("spread evenly", [0, 1], [1 / PLACES] * 2, **even),
+        ],
+        HEIGHT,
+        x=axis("place, the most probable token first", range=[0, 1]),
+        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
+        bargap=0.1,
+    )
+
+
+def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:
+    """The distance from the target's probabilities by number of draws, beside the limit of chance."""
+    chance = scatter(
+        "chance stays below (19 in 20)",
+        [one.draws for one in speculative],
+        [one.chance for one in speculative],
+        "%{x:,} draws: %{y:.3f}<extra>chance alone</extra>",
+        mode="lines",
+        line={"color": GREY, "dash": "dash"},
+        fill="tozeroy",
+        fillcolor="rgba(128,128,128,0.12)",
+    )
+    lines = [
+        _distances("speculative", speculative, BLUE, "circle"),
+        _distances("target alone", plain, ORANGE, "diamond-open"),
+    ]
+    x, y = axis("draws each way", rangemode="tozero"), axis("distance", rangemode="tozero")
+    return figure([chance, *lines], HEIGHT, x=x, y=y)
+
+
+def _distances(name: str, looks: Sequence[Look], color: str, symbol: str) -> Part:
+    x, y = [one.draws for one in looks], [one.distance for one in looks]
+    style = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
+    return scatter(name, x, y, f"%{{x:,}} draws: %{{y:.3f}}<extra>{name}</extra>", **style)
+
+
+def tie_figure(tie: NearTie) -> Figure:
+    """Both tokens' logits in the one-token pass, in the batched pass, and in float32."""
+    places = [WAYS[one.way].format(batch=tie.batch) for one in tie.ways]
+    plain, speculative = [one.plain for one in tie.ways], [one.speculative for one in tie.ways]
+    line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
+    gaps = [
+        scatter("", [one.plain, one.speculative], [place, place], **line)
+        for place, one in zip(places, tie.ways, strict=True)
+    ]
+    gap_labels = [
+        {
+            "x": (one.plain + one.speculative) / 2,
+            "y": place,
+            "text": f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal",
+            "showarrow": False,
+            "yshift": 16,
+        }
+        for place, one in zip(places, tie.ways, strict=True)
+    ]
+    return figure(
+        [
+            *gaps,
+            _logits(f"{token_label(tie.plain_token)} (plain took it)", plain, places, "circle", ORANGE),
+            _logits(f"{token_label(tie.speculative_token)} (speculative)", speculative, places, "diamond", BLUE),
+        ],
+        240,
+        x=axis("logit (score before the softmax)"),
+        y=axis(autorange="reversed", tickfont={"size": 11}),
+        annotations=gap_labels,
+    )
+
+
+def _logits(name: str, logits: list[float], places: list[str], symbol: str, color: str) -> Part:
+    marker = {"symbol": symbol, "size": 13, "color": color, "opacity": 0.8}
+    return scatter(
+        name, logits, places, f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>", mode="markers", marker=marker
+    )
+
+
+Place = Literal["greedy", "near-tie", "sampling", "switch"]
+STOPPED = {
+    "cancelled": "Cancelled. The results so far stay.",
+    "lost": "This proof has expired. The results so far stay.",
+}
+
+
+def show_status(state: Proving, place: Place) -> None:
+    """How far it is, with a Cancel button, or why the last one ended. Nothing where it was not started here."""
+    task, slot = state.task, state.slot
+    if task is None or slot.view is None or place_of(task) != place:
+        return
+    if slot.busy:
+        with st.container(key="proof_status", border=True):
+            while_busy(
+                lambda: slot.busy,
+                lambda: show_progress(slot, partial(_progress_text, task)),
+                state.refresh,
+                part=_part(place),
+            )
+            st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=_cancel, args=(state,))
+    elif slot.state == "failed":
+        st.error(plain(slot.message), icon=":material/error:")
+    elif slot.state in STOPPED:
+        st.info(STOPPED[slot.state], icon=":material/info:")
+
+
+def section(place: Literal["greedy", "sampling", "switch"], draw: Callable[[], None]) -> None:
+    """Draw a section as a part of its own: it is drawn again alone when what it shows has grown."""
+    st.fragment(draw, key=_part(place))()
+
+
+def _part(place: Place) -> str:
+    return f"proof_part_{'greedy' if place == 'near-tie' else place}"
+
+
+def _cancel(state: Proving) -> None:
+    state.slot.cancel()
+    st.rerun()  # the buttons of every section are free again
+
+
+def place_of(task: Task) -> Place:
+    """The part of the page whose button started it."""
+    if task.what == "draws":
+        return "sampling" if task.rule == "lossless" else "switch"
+    return "switch" if task.what == "forgotten row" else task.what
+
+
+def _progress_text(task: Task, view: JobView) -> str:
+    what = {"greedy": "Greedy comparison", "near-tie": "The near-tie, here"}
+    name = what.get(task.what) or rule_text(task.rule).title
+    doing = waiting_line(view) or (proof_step(view.progress) if view.progress else "running")
+    return f"{name}: {doing}"
+
+
+def proof_step(progress: Progress) -> str:
+    """How far a proof is and what it does now, in words."""
+    done = f"{progress.done} of {progress.total} parts"
+    if progress.phase == "drawing":
+        return f"{done}, drawing {progress.draws:,} {'more' if progress.done else 'tokens'} each way"
+    return f"{done}, prompt {progress.done + 1} of {progress.total}"
+
+
+def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
+    """The verdict, with its statistics folded under it, and three figures."""
+    if not outcome.batches:
+        return
+    running = state.drawing == outcome.rule
+    st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
+    st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
+    with st.expander("The statistics of this test", key=f"{key}_statistics"):
+        st.html(statistics_table(outcome))
+        st.caption(meanings(outcome))
+    bars, distance, places = _places_for_figures(narrow)
+    with bars:
+        chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=BARS_ALT)
+    with distance:
+        chart(distance_figure(outcome.looks, outcome.plain_looks), key=f"{key}_distance", alt=DISTANCE_ALT)
+    if outcome.place_looks:
+        with places:
+            chart(places_figure(outcome.batches), key=f"{key}_places", alt=PLACES_ALT)
+    bins = ", ".join(token.replace("\n", "⏎") for token in outcome.batches[0].tokens)
+    st.caption(plain(f"Bins of the first test: {bins}. The bars show the first {SHOWN}, and all the rest together."))
+
+
+def _places_for_figures(narrow: bool) -> Sequence[DeltaGenerator]:
+    """In one row, or the first above the others."""
+    if not narrow:
+        return st.columns([5, 4, 4], gap="small")
+    above = st.container()
+    return [above, *st.columns(2, gap="small")]
+
+
+def _what(outcome: Outcome) -> str:
+    request, texts = outcome.request, sum(batch.texts for batch in outcome.batches)
+    draft = plain(spoken(request.draft))
+    after = "" if outcome.position == "first" else f", after {texts:,} texts"
+    return (
+        f"{POSITIONS[outcome.position]}{after}; {draft} → {plain(request.target)}, temperature "
+        f"{request.settings.temperature:g}, draft length {request.settings.draft_length}{request.settings.manner}; "
+        f"{outcome.looks[-1].draws:,} draws each way."
+    )
+
+
+def _verdict(found: Finding, *, cut_short: bool) -> str:
+    if found.state == "fails":
+        return f":material/cancel: :orange[**Fails the test.**] {found.sentence}"
+    if found.state == "passes":
+        return f":material/check_circle: :blue[**Passes the test.**] {found.sentence}"
+    if cut_short:
+        return ":material/pause_circle: **Stopped early: no verdict.** No difference was found so far."
+    return f":material/pending: {found.sentence}"
+
+
+def badge(source: Source) -> str:
+    return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"
+
+
+PLACES_ALT = "Share of the places in each twentieth of the probability, speculative and plain, beside the even 5 %."
+BARS_ALT = (
+    "Share of each of the most likely tokens: the target's probabilities, speculative decoding's draws, plain draws."
+)
+DISTANCE_ALT = "Distance from the target's probabilities by number of draws, both ways, and the limit of chance."

@@ -1,0 +1,175 @@
+"""What is to be proved, as a link and back; what one visitor has proved so far, and what is under way. No drawing."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
+
+from specviz.core.request import RunRequest
+from specviz.data.page_link import DIGITS, Params, one_of
+from specviz.data.permalink import RunLink, link_of
+from specviz.data.workloads import WORKLOADS
+from specviz.measure.proof.findings import Finding, Look, finding, looks, place_looks
+from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.proof.rows import MOST_DRAWS, DrawBatch, GreedyRow
+from specviz.measure.proof.rule_names import FORGETFUL, RULES, Position, RuleName
+from specviz.service.job import Items
+from specviz.service.protocol import CompareGreedy, Prove
+from specviz.ui.shared.arrival import Arrival
+from specviz.ui.shared.job_slot import JobSlot
+
+Source = Literal["recorded", "live"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Draws by one rule, and what they come to."""
+
+    rule: RuleName
+    position: Position
+    request: RunRequest
+    source: Source
+    batches: list[DrawBatch]
+
+    @property
+    def looks(self) -> list[Look]:
+        return looks(self.batches)
+
+    @property
+    def plain_looks(self) -> list[Look]:
+        return looks(self.batches, "plain")
+
+    @property
+    def place_looks(self) -> list[Look]:
+        """One test of the places of the drawn tokens after each batch; empty if they were not recorded."""
+        return place_looks(self.batches)
+
+    @property
+    def plain_place_looks(self) -> list[Look]:
+        return place_looks(self.batches, "plain")
+
+    @property
+    def finding(self) -> Finding:
+        return finding(self.batches)
+
+    @property
+    def accepted_share(self) -> float | None:
+        """Share of runs whose first drafted token was accepted; None if nothing was drafted."""
+        proposed = sum(batch.proposed for batch in self.batches)
+        return sum(batch.accepted for batch in self.batches) / proposed if proposed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    what: Literal["draws", "greedy", "near-tie", "forgotten row"]
+    request: RunRequest
+    rule: RuleName = "lossless"
+    position: Position = "first"
+
+
+@dataclass(slots=True)
+class Proving:
+    values: dict[str, Any] = field(default_factory=dict)  # what the widgets hold, by their keys
+    came: Arrival = field(default_factory=Arrival)
+    outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
+    greedy: list[GreedyRow] = field(default_factory=list)
+    greedy_source: Source = "recorded"
+    near_tie: GreedyRow | None = None
+    near_tie_source: Source = "recorded"
+    forgotten_row: GreedyRow | None = None
+    forgotten_row_source: Source = "recorded"
+    task: Task | None = None
+    slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
+
+    @property
+    def drawing(self) -> RuleName | None:
+        return self.task.rule if self.slot.busy and self.task and self.task.what == "draws" else None
+
+    @classmethod
+    def recorded(cls) -> Self:
+        """At first: what was recorded for everyone."""
+        found = recorded_proof()
+        if found is None:
+            return cls()
+        outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
+        return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
+
+    def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
+        """Start drawing; the first new draws replace what this rule had before."""
+        self.task = Task("draws", request, rule, position)
+        self.slot.start(lambda job: Prove(job, request, rule, position, draws))
+
+    def compare_greedy(self, request: RunRequest, presets: Sequence[str]) -> None:
+        self.task = Task("greedy", request)
+        self.slot.start(lambda job: CompareGreedy(job, request, list(presets)))
+
+    def repeat_near_tie(self, request: RunRequest, preset: str) -> None:
+        """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
+        self.task = Task("near-tie", request)
+        self.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
+
+    def forget_row(self, request: RunRequest) -> None:
+        """Start comparing the request's prompt with a target whose cache forgets a row."""
+        self.task = Task("forgotten row", request, "forgotten-row")
+        self.slot.start(lambda job: CompareGreedy(job, request, [], forgets=True))
+
+    def refresh(self) -> bool:
+        """Take in what the engine has sent; whether that is new."""
+        before = self.slot.result
+        self.slot.refresh()
+        result, task = self.slot.result, self.task
+        if result is before:
+            return False
+        if result and task and result.task == "prove":
+            items = list(result.items)
+            self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
+        elif result and task:
+            self._take_rows(task, result.items)
+        return True
+
+    def _take_rows(self, task: Task, rows: Sequence[GreedyRow]) -> None:
+        if task.what == "greedy":
+            self.greedy, self.greedy_source = list(rows), "live"
+        elif task.what == "forgotten row":
+            self.forgotten_row, self.forgotten_row_source = rows[-1], "live"
+        else:
+            self.near_tie, self.near_tie_source = rows[-1], "live"
+
+
+def one_of_each() -> list[str]:
+    return [workload.prompts[0].name for workload in WORKLOADS]
+
+
+DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
+SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
+FIRST_SWITCH: RuleName = "no-residual"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    request: RunRequest
+    preset: str | None = None
+    position: Position = "first"
+    draws: int = 2000
+    rule: RuleName = FIRST_SWITCH  # the switch chosen
+    problem: str | None = None  # why it cannot be run
+
+    def link(self, rule: RuleName | None = None) -> dict[str, str]:
+        more = {"position": self.position, "draws": str(self.draws), **({"rule": rule} if rule else {})}
+        return link_of(self.request, preset=self.preset) | more
+
+
+class ProofLink(RunLink):
+    """The address of a proof: a run, which token to look at, how often, and the switch chosen."""
+
+    position: Annotated[Position, Field(description="a position known here")] = "first"
+    draws: Annotated[int, DIGITS, one_of(DRAWS), Field(description=f"one of {', '.join(map(str, DRAWS))}")] = 2000
+    rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
+
+
+def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[Wanted, list[str]]:
+    """What an address asks for, and a line for each part of it that fell back to the default."""
+    link, problems = ProofLink.read(params, context=frozenset(known_models))
+    prompt, preset, more = link.chosen_prompt()
+    return Wanted(link.request(prompt), preset, link.position, link.draws, link.rule), [*problems, *more]

@@ -1,0 +1,265 @@
+"""The Race page: what to race on, which race is on screen, and everything drawn from it."""
+
+from typing import Any
+
+import streamlit as st
+
+from specviz.core.drafters import spoken
+from specviz.core.names import first_words, short_name
+from specviz.core.settings import SETTINGS
+from specviz.data.permalink import left_out_of_link
+from specviz.data.workloads import find_preset
+from specviz.measure.paired import Pace, in_minutes
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap
+from specviz.ui.race.lanes import lanes_data, race_lanes
+from specviz.ui.race.measuring import show_measuring
+from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, Entry, Racing, entry_from_link, link_of_entry
+from specviz.ui.race.results import say_verdict, show_results
+from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
+from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.job_slot import beside_line
+from specviz.ui.shared.parts import MOST_TYPED, heading, notices
+from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
+from specviz.ui.shared.run_controls import RunControls
+
+CONTROLS = RunControls("race_")
+MORE = (
+    ("seed",),
+    ("top_k", "top_p"),
+    ("tree", "draft_schedule"),
+    ("draft_sampling", "verification", "precision"),
+)
+SHOWN_CHARACTERS = 18  # of a preset in the menu
+
+
+def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
+    """Draw the controls, filled with `entry` where the visitor comes from another page.
+
+    Returns:
+        What they say now, and whether the start button was pressed.
+    """
+    restore_widgets(_values(entry))
+    with st.container(key="controls"):
+        prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
+        with prompts:
+            _prompt_controls()
+        with models:
+            CONTROLS.target()
+            CONTROLS.draft()
+        with sliders:
+            _slider_controls()
+        start, more = st.columns([1, 3.8], gap="medium")
+        pressed = start.button(
+            "Start the race",
+            type="primary",
+            key="race_start",
+            disabled=running,
+            icon=":material/flag:",
+            width="stretch",
+        )
+        with more:
+            _more_controls()
+    return _read(), pressed
+
+
+def _prompt_controls() -> None:
+    chosen = with_default("race_presets")
+    st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
+    st.text_area(
+        "Your own prompts, one a line",
+        height=68,
+        placeholder="One prompt a line",
+        max_chars=MOST_TYPED,
+        help=f"Up to {MAX_PROMPTS} prompts in all.",
+        **with_value("race_own"),
+    )
+
+
+def _slider_controls() -> None:
+    length, temperature = st.columns(2, gap="medium")
+    with length:
+        CONTROLS.draw("draft_length")
+    with temperature:
+        CONTROLS.draw("temperature")
+    tokens, repeats = st.columns(2, gap="medium")
+    with tokens:
+        CONTROLS.draw("max_new_tokens")
+    repeats.slider("Repeats", 1, MAX_REPEATS, help=REPEATS_HELP, **with_value("race_repeats"))
+
+
+def _more_controls() -> None:
+    with st.expander("More settings"):
+        columns = st.columns(4, gap="medium")
+        columns[0].checkbox("The same length for both", help=SAME_LENGTH_HELP, **with_value("race_same_length"))
+        CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
+
+
+REPEATS_HELP = (
+    "How often each decoder is timed on each prompt; the two are timed alternately. Above temperature 0 each repeat "
+    "has a new seed: the one in More settings, the next one, and so on."
+)
+SAME_LENGTH_HELP = (
+    "On: both write the same number of tokens, also after an end-of-text token. Off: each stops where its text ends."
+)
+
+
+def preset_label(name: str) -> str:
+    """The name first: the lanes and the table go by it."""
+    preset = find_preset(name)
+    return f"{name} · {first_words(preset.text if preset else '', SHOWN_CHARACTERS)}"
+
+
+def _values(entry: Entry) -> dict[str, Any]:
+    """What the widgets must hold to ask for this race."""
+    return {
+        **CONTROLS.values_of(entry.request),
+        "race_presets": list(entry.presets),
+        "race_own": entry.own,
+        "race_repeats": entry.repeats,
+        "race_same_length": not entry.request.settings.stop_at_eos,
+    }
+
+
+def _read() -> Entry:
+    state = st.session_state
+    request = CONTROLS.request("", stop_at_eos=not state.race_same_length)
+    return Entry(request, tuple(state.race_presets), state.race_own, state.race_repeats)
+
+
+def lead() -> None:
+    about = (
+        "The target model writes alone and with a draft model, timed alternately on the same prompts. The lanes replay "
+        "the measured times."
+    )
+    heading("**Is it really faster?**", about, "race-lead")
+
+
+def race(racing: Racing) -> None:
+    """Draw the controls; start a race only when its button is pressed."""
+    if linked := racing.came.take(address(), lambda given: entry_from_link(given, models_in(given))):
+        racing.entry = linked
+    racing.refresh()
+    entry, pressed = race_controls(racing.entry, racing.slot.busy)
+    if entry != racing.entry:
+        racing.entry = entry
+        racing.came.change()
+    notices([*racing.came.notes, entry.problem, left_out_of_link(entry.own)])
+    if not entry.problem:
+        st.caption(size_sentence(entry, pace_here(entry.request)))
+    racing.came.acted = racing.came.acted or pressed
+    if racing.came.acted and entry.prompts:
+        write_address({**link_of_entry(entry), **hidden_in_link()})
+    if pressed and not entry.problem:
+        racing.start()
+        st.rerun()  # the button is drawn again, disabled
+
+
+def size_sentence(entry: Entry, pace: Pace | None) -> str:
+    """What a race is made of, and about how long it takes."""
+    tokens = entry.request.settings.max_new_tokens
+    parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
+    of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
+    written = f"{of}: each decoder writes at most {entry.tokens:,}"
+    if pace is None:
+        return f"{written}; {UNKNOWN}. {limit_sentence()}"
+    seconds = entry.tokens * pace.both
+    return (
+        f"{written}, {in_minutes(seconds)} for both, going by this server’s own measurements. {limit_sentence(seconds)}"
+    )
+
+
+OWN, FIRST = "Your race", "The recorded race"
+
+
+def show_race(racing: Racing) -> None:
+    """The race under way, or the verdicts, the lanes and the results: the visitor's beside the recorded one."""
+    if racing.slot.busy:
+        show_measuring(racing)
+        return
+    notices([racing.message], "error")
+    notices([racing.finished, beside_line(racing.slot.beside)], "info")
+    races = racing.shown()
+    if not races:
+        st.info("There is no race yet. Choose prompts and press Start the race.")
+        return
+    with st.container(key="run"):
+        for run_id, laps in races.items():
+            pair = f" ({_pair(laps)})" if len(races) > 1 else ""  # two races may differ in it
+            say_verdict(laps, f"{_name(run_id)}{pair}", _where(run_id, laps))
+        run_id = _choose_race(racing, list(races))
+        laps = races[run_id]
+        st.caption(_caption(racing, run_id, laps))
+        data = lanes_data(laps, run_id=run_id, badge=_where(run_id, laps), place=racing.places.get(run_id))
+        place = race_lanes(data, key=f"race_lanes-{run_id}")  # each race has its own clock
+    if place is not None:
+        racing.places[run_id] = place
+    with st.container(key="outcome"):
+        show_results({_short(each): its for each, its in races.items()}, laps)
+
+
+def _choose_race(racing: Racing, races: list[str]) -> str:
+    """Which race plays and is in the table; the visitor's newest, until another one is chosen."""
+    shown = racing.in_lanes if racing.in_lanes in races else races[0]
+    if len(races) == 1:
+        return shown
+    key = f"race_shown-{'-'.join(races)}"
+    chosen = st.segmented_control("In the lanes", races, default=shown, format_func=_name, key=key, required=True)
+    racing.in_lanes = str(chosen)
+    return racing.in_lanes
+
+
+def _name(run_id: str) -> str:
+    return FIRST if run_id == RECORDED_ID else OWN
+
+
+def _short(run_id: str) -> str:
+    """At a row of the plot."""
+    return "recorded" if run_id == RECORDED_ID else "yours"
+
+
+def _pair(laps: list[RaceLap]) -> str:
+    """What drafted, and how long its drafts were."""
+    run = laps[0].speculative
+    assert run.drafter is not None
+    settings = run.settings
+    warm = "" if settings.greedy else f", temperature {settings.temperature:g}"
+    return f"{plain(spoken(short_name(run.drafter.name)))}, γ = {settings.draft_length}{settings.manner}{warm}"
+
+
+def _where(run_id: str, laps: list[RaceLap]) -> str:
+    if run_id != RECORDED_ID:
+        return "measured on this machine"
+    return f"recorded on {laps[0].speculative.recorded_on.machine}"
+
+
+def _seeds(lap: RaceLap) -> str:
+    """Which seeds the repeats have; nothing to say for greedy decoding."""
+    if lap.speculative.settings.greedy:
+        return ""
+    seeds = lap.seeds
+    return f", a new seed in each ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else f", seed {seeds[0]} in each"
+
+
+def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
+    """What the race in the lanes was of, and whether the controls have moved on since."""
+    first = laps[0].speculative
+    assert first.drafter is not None
+    draft = plain(spoken(short_name(first.drafter.name)))
+    settings = first.settings
+    policy = (
+        ""
+        if settings.draft_schedule == "fixed"
+        else f" ({SETTINGS['draft_schedule'].labels[settings.draft_schedule].lower()})"
+    )
+    repeats = len(laps[0].plain_seconds)
+    of = (
+        f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {draft}, "
+        f"γ = {settings.draft_length}{policy}{settings.manner}, temperature {settings.temperature:g}, "
+        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
+    )
+    if run_id == RECORDED_ID:
+        yours = "" if racing.laps else " Press **Start the race** to run yours here."
+        return f"The recorded race: {of}.{yours}"
+    stale = racing.raced != racing.entry
+    return f"{':orange[From before you changed the settings:] ' if stale else ''}Your race: {of}."

@@ -1,0 +1,170 @@
+"""What a visitor wants raced, as a link and back; which race is on screen, and how it got there. No drawing."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Annotated, ClassVar
+
+from pydantic import Field, SkipValidation
+
+from specviz.core.errors import InputError
+from specviz.core.files import ASSETS
+from specviz.core.request import MAX_PROMPT_CHARACTERS, RunRequest, prompt_problem
+from specviz.core.settings import DecodeSettings
+from specviz.data.page_link import DIGITS, ZERO_OR_ONE, Params, one_of, unique
+from specviz.data.permalink import SettingsLink, left_out_of_link, link_of
+from specviz.data.workloads import WORKLOADS, find_preset
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt, parse_race
+from specviz.service.job import Items
+from specviz.service.protocol import Race
+from specviz.ui.shared.arrival import Arrival
+from specviz.ui.shared.job_slot import JobSlot
+
+DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
+DEFAULT_REPEATS = 5
+NO_PROMPT = "No prompt is chosen: pick at least one, or write one."
+PRESET_NAMES = [preset.name for workload in WORKLOADS for preset in workload.prompts]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a visitor wants raced; the request's own prompt means nothing."""
+
+    request: RunRequest = field(default_factory=lambda: RunRequest("", settings=DecodeSettings(stop_at_eos=False)))
+    presets: tuple[str, ...] = DEFAULT_PRESETS
+    own: str = ""  # one prompt a line
+    repeats: int = DEFAULT_REPEATS
+
+    @property
+    def prompts(self) -> list[RacePrompt]:
+        """Presets first, then the visitor's own lines; blank lines are left out."""
+        chosen = [RacePrompt(name, preset.text) for name in self.presets if (preset := find_preset(name))]
+        own = self.own[: MAX_PROMPT_CHARACTERS + 1]  # `problem` refuses more, and many lines take much memory
+        lines = [line for line in own.splitlines() if line.strip()]
+        return chosen + [RacePrompt(f"own-{number}", line) for number, line in enumerate(lines, start=1)]
+
+    @property
+    def tokens(self) -> int:
+        """How many each decoder writes at most: prompts × repeats × tokens."""
+        return len(self.prompts) * self.repeats * self.request.settings.max_new_tokens
+
+    @property
+    def problem(self) -> str | None:
+        """One sentence that says why this cannot be raced; None when it can."""
+        too_long = prompt_problem(self.own) if self.own.strip() else None
+        if too_long:
+            return too_long
+        prompts = self.prompts
+        if not prompts:
+            return NO_PROMPT
+        if len(prompts) > MAX_PROMPTS:
+            return f"A race takes at most {MAX_PROMPTS} prompts, not {len(prompts)}."
+        found = ((prompt.name, prompt_problem(prompt.text)) for prompt in prompts)
+        return next((f"{name}: {problem}" for name, problem in found if problem), None)
+
+
+class RaceLink(SettingsLink):
+    """The address of a race: a run's settings, several presets, and the race's own settings."""
+
+    LEFT_OUT: ClassVar[str] = "The link names a {name} that is not known here: leaving it out."
+
+    preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
+    prompt: SkipValidation[str] = ""  # one a line; `Entry.problem` says what is wrong with it
+    repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=f"a number from 1 to {MAX_REPEATS}")] = (
+        DEFAULT_REPEATS
+    )
+    same_length: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
+
+
+def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
+    """The address's parameters, every setting among them: a run's, but with several presets, and the race's own."""
+    link = link_of(entry.request)
+    link.pop("prompt", None)
+    own = {"prompt": entry.own} if entry.own.strip() and left_out_of_link(entry.own) is None else {}
+    stops = {"repeats": str(entry.repeats), "same_length": "0" if entry.request.settings.stop_at_eos else "1"}
+    return {"preset": list(entry.presets), **own, **link, **stops}
+
+
+def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[Entry, list[str]]:
+    """What an address asks for, and a line for each part of it that fell back to the default."""
+    link, problems = RaceLink.read(params, context=frozenset(known_models))
+    presets = link.preset or (() if link.prompt.strip() else DEFAULT_PRESETS)
+    request = link.request("")
+    request = replace(request, settings=replace(request.settings, stop_at_eos=not link.same_length))
+    return Entry(request, presets, link.prompt, link.repeats), problems
+
+
+RECORDED, RECORDED_ID = ASSETS / "traces" / "race.json", "recorded"
+LOST = "The race has expired because this page was left or the server restarted: {shown}. Start it again."
+
+
+@dataclass(slots=True)
+class Racing:
+    entry: Entry = field(default_factory=Entry)  # what the controls say
+    came: Arrival = field(default_factory=Arrival)
+    started: Entry | None = None  # what was last raced, or is being raced
+    slot: JobSlot[Items[RaceLap]] = field(default_factory=lambda: JobSlot("race", Items))
+    laps: list[RaceLap] = field(default_factory=list)  # the visitor's own; the recorded race stands beside them
+    raced: Entry | None = None  # what those laps are of
+    own_id: str = "live"  # of those laps
+    in_lanes: str = ""  # which race plays; empty: the first of those shown
+    places: dict[str, float] = field(default_factory=dict)  # where the playback's clock was left, by race
+    message: str = ""  # why there is nothing newer
+    finished: str = ""  # how the last race ended, where not all of it was run
+
+    def start(self) -> None:
+        entry = self.started = self.entry
+        self.message, self.finished, self.came.notes = "", "", []
+        self.slot.start(lambda job: Race(job, entry.request, entry.prompts, entry.repeats))
+
+    def refresh(self) -> bool:
+        """Ask how far the race is; True once it is over, and its results are shown."""
+        ended = self.slot.refresh()
+        if ended:
+            self._take()
+        return ended
+
+    def look(self) -> bool:
+        """As `refresh`; True where another prompt is finished."""
+        before = len(self.so_far)
+        self.refresh()
+        return len(self.so_far) > before
+
+    def shown(self) -> dict[str, list[RaceLap]]:
+        """The races on screen by their ids: the visitor's own first, then the recorded one."""
+        both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
+        return {run_id: laps for run_id, laps in both.items() if laps}
+
+    @property
+    def so_far(self) -> Sequence[RaceLap]:
+        """The prompts that are finished in the race under way."""
+        return self.slot.result.items if self.slot.result else ()
+
+    def _take(self) -> None:
+        """Show the prompts that were finished, whatever ended the race."""
+        slot, asked = self.slot, self.started
+        assert asked is not None
+        laps = list(self.so_far)
+        done, total = len(laps), len(asked.prompts)
+        finished = f"the {done} of {total} prompts that were finished are shown"
+        shown = finished if laps else "the previous results are shown"
+        if slot.state == "failed":
+            self.message, self.finished = slot.message, f"{shown[0].upper()}{shown[1:]}."
+        elif slot.state == "cancelled":
+            self.finished = f"Cancelled: {shown}."
+        elif slot.state == "lost":
+            self.finished = LOST.format(shown=shown)
+        if laps:
+            self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
+            self.in_lanes, self.places = "", {}
+
+
+@cache
+def recorded_race() -> list[RaceLap]:
+    """The race made by `scripts/record_race.py`; empty where it is missing or damaged."""
+    try:
+        return parse_race(RECORDED.read_text(encoding="utf-8"))
+    except (OSError, InputError) as error:
+        logging.getLogger(__name__).error("No recorded race for the first screen: %s", error)
+        return []

@@ -1,0 +1,179 @@
+"""Parts that several pages draw: lines that come and go, headings, files, tables."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from specviz.core.metrics import Counts
+from specviz.core.verdict import Verdict
+from specviz.data.lessons.facts import percent
+from specviz.data.lessons.glossary import explained
+from specviz.ui.shared.escaping import plain
+
+MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
+ICONS = {"info": ":material/info:", "warning": ":material/info:", "error": ":material/error:"}
+
+
+def notices(lines: Iterable[str | None], kind: Literal["info", "warning", "error"] = "warning") -> None:
+    """Say the lines, as text, in a place that is there without them too. Empty ones are left out.
+
+    Streamlit knows what has no key by its place among its siblings. A callout that came and went among them would move
+    what stands below: a component there is built again and loses its playhead, and tabs forget which one was open.
+    """
+    with st.container():
+        if shown := "\n\n".join(plain(line) for line in lines if line):
+            getattr(st, kind)(shown, icon=ICONS[kind])
+
+
+FAILED = (
+    "What your browser sent could not be used on this page, or the page has a fault. Nothing was changed: load the "
+    "page again."
+)
+
+
+def say_that_it_failed(_: Exception) -> bool:
+    """Say it in place of Streamlit's own words; the log has the error. True: it is said."""
+    notices([FAILED], "error")
+    return True
+
+
+def heading(words: str, more: str = "", place: str = "") -> None:
+    """The project's name, and what the page is for.
+
+    Args:
+        words: Markdown.
+        more: a sentence whose words of the field are explained.
+        place: where that stands; see `glossary.explained`.
+    """
+    about = f"{words} {explained(more, place)}" if more else words
+    st.markdown(f"# :primary[spec]viz&emsp;{about}", unsafe_allow_html=bool(more))
+
+
+def say(words: str, place: str) -> None:
+    """A paragraph whose words of the field are explained."""
+    st.markdown(explained(words, place), unsafe_allow_html=True)
+
+
+def note(words: str, place: str) -> None:
+    """A caption whose words of the field are explained."""
+    st.caption(explained(words, place), unsafe_allow_html=True)
+
+
+def headline(verdict: Verdict, end: str = ".") -> str:
+    """The verdict's headline as Markdown; `end` closes the sentence."""
+    if not verdict.trusted:
+        return f":material/error: :gray[**{verdict.headline}{end}**]"
+    look = verdict.judgement.look
+    return f":material/{look.icon}: :{look.color}[**{verdict.headline}{end}**]"
+
+
+def uploaded(key: str) -> UploadedFile | None:
+    """The file in the uploader of this key; None where there is none, or where the server no longer has it.
+
+    A page can name a file that the server does not have: after a restart, or where the file was refused as too large.
+    """
+    file = st.session_state.get(key)
+    return file if isinstance(file, UploadedFile) else None
+
+
+def rate_of(counts: Counts) -> str:
+    """The acceptance rate in a table."""
+    return NOT_MEASURED if counts.acceptance_rate is None else percent(counts.acceptance_rate)
+
+
+def per_call(counts: Counts) -> str:
+    """Tokens per target call in a table."""
+    calls = counts.tokens_per_target_call
+    return NOT_MEASURED if calls is None else f"{calls:.2f}"
+
+
+def two_texts(speculative: str, plain_text: str) -> None:
+    """What both decoders wrote, beside each other."""
+    columns = st.columns(2, gap="medium")
+    for column, writer, text in zip(columns, WRITERS, (speculative, plain_text), strict=True):
+        column.caption(f"{writer} wrote")
+        column.text(text or " ")
+
+
+WRITERS = ("Speculative decoding", "The target alone")
+TYPES = {"csv": "text/csv", "json": "application/json", "html": "text/html", "yaml": "application/yaml"}
+
+
+def download(label: str, made: Callable[[], str | bytes] | str, name: str, **options: Any) -> None:
+    """A button that saves a file; what it holds is made when it is pressed, and the page is not drawn again for it.
+
+    Args:
+        label: of the button.
+        made: makes what the file holds.
+        name: of the file; its ending says the type.
+        options: others of `st.download_button`.
+    """
+    st.download_button(label, made, name, TYPES[name.rpartition(".")[2]], on_click="ignore", **options)
+
+
+TIMES = "%.2f×"
+PERCENT = "%.0f %%"  # of a share times 100
+NOT_MEASURED = "–"  # shown in place of a missing value
+ROWS_ON_PAPER = 300
+LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the paper
+
+Row = Mapping[str, Any]
+
+
+def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:
+    """One number column for each name, with this format; `explanation` appears on hover."""
+    return {name: st.column_config.NumberColumn(format=number_format, help=explanation) for name in names}
+
+
+def texts(*names: str) -> dict[str, Any]:
+    """Columns of numbers with more beside them, which are texts: on the right."""
+    return {name: st.column_config.TextColumn(alignment="right") for name in names}
+
+
+def data_table(rows: Any, key: str, alt: str, columns: Mapping[str, Any] | None = None, **options: Any) -> None:
+    """A data frame on screen, and a plain table on paper.
+
+    Args:
+        rows: a pandas data frame, a list of rows, or a dictionary of columns.
+        key: of the widget.
+        alt: what the table shows, for a screen reader.
+        columns: their formats, as `st.dataframe` takes them.
+        options: others of `st.dataframe`.
+    """
+    usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED}
+    st.dataframe(rows, key=key, alt=alt, column_config=columns, **(usual | options))
+    st.html(html_table(_records(rows), columns or {}))
+
+
+def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
+    """The rows as HTML for paper, each number with the format of its column. All text is escaped."""
+    names = list(rows[0]) if rows else []
+    head = _line("th", ((name, "") for name in names))
+    body = "".join(
+        _line("td", (_cell(row[name], column_config.get(name)) for name in names)) for row in rows[:ROWS_ON_PAPER]
+    )
+    left_out = len(rows) - ROWS_ON_PAPER
+    more = f"<p>{left_out} more rows are not printed.</p>" if left_out > 0 else ""
+    return f'<div class="on-paper"><table><thead>{head}</thead><tbody>{body}</tbody></table>{more}</div>'
+
+
+def _records(rows: Any) -> list[Row]:
+    if isinstance(rows, Mapping):
+        return [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
+    return list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
+
+
+def _line(tag: str, cells: Iterable[tuple[str, str]]) -> str:
+    return f"<tr>{''.join(f'<{tag}{kind}>{escape(text)}</{tag}>' for text, kind in cells)}</tr>"
+
+
+def _cell(value: object, config: Any) -> tuple[str, str]:
+    if value is None or value != value:  # a missing number is not equal to itself
+        return NOT_MEASURED, ""
+    if isinstance(value, str):
+        return value, ' class="long"' if any(len(word) > LONG_WORD for word in value.split()) else ""
+    number_format = ((config or {}).get("type_config") or {}).get("format") or "%s"
+    return number_format % value, ' class="number"'

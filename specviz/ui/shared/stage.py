@@ -1,0 +1,133 @@
+"""The stage: the one moving component of the Watch page. Its HTML, CSS and JavaScript live in assets/stage/."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import cast
+
+import streamlit as st
+
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.player.payload import FeedPayload, RunPart, StageGrowth, StageMount, StagePayload
+from specviz.ui.shared.components import as_json, component, ignore_change
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What of a run the browser was sent."""
+
+    run_id: str
+    rounds: int
+    plain: int  # steps of the target alone
+    running: bool
+    notice: str | None
+
+
+def sent_with(payload: StagePayload) -> Sent:
+    return Sent(
+        payload["run_id"], len(payload["rounds"]), len(payload["plain"] or []), payload["running"], payload["notice"]
+    )
+
+
+def news(payload: StagePayload, sent: Sent | None) -> FeedPayload | None:
+    """What is new for a browser that was `sent` something before; None where nothing is.
+
+    A run that it does not have is sent whole, and so is a run that has ended: its figures are final only then.
+    """
+    if sent == sent_with(payload):
+        return None
+    known = sent is not None and sent.run_id == payload["run_id"]
+    ended = known and sent is not None and sent.running and not payload["running"]
+    if sent is None or not known or ended:
+        return {"stream": payload["stream"], "version": payload["version"], "whole": payload, "growth": None}
+    return {
+        "stream": payload["stream"],
+        "version": payload["version"],
+        "whole": None,
+        "growth": _growth(payload, sent),
+    }
+
+
+def _growth(payload: StagePayload, sent: Sent) -> StageGrowth:
+    return {
+        "run_id": payload["run_id"],
+        "running": payload["running"],
+        "more": payload["more"],
+        "notice": payload["notice"],
+        "badge": payload["badge"],
+        "idle": payload["idle"],
+        "start": sent.rounds,
+        "rounds": payload["rounds"][sent.rounds :],
+        "plain_start": sent.plain,
+        "plain": (payload["plain"] or [])[sent.plain :],
+    }
+
+
+def split(payload: StagePayload) -> tuple[bytes, StageMount]:
+    """A payload in two: a `HeldRun` as JSON, the same bytes as long as the run is, and the rest.
+
+    Streamlit sends bytes that a browser has only once, so drawing a page again costs the rest: a run of 2,000 rounds
+    is 2 MB.
+    """
+    run = as_json({name: payload[name] for name in RunPart.__annotations__})  # type: ignore[literal-required]
+    key = blake2b(run, digest_size=8).hexdigest()
+    rest = {name: value for name, value in payload.items() if name not in RunPart.__annotations__}
+    return b'{"key": "%s", "run": %s}' % (key.encode(), run), cast(StageMount, rest | {"part": key})
+
+
+MAX_STEP = 3 * 65_536
+_STYLES = ("stage", "tree", "diagram", "tour", "views", "paper")
+_STAGE = component(
+    "specviz_stage", "stage/stage.html", tuple(f"stage/{name}.css" for name in _STYLES), "stage/component.js"
+)
+_RUN = component("specviz_run", '<div class="run-part" hidden></div>', (), "stage/run.js")
+_FEED = component("specviz_feed", '<div class="feed" hidden></div>', (), "stage/feed.js")
+
+
+def stage(
+    data: StagePayload,
+    key: str = "stage",
+    on_draft_length: Callable[[int], None] | None = None,
+    on_tour: Callable[[object], None] | None = None,
+) -> int | None:
+    """Mount the stage with what `stage_data` made.
+
+    Args:
+        data: what to draw.
+        key: of the component.
+        on_draft_length: called with the draft length at which the visitor released the slider, before the script runs
+            again.
+        on_tour: called with the visitor's place in the tour when it changes, before the script runs again.
+
+    Returns:
+        The sub-step at which the visitor last stopped, None before that. Reported on pause, at the end of a scrub and
+        on a click, never while playing.
+    """
+
+    def released() -> None:
+        asked = st.session_state[key].get("gamma")
+        if on_draft_length and type(asked) is int and 1 <= asked <= MAX_DRAFT_LENGTH:
+            on_draft_length(asked)
+
+    def moved() -> None:
+        if on_tour:
+            on_tour(st.session_state[key].get("tour"))
+
+    changes = {
+        "on_step_change": ignore_change,
+        "on_gamma_change": released,
+        "on_gap_change": ignore_change,
+        "on_tour_change": moved,
+    }
+    run, rest = split(data)
+    _RUN(key=f"{key}-run", data=run)
+    result = _STAGE(key=key, data=rest, **changes)
+    step = result.get("step")
+    return step if type(step) is int and 0 <= step < MAX_STEP else None
+
+
+def feed(data: bytes) -> None:
+    """Hand the stage of this page what is new, a `FeedPayload` as JSON. Nothing is to be seen of it; a stage that
+    missed something asks.
+    """
+    _FEED(key="feed", data=data)

@@ -1,1 +1,0 @@
-"""The stage: the moving picture of one run, and its feed."""

@@ -1,0 +1,193 @@
+"""What Watch hands to its stage: the run on screen, and the tour of a first visit."""
+
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import asdict
+from functools import cache
+from threading import Lock
+from typing import cast
+
+import streamlit as st
+
+from specviz.core.metrics import Costs
+from specviz.core.result import WAITING, Result, result_of
+from specviz.data.first_run import first_trace
+from specviz.data.hidden import PARAMETER, written
+from specviz.data.lessons.tour import Tour, tour_of
+from specviz.data.permalink import link_of
+from specviz.player.compared import compared, differences, run_name
+from specviz.player.data import stage_data
+from specviz.player.payload import BeatPayload, StagePayload, TourPayload, View
+from specviz.player.replay import replay_data
+from specviz.ui.shared.address import TOUR
+from specviz.ui.watch.watch_state import FIRST, Compared, Drawn, Shown, TourPlace, Watching
+
+
+@cache
+def first_tour() -> Tour | None:
+    """The tour of the recorded first run; None where that run is missing."""
+    trace = first_trace()
+    return tour_of(trace) if trace else None
+
+
+def button_label(place: TourPlace) -> str:
+    """What the button says: the tour begins, begins again, or goes on where the visitor left it."""
+    tour = first_tour()
+    if place.open:
+        return "Start the tour again"
+    if place.at <= 1 or tour is None:
+        return "New here? Three-minute tour"
+    return f"Continue the tour: step {place.at} of {len(tour.beats)}"
+
+
+def asked_place() -> int | None:
+    """The beat that the page's address names; None where it names none that there is."""
+    asked, tour = st.query_params.get(TOUR, ""), first_tour()
+    beats = len(tour.beats) if tour else 0
+    return int(asked) if asked in map(str, range(1, beats + 1)) else None
+
+
+def unknown_place() -> str | None:
+    """One line where the address asks for a beat that there is not."""
+    asked, tour = st.query_params.get(TOUR), first_tour()
+    if asked is None or tour is None or asked_place():
+        return None
+    return f"tour={asked[:40]} is not a step of the tour, 1 to {len(tour.beats)}: the tour is not opened."
+
+
+def take_place(place: TourPlace, at: object) -> None:
+    """Take the visitor's place in the tour from the stage."""
+    tour = first_tour()
+    if tour and type(at) is int and 0 <= at <= len(tour.beats) + 1:
+        place.take(at, len(tour.beats))
+
+
+def write_place(place: TourPlace) -> None:
+    """Put the place into the page's address, so that a reload goes on there."""
+    wanted = str(place.at) if place.open else None
+    if st.query_params.get(TOUR) == wanted:
+        return
+    if wanted:
+        st.query_params[TOUR] = wanted
+    else:
+        st.query_params.pop(TOUR, None)
+
+
+def tour_on_stage(watching: Watching) -> TourPayload | None:
+    """The tour, while it is open and its run is on screen."""
+    tour, place = first_tour(), watching.tour
+    if tour is None or not place.open or watching.shown is None or watching.shown.run_id != FIRST:
+        return None
+    beats = [asdict(beat) | {"lights": list(beat.lights)} for beat in tour.beats]
+    for beat in beats:
+        del beat["place"]  # the stage has the round
+    next_pages = [(page.page, page.name, page.why) for page in tour.next]
+    return {
+        "started": place.started,
+        "at": place.at,
+        "beats": cast(list[BeatPayload], beats),
+        "end": tour.end,
+        "next": next_pages,
+    }
+
+
+MOST_PAYLOADS = 32  # about half a megabyte each
+NOT_RUN = "Previous run shown: the new settings could not be run"
+
+
+def stage_payload(
+    watching: Watching, draft_length: int, view: View = "full", hide: Collection[str] = ()
+) -> StagePayload | None:
+    """Everything the stage shows now; None where there is no run at all. `draft_length` is what the controls say."""
+    shown = watching.shown
+    if shown is None:
+        return None
+    watching.feed.version += 1
+    not_run = watching.refused or bool(watching.message)
+    notice = watching.notice or (NOT_RUN if not_run else None)
+    payload = _of_run(watching, shown)
+    payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
+    payload["notice"] = notice
+    payload["idle"] = notice or payload["idle"]
+    payload["link"] = link_on_stage(watching, shown) | ({PARAMETER: written(hide)} if hide else {})
+    payload["playhead"] = watching.step
+    payload["gamma"] = draft_length
+    payload["view"] = view
+    _tell_result(watching, shown, payload, hide)
+    if hide:
+        payload["hide"] = sorted(hide)
+    if tour := tour_on_stage(watching):
+        payload["tour"] = tour
+    return payload
+
+
+def _tell_result(watching: Watching, shown: Shown, payload: StagePayload, hide: Collection[str]) -> None:
+    """Its place in the session: whether it is what was asked for, and the run that it is compared with."""
+    if "result" in hide:
+        del payload["result"]
+        return
+    if NOT_RUN in (payload["notice"] or "") or watching.shows_previous_run:
+        payload["result"] = {**payload["result"], "says": f"Previous run: {payload['result']['says']}"}
+    before = watching.compared_with
+    if before is None:
+        return
+    made, costs = watching.feed.compared, watching.costs_of(before)
+    if made is None or made.before is not before or made.costs is not costs:
+        lines = compared(before.trace, before.draft_guesses, costs)
+        made = watching.feed.compared = Compared(before, costs, lines)
+    payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
+    unlike = differences(before.trace, shown.trace)
+    payload["before"] = {**made.payload, "differs": unlike, "pinned": before is watching.pinned}
+
+
+def _of_run(watching: Watching, shown: Shown) -> StagePayload:
+    """The part that depends on the run alone, in a new dictionary; its rounds are not made again for each drawing."""
+    running = watching.run.busy and not watching.shows_previous_run
+    if shown.stored_id and not running:
+        watching.feed.drawn = None
+        return {**FINISHED.payload(shown, watching.shown_costs), "run_id": shown.run_id}
+    drawn = watching.feed.drawn
+    if drawn is None or drawn.shown is not shown or drawn.running != running:
+        drawn = watching.feed.drawn = Drawn(shown, running, _made(shown, running, None))
+    return drawn.payload.copy()
+
+
+def _made(shown: Shown, running: bool, costs: Costs | None) -> StagePayload:
+    guesses = shown.draft_guesses
+    replay = replay_data(shown.trace, guesses, costs, running) if guesses else None
+    made = stage_data(shown.trace, run_id=shown.run_id, source=shown.source, running=running, replay=replay)
+    where = "recorded" if shown.source == "recorded" else "measured here"
+    result = Result(WAITING, "") if running else result_of(shown.trace, costs, where)
+    made["result"] = {"says": result.says, "reason": result.reason, "trusted": result.trusted}
+    return made
+
+
+class SharedPayloads:
+    """The payloads of finished runs, each made once for all visitors who see the run. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[object, tuple[Costs | None, StagePayload]] = OrderedDict()
+        self._lock = Lock()
+
+    def payload(self, shown: Shown, costs: Costs | None) -> StagePayload:
+        """The payload of a run that has an id; nobody may change it."""
+        key = shown.stored_id, shown.source
+        with self._lock:
+            found = self._made.pop(key, None)
+            if found is None or found[0] is not costs:
+                found = costs, _made(shown, False, costs)
+            self._made[key] = found
+            while len(self._made) > MOST_PAYLOADS:
+                self._made.popitem(last=False)
+        return found[1]
+
+
+FINISHED = SharedPayloads()
+
+
+def link_on_stage(watching: Watching, shown: Shown) -> dict[str, str]:
+    """What reproduces the run on screen: its settings, and the run itself where this server has it; else nothing."""
+    if not shown.linked:
+        return {}
+    request, preset = watching.asked or watching.form.current
+    return link_of(request, preset=preset, run=shown.stored_id or None)

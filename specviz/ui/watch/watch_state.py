@@ -1,0 +1,342 @@
+"""What one visitor watches: the run on screen, the runs before it, and what the controls ask for. No drawing."""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+from uuid import uuid4
+
+from specviz.core.metrics import Costs
+from specviz.core.replay import DraftGuesses
+from specviz.core.request import RunRequest
+from specviz.core.trace import Trace, without_candidates
+from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.workloads import DEFAULT_PRESET
+from specviz.player.data import Source
+from specviz.player.payload import ComparedPayload, StagePayload
+from specviz.service.job import RunResult, tokens_in
+from specviz.service.protocol import Calibrate, CostsResult, Run
+from specviz.service.run_store import StoredRun
+from specviz.ui.shared.arrival import Arrival
+from specviz.ui.shared.job_slot import JobSlot, beside_line, waiting_line
+from specviz.ui.shared.stage import Sent
+
+MAX_RUNS = 50  # finished runs of a visitor that stay in the server's memory; the oldest go first
+MAX_TOKENS = 20_000  # of all these runs, drafted and emitted, about 450 bytes each
+UNDO_STEPS = 50
+FIRST_ROUNDS_SECONDS = 0.25  # how long a script waits for a run's first rounds before it draws
+WHOLE_RUN_SECONDS = 1.5  # how long it then waits for the end: most runs need no polling
+FIRST = "first"  # the recorded run of the first screen, in links and as the id of what is on screen
+
+Asked: TypeAlias = tuple[RunRequest, str | None]  # a run, and the preset its prompt came from
+PairKey: TypeAlias = tuple[str, str, str]  # target, draft, number format
+
+
+@dataclass(slots=True)
+class Form:
+    """What the controls ask for, and what they asked for before."""
+
+    current: Asked = (RunRequest(DEFAULT_PRESET.text), DEFAULT_PRESET.name)
+    past: deque[Asked] = field(default_factory=lambda: deque(maxlen=UNDO_STEPS))
+    came: Arrival = field(default_factory=Arrival)  # once the visitor has acted, runs are live
+    again: bool = False  # "Run again" was pressed
+    slider_released: bool = False  # the stage's slider asks for another draft length
+
+    def change(self, request: RunRequest, preset: str | None) -> None:
+        """Ask for something else; `undo` goes back."""
+        self.past.append(self.current)
+        self.current, self.came.notes = (request, preset), []
+
+    def undo(self) -> Asked | None:
+        """Ask for what was asked for before; None where nothing was."""
+        if not self.past:
+            return None
+        self.current = self.past.pop()
+        return self.current
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    trace: Trace
+    run_id: str
+    source: Source
+    plain_text: str | None  # what the target alone wrote; None where it is not known
+    draft_guesses: DraftGuesses | None = None  # what its draft would guess along the output
+    stored_id: str = ""  # in links: in the server's run store, or a recorded run's name; empty where neither has it
+    linked: bool = True  # whether a link can ask for it; not where nothing here can run what a file holds
+    asked: Asked | None = None  # what asked for it, of a run that was measured here
+
+    def same_as(self, other: "Shown | None") -> bool:
+        """Whether the two are one run in one state. A trace is never changed, so traces need not be compared."""
+        return (
+            other is not None
+            and self.trace is other.trace
+            and (self.run_id, self.plain_text, self.stored_id) == (other.run_id, other.plain_text, other.stored_id)
+        )
+
+    @property
+    def measured_here(self) -> bool:
+        return self.source != "recorded"
+
+
+def recorded_run(trace: Trace, run_id: str, stored_id: str = "") -> Shown:
+    """A trace from a file. It holds the target's own ids, and its text only where that is the output's."""
+    same = trace.autoregressive is not None and trace.autoregressive.token_ids == trace.output.token_ids
+    return Shown(trace, run_id, "recorded", trace.output.text if same else None, stored_id=stored_id)
+
+
+def first_run() -> Shown | None:
+    """The recorded run of the first screen; None where its file is missing."""
+    trace = first_trace()
+    return replace(recorded_run(trace, FIRST, FIRST), draft_guesses=first_draft_guesses()) if trace else None
+
+
+def measured_run(run: RunResult, run_id: str, source: Source, asked: Asked | None) -> Shown:
+    """A run of this server, as far as it is."""
+    return Shown(run.trace, run_id, source, run.plain_text or None, run.draft_guesses, run.id, asked=asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The stage's payload, and what it was made of."""
+
+    shown: Shown
+    running: bool
+    payload: StagePayload
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the stage has of the run before, and what it was made of."""
+
+    before: Shown
+    costs: Costs | None
+    payload: ComparedPayload
+
+
+@dataclass(slots=True)
+class TourPlace:
+    """How far the visitor is in the tour."""
+
+    at: int = 0  # the beat, from 1; 0 before the first and after the last
+    open: bool = False  # on screen
+    started: int = 0  # how often it was opened
+    left: bool = False  # just now: the page's button changes
+
+    def begin(self, at: int) -> None:
+        self.at, self.open, self.started = at, True, self.started + 1
+
+    def take(self, at: int, beats: int) -> None:
+        """Take the place from the stage; 0: the visitor left the tour, and may go on later."""
+        self.open = 1 <= at <= beats
+        self.left = not self.open
+        self.at = at if self.open else self.at * (at == 0)
+
+
+@dataclass(slots=True)
+class Feed:
+    """What the browser has of the run on screen."""
+
+    stream: str = field(default_factory=lambda: uuid4().hex)  # the name of this page's feed
+    version: int = 0  # how many times the stage was drawn or fed
+    sent: Sent | None = None
+    last: bytes | None = None  # the news that were fed last; None where the stage was drawn since
+    drawn: Drawn | None = None  # the payload made last of a run that only this visitor sees
+    compared: Compared | None = None  # what was made last of the run before
+
+
+@dataclass(slots=True)
+class PastRuns:
+    """The runs of this session."""
+
+    finished: deque[Shown] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
+    count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
+    opened: Trace | None = None  # the one opened last
+    opened_as: int = 0  # what `count` was then
+
+    def finish(self, shown: Shown) -> None:
+        """Add a run that was measured here, in the memory that its figures need."""
+        slim = replace(shown, trace=without_candidates(shown.trace), plain_text=None, draft_guesses=None)
+        self.finished.append(slim)
+        while len(self.finished) > 1 and sum(tokens_in(run.trace) for run in self.finished) > MAX_TOKENS:
+            self.finished.popleft()
+        self.count += 1
+
+    def open(self, trace: Trace) -> None:
+        self.opened, self.count = without_candidates(trace), self.count + 1
+        self.opened_as = self.count
+
+
+@dataclass(slots=True)
+class PairCosts:
+    """What was measured of pairs here, after their runs."""
+
+    slot: JobSlot[CostsResult] = field(default_factory=lambda: JobSlot("costs", CostsResult))
+    measured: PairKey | None = None  # whose costs the slot's are
+    known: dict[PairKey, Costs] = field(default_factory=dict)
+    formats: dict[PairKey, tuple[str, ...]] = field(default_factory=dict)  # why these number formats
+
+    def measure(self, request: RunRequest) -> None:
+        """Have the pair's costs measured, once."""
+        self.take()
+        wanted = pair_key(request)
+        failed = self.measured == wanted and self.slot.state == "failed"  # it would fail again
+        if not self.slot.busy and wanted not in self.known and not failed:
+            self.measured = wanted
+            self.slot.start(lambda job: Calibrate(job, request))
+            self.take()  # what was measured for another visitor is there at once
+
+    def take(self) -> None:
+        pair = self.measured
+        if self.slot.refresh() and pair and (found := self.slot.result):
+            self.known[pair] = found.costs
+            self.formats[pair] = (*found.dtype_reasons, *filter(None, [beside_line(found.beside)]))
+        elif pair and self.slot.state == "failed":
+            self.formats[pair] = (self.slot.message,)  # the page says why there are no costs
+
+
+@dataclass(slots=True)
+class Watching:
+    form: Form = field(default_factory=Form)
+    tour: TourPlace = field(default_factory=TourPlace)
+    step: int | None = None  # the playhead; None starts at the first
+    shown: Shown | None = None
+    before: Shown | None = None  # the whole run that was on screen before
+    pinned: Shown | None = None  # the run to compare with instead
+    listed: bool = False  # whether the list of what was tried is open
+    asked: Asked | None = None  # last submitted
+    run: JobSlot[RunResult] = field(default_factory=lambda: JobSlot("run", RunResult))
+    message: str = ""  # why the last run failed
+    file_problem: str = ""  # why a file cannot be shown; the run on screen stays as it was
+    refused: bool = False  # what the controls ask for now cannot be run, so what is shown is an earlier run
+    feed: Feed = field(default_factory=Feed)
+    past: PastRuns = field(default_factory=PastRuns)
+    costs: PairCosts = field(default_factory=PairCosts)
+
+    @property
+    def request(self) -> RunRequest | None:
+        return self.asked[0] if self.asked else None
+
+    def begin_again(self) -> None:
+        """As at the first visit, before a link is read; what was measured here stays."""
+        self.run.reset()
+        self.form, self.tour, self.step, self.shown, self.feed.drawn = Form(), TourPlace(), None, None, None
+        self.before = self.pinned = None
+        self.asked, self.message, self.file_problem, self.refused = None, "", "", False
+
+    def submit(self, request: RunRequest, preset: str | None, *, fresh: bool) -> None:
+        """Ask for a run. One that this server has is there at once, unless it is to be measured `fresh`."""
+        if self.asked:
+            self.step = None  # a link's playhead belongs to the link's run
+        self.tour.open = False  # it is about the recorded first run
+        self.asked, self.message, self.file_problem = (request, preset), "", ""
+        if self.costs.slot.state == "failed":
+            self.costs.measured = None  # the machine may be quiet now
+        self.run.start(lambda job: Run(job, request), fresh=fresh)
+
+    def wait_for_first_round(self) -> None:
+        """Wait a moment: most first rounds are there at once."""
+        self._take(ended=self.run.wait(FIRST_ROUNDS_SECONDS))
+
+    def wait_for_end(self) -> None:
+        """Wait until the run is over, but not for long; on a busy server only until its first rounds are there."""
+        wait = self.run.wait if self.shows_previous_run else self.run.wait_for_end
+        self._take(ended=wait(WHOLE_RUN_SECONDS))
+
+    def refresh(self) -> bool:
+        """Ask how far the run is, and once it is over have the pair's costs measured.
+
+        Returns:
+            False: nothing is drawn but what the feed sends.
+        """
+        if self.run.busy:
+            self._take(ended=self.run.refresh())
+        if not self.run.busy and self.request:
+            self.costs.take() if self.message else self.costs.measure(self.request)
+        return False
+
+    @property
+    def notice(self) -> str | None:
+        return run_notice(self.run)
+
+    def open_stored(self, run: StoredRun, preset: str | None) -> None:
+        """Show a run that this server has, and take its settings as those asked for."""
+        self.asked = run.request, preset
+        shown = measured_run(run.result, f"live-{run.result.id}", "stored", self.asked)
+        self._show(shown)
+        self.past.finish(shown)
+
+    def _take(self, ended: bool) -> None:
+        """Bring what is shown up to date with the run. Until its first round, the previous run stays on screen."""
+        slot, run = self.run, self.run.result
+        if run and run.rounds:
+            source: Source = "stored" if slot.view and slot.view.stored else "live"
+            shown = measured_run(run, f"live-{slot.job}", source, self.asked)
+            if not shown.same_as(self.shown):
+                self._show(shown)
+        if ended and slot.state == "failed":
+            self.message = slot.message
+        if ended and slot.state == "done" and self.shown:
+            self.past.finish(self.shown)
+
+    def _show(self, shown: Shown) -> None:
+        """Put a run on screen. The one that it takes the place of, if that was whole, is the run before."""
+        last = self.shown
+        if last and last.run_id != shown.run_id and last.trace.output.stopped_by is not None:
+            self.before = last
+        self.shown = shown
+
+    @property
+    def compared_with(self) -> Shown | None:
+        """The run that the one on screen is compared with."""
+        here = self.shown.run_id if self.shown else ""
+        return next((other for other in (self.pinned, self.before) if other and other.run_id != here), None)
+
+    def bring_back(self, shown: Shown) -> None:
+        """Show a run of this session again, exactly as it was. A run under way ends."""
+        self.run.reset()
+        self.message, self.file_problem, self.step, self.tour.open = "", "", None, False
+        self._show(shown)
+
+    @property
+    def shown_costs(self) -> Costs | None:
+        """The costs of the pair on screen, where they were measured here."""
+        return self.costs_of(self.shown) if self.shown else None
+
+    def costs_of(self, shown: Shown) -> Costs | None:
+        """The costs of a run's pair, where both were measured here."""
+        return self.costs.known.get(pair_key(shown.asked[0])) if shown.measured_here and shown.asked else None
+
+    @property
+    def shows_previous_run(self) -> bool:
+        """Whether the run on screen is the one before that under way, which has no round yet."""
+        return self.run.busy and self.shown is not None and self.shown.run_id != f"live-{self.run.job}"
+
+    def open_trace(self, trace: Trace, run_id: str, *, linked: bool = True) -> None:
+        """Show a trace from a file; a run under way ends."""
+        self.past.open(trace)
+        self.open_recorded(replace(recorded_run(trace, run_id), linked=linked))
+
+    def open_recorded(self, shown: Shown) -> None:
+        """Show a run that was recorded before; a run under way ends."""
+        self.bring_back(shown)
+        self.before = None  # a lesson's run or a file's is no answer to a change of settings
+
+
+def run_notice(slot: JobSlot[RunResult]) -> str | None:
+    """What the run waits for or does; None while its rounds come, and when it is over."""
+    if slot.view is None or not slot.busy:
+        return None
+    return _rest_of_plain_run(slot.result) or waiting_line(slot.view)
+
+
+def _rest_of_plain_run(run: RunResult | None) -> str | None:
+    """Where the target alone writes a longer text: how far it is, once the other decoder has ended."""
+    plain = run and run.trace.autoregressive
+    if not run or not plain or run.trace.output.stopped_by is None:
+        return None
+    alone, written = len(plain.token_ids), len(run.trace.output.token_ids)
+    return f"now only the target alone: {alone} tokens" if alone > written else None
+
+
+def pair_key(request: RunRequest) -> PairKey:
+    return request.target, request.draft, request.precision

@@ -1,0 +1,110 @@
+"""The worksheet's calculator: what the sliders say in words, the loaded run beside them, the map, and all terms."""
+
+import streamlit as st
+
+from specviz.core.judge import judge
+from specviz.data.batches import BatchStudy
+from specviz.measure.batch_sentences import checks_sentence
+from specviz.measure.worksheet.model import (
+    Model,
+    batch_sentence,
+    break_even_sentence,
+    counts_sentence,
+    half_sentence,
+    symbols,
+    verdict_sentence,
+)
+from specviz.measure.worksheet.serving import contain_load
+from specviz.measure.worksheet.starts import Start
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import chart
+from specviz.ui.shared.parts import note, say
+from specviz.ui.worksheet.controls import changes, chosen_start, controls, more_controls
+from specviz.ui.worksheet.figures import speedup_map
+from specviz.ui.worksheet.worksheet_page import Known
+from specviz.ui.worksheet.worksheet_state import Worksheet
+
+
+def calculator(worksheet: Worksheet, known: Known) -> None:
+    """The verdict on what the sliders say; below it the sliders and the map, then every other term."""
+    outcome = st.container(key="worksheet_outcome")
+    inputs, picture = st.columns([5, 8], gap="large")
+    with inputs:
+        model = controls(worksheet, known.starts, known.count)
+    start = chosen_start(worksheet, known.starts)
+    with outcome:
+        _verdict(model)
+        _figures(model)
+        _loaded(start)
+        if model.batch > 1:
+            st.info(_batch(model, start), icon=":material/groups:")
+    with picture:
+        alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
+        chart(speedup_map(model, known.measured, loaded=_elsewhere(start)), key="worksheet_map", alt=alt)
+        st.caption("The map has the costs of the sliders. Its points are measured, each at its own costs.")
+    with st.expander("All terms"):
+        _all_terms(model, start, known.batches)
+
+
+def _verdict(model: Model) -> None:
+    judged = judge(model.realistic, None, modelled=True)
+    look = judged.look
+    st.markdown(f":material/{look.icon}: :{look.color}[**{judged.headline}.**]")
+    say(verdict_sentence(model), "worksheet-verdict")
+
+
+def _figures(model: Model) -> None:
+    needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
+    with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
+        st.metric("Speedup", f"{model.realistic:.2f}×", help=REALISTIC_HELP, width="content")
+        st.metric("Pays above", needed, help=NEEDED_HELP, width="content")
+        st.metric("Best length", f"{model.best} ({model.best_speedup:.2f}×)", help=BEST_HELP, width="content")
+
+
+def _loaded(start: Start) -> None:
+    """The run that was loaded, as it was, and what the sliders say instead."""
+    changed = changes(start)
+    now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
+    st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
+
+
+def _elsewhere(start: Start) -> Model | None:
+    """The loaded setting, to be marked where it is not that of the sliders."""
+    return start.model if changes(start) and not start.costs_only else None
+
+
+def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
+    inputs, outcome = st.columns([5, 8], gap="large")
+    state = st.session_state
+    with inputs:
+        more_controls()
+        if model.batch == 1:
+            st.caption(_batch(model, start))
+        st.caption(BATCH_ASSUMPTION)
+        if study and (said := checks_sentence(study, model.draft_length, model.batch)):
+            st.caption(plain(said))
+    with outcome:
+        counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
+        say(counts_sentence(*counts, model), "worksheet-counts")
+        say(break_even_sentence(model), "worksheet-break-even")
+        rows = "\n".join(f"| {symbol} | {meaning} | {value} |" for symbol, meaning, value in symbols(model))
+        st.markdown(f"| symbol | what it is | value |\n| --- | --- | ---: |\n{rows}")
+        note(half_sentence(model), "worksheet-half")
+
+
+def _batch(model: Model, start: Start) -> str:
+    return batch_sentence(model, measured=contain_load(start.named_costs))
+
+
+REALISTIC_HELP = (
+    "How many times as fast as the target alone: tokens a round over the cost of a round. Modelled, with the costs of "
+    "the sliders."
+)
+NEEDED_HELP = "Of the checked guesses, the share that must be accepted so that a draft of this length breaks even."
+BEST_HELP = "The draft length from 1 to 16 with the highest speedup at these costs, and that speedup. Modelled."
+BATCH_ASSUMPTION = (
+    "Assumed: a pass over n tokens takes 1 + s(n − 1), whichever sequence they are of, with the slope s of v(γ+1); c "
+    "and o stay as they are. Real machines are flat at first and steeper later. Measured on H100s under vLLM, speedups "
+    "shrink as batches grow and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
+    "(https://arxiv.org/abs/2601.11580))."
+)

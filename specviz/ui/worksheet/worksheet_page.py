@@ -1,0 +1,164 @@
+"""The worksheet's sections on the visitor's own runs: predicted against measured, exercises."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from specviz.core.errors import InputError
+from specviz.core.metrics import Costs
+from specviz.core.names import pair_name
+from specviz.core.trace import Trace
+from specviz.data.batches import BatchStudy, recorded_batches
+from specviz.data.first_run import first_trace
+from specviz.measure.race import RaceLap
+from specviz.measure.worksheet.exercises import exercises, sheet
+from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts
+from specviz.ui.helps.helps_state import HERE, recorded_sweep
+from specviz.ui.race.race_state import recorded_race
+from specviz.ui.session import Session
+from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.figures import chart
+from specviz.ui.shared.parts import TIMES, data_table, download, heading, numbers
+from specviz.ui.worksheet.figures import gap_figure
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The runs of this visitor and the recorded ones."""
+
+    finished: list[Trace]  # the Watch page's runs
+    count: int  # of them, also those that the server has no longer, and of files
+    costs: dict[tuple[str, str, str], Costs]
+    recorded: Trace | None
+    raced: list[RaceLap]  # the last race
+    opened: Trace | None  # the file that Watch opened last
+    newest: bool  # it was opened after the last run
+    batches: BatchStudy | None  # as recorded
+    measured: list[Measured]  # everything with a speedup; of a page without own measurements, the recorded ones
+
+    @property
+    def last(self) -> Trace | None:
+        """The visitor's newest run, or the recorded one before there is any."""
+        return self.finished[-1] if self.finished else self.recorded
+
+    @property
+    def last_source(self) -> str:
+        if self.finished:
+            return "Your last run, measured here."
+        return f"The recorded run, made on {self.recorded.recorded_on.machine}." if self.recorded else ""
+
+    @property
+    def starts(self) -> list[Start]:
+        raced = {lap.name: trace_of_lap(lap) for lap in self.raced}
+        found = starts(self.finished, self.recorded, self.costs, raced, self.opened)
+        if self.newest and self.opened and (file := start_of_file(self.opened)):
+            found.sort(key=lambda start: start.label != file.label)
+        return found + (batch_starts(self.batches) if self.batches else [])
+
+
+def known_runs(visitor: Session) -> Known:
+    """Collect the results of Watch, Race and When it helps."""
+    finished, recorded = [shown.trace for shown in visitor.watch.past.finished], first_trace()
+    raced, swept = visitor.race.laps, visitor.sweeps.rows_of(HERE)
+    measured = [
+        *(of_runs(finished, False) or of_runs([recorded] if recorded else [], True)),
+        *(of_laps(raced, False) or of_laps(recorded_race(), True)),
+        *(of_rows(swept, False) or of_rows(first_series(recorded_sweep()), True)),
+    ]
+    measured.sort(key=lambda each: each.recorded)
+    past, costs = visitor.watch.past, visitor.watch.costs.known
+    newest = past.opened_as == past.count
+    return Known(finished, past.count, costs, recorded, raced, past.opened, newest, _batches(), measured)
+
+
+def _batches() -> BatchStudy | None:
+    try:
+        return recorded_batches()
+    except InputError:
+        return None  # the page works without it
+
+
+def lead() -> None:
+    about = "Four values decide it: acceptance, draft length, and two costs. Modelled unless marked as measured."
+    heading("**Does a draft pay?**", about, "worksheet-lead")
+
+
+def show_gaps(known: Known) -> None:
+    """Predicted against measured for every run, race and sweep, and one run's gap split into its causes."""
+    if not known.measured:
+        st.info("No run has both decoders yet: make one on the Watch page.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _show_gap([each for each in known.measured if each.gap])
+    with right:
+        st.markdown("**Predicted against measured**")
+        speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
+        columns = numbers("%d", "γ") | numbers("%.2f", "α") | speedups
+        alt = "Predicted and measured speedup of each run, race and sweep."
+        data_table(pd.DataFrame([_gap_row(each) for each in known.measured]), "worksheet_gaps", alt, columns)
+        st.caption(MEASURED_CAPTION)
+
+
+def _show_gap(split: Sequence[Measured]) -> None:
+    if not split:
+        st.info("No run with acceptance by position yet: make one on the Watch page.")
+        return
+    names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
+    chosen = split[
+        st.selectbox("Run to explain", range(len(split)), format_func=names.__getitem__, key="worksheet_gap_of")
+    ]
+    assert chosen.gap
+    st.markdown(chosen.gap.sentence)
+    alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
+    chart(gap_figure(chosen.gap), key="worksheet_gap", alt=alt)
+    st.caption(GAP_CAPTION)
+
+
+def _gap_row(each: Measured) -> dict[str, str | float | None]:
+    return {
+        "γ": each.terms.draft_length,
+        "α": each.terms.alpha,
+        "formula": each.ideal,
+        "with v, o": each.terms.speedup,
+        "by position": each.gap.by_position if each.gap else None,
+        "measured": each.measured,
+        "from": each.source,
+        "of": each.label,
+    }
+
+
+def show_exercises(known: Known) -> None:
+    """Questions about the visitor's last run, to print, with an answer key computed from it."""
+    trace = known.last
+    if trace is None or not (found := exercises(trace)):
+        st.info("There is no run with drafted tokens yet: make one on the Watch page.")
+        return
+    st.markdown(
+        f"**{len(found)} questions about {plain(pair_name(trace))}.** {plain(known.last_source)} "
+        "Answers are computed from it."
+    )
+    with st.container(horizontal=True, key="worksheet_downloads"):
+        for label, name, key in [("Sheet to print", "sheet", False), ("Answer key", "answer-key", True)]:
+            made = sheet(trace, TITLE, known.last_source, key=key)
+            download(label, made, f"specviz-{name}.html", icon=":material/print:", key=f"worksheet_{name}")
+    for number, exercise in enumerate(found, start=1):
+        st.text(f"{number}. {exercise.question}")
+    with st.expander("Answer key"):
+        for number, exercise in enumerate(found, start=1):
+            st.text(f"{number}. {exercise.answer}")
+
+
+TITLE = "Speculative decoding: exercises on one run"
+MEASURED_CAPTION = (
+    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; for a "
+    "page on which you have not measured yet, the recorded values are shown. A sweep’s rows are pooled by workload and "
+    "draft length, and store no acceptance by position. The speedup of a race is over all its repeats."
+)
+GAP_CAPTION = (
+    "Each cause is added to those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead "
+    "of 0; the rest is rounds with shorter drafts and uneven steps. Costs are this run’s own medians."
+)

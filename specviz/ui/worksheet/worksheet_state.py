@@ -1,0 +1,99 @@
+"""The worksheet's values as the parameters of its address, and what it remembers of a visitor. No drawing."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field
+
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.page_link import DIGITS, PageLink, Params, one_of, real
+from specviz.measure.worksheet.model import BATCHES, MOST_COST, MOST_OVERHEAD, MOST_TOKENS, MOST_VERIFICATION, Model
+from specviz.measure.worksheet.starts import Start
+from specviz.ui.shared.arrival import Arrival
+
+
+@dataclass(slots=True)
+class Worksheet:
+    came: Arrival = field(default_factory=Arrival)
+    linked: Start | None = None  # the values of a link, where no other start has them
+    produced: Start | None = None  # pasted counters, once they were put on the map
+    values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
+    runs: int = 0  # how many of the visitor's runs were finished then
+
+
+LABEL = "the values in the link"
+NUMBER = real(decimals=3)
+
+
+class WorksheetLink(PageLink):
+    """Every value of the worksheet; a page fills in what its address leaves out."""
+
+    REFUSED: ClassVar[str] = "The link’s {name} is not {expected}: {instead}."
+
+    alpha: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
+    gamma: Annotated[
+        int,
+        DIGITS,
+        Field(ge=1, le=MAX_DRAFT_LENGTH, description=f"a whole number from 1 to {MAX_DRAFT_LENGTH}"),
+    ] = 1
+    c: Annotated[float, NUMBER, Field(ge=0, le=MOST_COST, description=f"a number from 0 to {MOST_COST:g}")] = 0.0
+    v: Annotated[
+        float,
+        NUMBER,
+        Field(ge=1, le=MOST_VERIFICATION, description=f"a number from 1 to {MOST_VERIFICATION:g}"),
+    ] = 1.0
+    o: Annotated[float, NUMBER, Field(ge=0, le=MOST_OVERHEAD, description=f"a number from 0 to {MOST_OVERHEAD:g}")] = (
+        0.0
+    )
+    batch: Annotated[int, DIGITS, one_of(BATCHES), Field(description=f"one of {', '.join(map(str, BATCHES))}")] = 1
+    operations: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
+    drafted: Annotated[
+        int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
+    ] = 0
+    accepted: Annotated[
+        int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
+    ] = 0
+    counted_at: Annotated[
+        int,
+        DIGITS,
+        Field(ge=0, le=MAX_DRAFT_LENGTH, description=f"a whole number from 0 to {MAX_DRAFT_LENGTH}"),
+    ] = 0  # the draft length of the counts; 0: gamma, as in older links
+
+    @classmethod
+    def of(cls, model: Model, drafted: int, accepted: int, counted_at: int = 0) -> Self:
+        return cls.model_construct(  # a start may lie outside what a link can say
+            alpha=round(model.alpha, 3),
+            gamma=model.draft_length,
+            c=round(model.cost_ratio, 3),
+            v=round(model.verification, 3),
+            o=round(model.overhead, 3),
+            batch=model.batch,
+            operations=round(model.operations_ratio, 3),
+            drafted=drafted,
+            accepted=accepted,
+            counted_at=counted_at,
+        )
+
+    @property
+    def model(self) -> Model:
+        return Model(self.alpha, self.gamma, self.c, self.v, self.o, self.batch, self.operations)
+
+
+def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[str]]:
+    """What an address asks for, and a line for each part of it that cannot be used: the default's value stands in.
+
+    Args:
+        params: the address's parameters, each with all its values; the last counts.
+        default: what a missing or impossible value is taken from.
+
+    Returns:
+        None where the address names none of the worksheet's values.
+    """
+    if not any(params.get(name) for name in WorksheetLink.model_fields):
+        return None, []
+    counted = any(params.get(name) for name in ("drafted", "accepted"))  # in the link itself
+    counted_at = 0 if counted else default.counted_at or default.model.draft_length
+    held = WorksheetLink.of(default.model, default.drafted, default.accepted, counted_at)
+    link, problems = WorksheetLink.read(params, held)
+    source = "Acceptance and costs as the link has them."
+    return Start(LABEL, source, link.model, link.drafted, link.accepted, counted_at=link.counted_at), problems

@@ -1,0 +1,123 @@
+"""A running server refuses what is too large, logs little of it, and forgets visitors by time. No browser is needed."""
+
+import asyncio
+import time
+import tomllib
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+import pytest
+
+from benchmarks.visitors import visiting
+from specviz.ui.shared.leftovers import EVERY
+from specviz.ui.shared.parts import FAILED
+from tests.support.app_server import AppServer, serving
+
+T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
+MEGABYTE = 10**6
+VISITORS = 12
+PATIENCE = 300  # seconds; a server that forgets does so within 40, and one that does not never does
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    with serving(ROOT / "serve.py", tmp_path_factory.mktemp("doors") / "server.log") as started:
+        yield started
+
+
+def run(visit: Coroutine[object, object, T]) -> T:
+    """In a thread of its own: where a test before has used a browser, Playwright's event loop runs in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, visit).result()
+
+
+def port_of(server: AppServer) -> int:
+    return int(server.url.rpartition(":")[2])
+
+
+def megabytes(server: AppServer) -> float:
+    return float(psutil.Process(server.pid).memory_info().rss) / MEGABYTE
+
+
+async def upload_much(port: int, files: int) -> list[int]:
+    """The server's answers to files of 3.9 MB, from one visitor."""
+    async with visiting(port) as visitor:
+        await visitor.open(page="helps")
+        await visitor.first_script()
+        return [await visitor.upload("sweep_csv", "a.csv", b"x" * 3_900_000) for _ in range(files)]
+
+
+def test_one_visitor_uploads_no_more_than_a_visitor_may(server: AppServer) -> None:
+    assert run(upload_much(port_of(server), 6)) == [204, 204, 204, 413, 413, 413]
+    assert run(upload_much(port_of(server), 1)) == [204]
+
+
+async def leave_much(port: int) -> None:
+    for _ in range(VISITORS):
+        await upload_much(port, 3)
+
+
+def test_what_visitors_left_behind_is_forgotten_by_time(server: AppServer) -> None:
+    """Before: it stayed until somebody else came, and after that until Python happened to collect it."""
+    before = megabytes(server)
+    run(leave_much(port_of(server)))
+    left = 3.9 * 3 * VISITORS
+    began = time.monotonic()
+    while megabytes(server) > before + left / 2:
+        assert time.monotonic() < began + PATIENCE, f"{before:.0f} MB before, {megabytes(server):.0f} MB after"
+        time.sleep(1)
+
+
+def test_by_its_settings_the_server_forgets_a_visitor_within_a_minute() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))
+    assert settings["server"]["disconnectedSessionTTL"] + 2 * EVERY < 60
+
+
+async def forge(port: int, key: str, value: str) -> list[str]:
+    """Send a list of texts as the value of a widget; what the page says."""
+    async with visiting(port) as visitor:
+        await visitor.open(page="race")
+        await visitor.first_script()
+        message = visitor._request()
+        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets[key][0])
+        forged.string_array_value.data.append(value)
+        ended = visitor.scripts
+        await visitor.socket.send(message.SerializeToString())
+        await visitor.stay_until(lambda: visitor.scripts > ended, PATIENCE)
+        assert visitor.errors == []
+        return visitor.messages
+
+
+def test_a_forged_value_gets_a_sentence_and_few_characters_of_the_log(server: AppServer) -> None:
+    """Before: each printed all of it into the log, 24 MB and more."""
+    size = server.log.stat().st_size
+    said = run(forge(port_of(server), "race_presets", "A" * 3_000_000))
+    assert any(FAILED.split(",")[0] in line for line in said)
+    grown = server.log.read_text(encoding="utf-8")[size:]
+    assert "Traceback" in grown
+    assert "A" * 50 in grown
+    assert "A" * 300 not in grown
+    assert len(grown) < 20_000
+
+
+async def send_too_much(port: int) -> bool:
+    """Whether the server ends the connection of somebody who sends more than all fields of a page may hold."""
+    async with visiting(port) as visitor:
+        await visitor.open(page="race")
+        await visitor.first_script()
+        message = visitor._request()
+        forged = message.rerun_script.widget_states.widgets.add(id=visitor.widgets["race_presets"][0])
+        forged.string_array_value.data.append("A" * 5_000_000)
+        await visitor.socket.send(message.SerializeToString())
+        await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
+        return visitor.socket.close_code == 1009
+
+
+def test_fields_that_hold_too_much_are_not_read(server: AppServer) -> None:
+    before = megabytes(server)
+    assert run(send_too_much(port_of(server)))
+    assert megabytes(server) < before + 100

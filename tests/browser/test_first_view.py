@@ -1,0 +1,167 @@
+"""Watch's first view in a real Chromium: all of it in the window, and what a change of the draft length shows."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, ViewportSize, expect
+
+from tests.conftest import AppServer, NewContext
+from tests.support.known import known
+from tests.support.visitor import (
+    DESK,
+    PHONE,
+    expect_all_in_sight,
+    expect_no_sideways_scroll,
+    shot,
+    violations_of,
+    wait_until_drawn,
+    wait_until_still,
+)
+
+SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
+EMPTIEST = 0.15  # of the window, the largest rectangle with nothing in it
+COLUMNS, ROWS = 64, 36  # of the grid on which it is measured
+PLOTS = ("acceptance", "speedup", "lengths")
+# the boxes of what is there to be seen: texts, drawings, controls
+BOXES = """() => {
+  const found = [];
+  const walk = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) walk(node.shadowRoot);
+      if (!node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      const texts = [...node.childNodes].filter((one) => one.nodeType === 3 && one.data.trim());
+      const range = document.createRange();
+      for (const text of texts) { range.selectNodeContents(text); found.push(...range.getClientRects()); }
+      if (node.matches("svg, input, button, select, [data-baseweb=select]")) found.push(node.getBoundingClientRect());
+    }
+  };
+  walk(document);
+  return found.map(({ left, top, right, bottom }) => [left, top, right, bottom]);
+}"""
+
+
+@pytest.fixture
+def page(new_context: NewContext, app_server: AppServer) -> Page:
+    return open_first_view(new_context(reduced_motion="reduce"), app_server)
+
+
+def open_first_view(context: BrowserContext, server: AppServer) -> Page:
+    page = context.new_page()
+    page.goto(server.url)
+    expect(page.locator(".stage .round .chip").first).to_be_visible()
+    wait_until_still(page)
+    return page
+
+
+def box_of(part: Locator) -> FloatRect:
+    box = part.bounding_box()
+    assert box is not None
+    return box
+
+
+def slider_of(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Draft length γ")
+
+
+def emptiest(boxes: Sequence[Sequence[float]], width: int, height: int) -> float:
+    """The largest rectangle without a part of any box, as a share of the window."""
+    free = [[True] * COLUMNS for _ in range(ROWS)]
+    for left, top, right, bottom in boxes:
+        for row in range(max(0, int(top / height * ROWS)), min(ROWS, int(bottom / height * ROWS) + 1)):
+            for column in range(max(0, int(left / width * COLUMNS)), min(COLUMNS, int(right / width * COLUMNS) + 1)):
+                free[row][column] = False
+    largest = 0
+    for top in range(ROWS):
+        still = [True] * COLUMNS
+        for bottom in range(top, ROWS):
+            still = [one and other for one, other in zip(still, free[bottom], strict=True)]
+            widest = max(map(len, "".join("x" if one else " " for one in still).split()), default=0)
+            largest = max(largest, widest * (bottom - top + 1))
+    return largest / (COLUMNS * ROWS)
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_the_first_view_fills_the_window_and_nothing_scrolls(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    wait_until_still(page)
+    expect_all_in_sight(page)
+    for name in PLOTS:
+        plot = page.locator(f"[data-figure={name}] .plot")
+        expect(plot).to_be_in_viewport(ratio=1)
+        expect(plot.locator(".curve:not(.pale)").first).to_be_visible()
+    assert box_of(slider_of(page))["width"] >= 200
+    assert box_of(page.locator(".scrubber"))["width"] >= 300
+    assert emptiest(page.evaluate(BOXES), width, height) <= EMPTIEST
+    shot(page, f"first-view-{width}")
+
+
+def test_on_a_phone_the_controls_come_first(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    wait_until_still(page)
+    expect_no_sideways_scroll(page)
+    parts = [page.get_by_role("combobox", name=name) for name in ("Prompt", "Target", "Draft")]
+    parts += [slider_of(page), page.locator(".says"), page.locator(".strip"), page.locator(".scrubber")]
+    parts += [page.locator(f"[data-figure={name}]") for name in PLOTS]
+    tops = [box_of(part)["y"] for part in parts]
+    assert tops == sorted(tops)
+    assert box_of(slider_of(page))["width"] >= 200
+    assert box_of(page.locator(".scrubber"))["width"] >= 300
+    assert violations_of(page) == []
+    shot(page, "first-view-phone")
+
+
+def drag(page: Page, length: int) -> None:
+    slider_of(page).evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", length)
+
+
+def release(page: Page) -> None:
+    shown = page.locator(".stage").get_attribute("data-run")
+    slider_of(page).dispatch_event("change")
+    page.wait_for_selector(f".stage[data-run^='live']:not([data-run='{shown}'])[data-done]")
+    wait_until_drawn(page)
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, screen: ViewportSize) -> None:
+    page.set_viewport_size(screen)
+    wait_until_still(page)
+    dots = page.locator("[data-figure=lengths] .dot.corrected:not(.pale)")
+    still = [page.locator(part) for part in (".strips", ".draft-length input", ".scrubber", ".change", ".grid")]
+    before, at = [box_of(part) for part in still], box_of(dots)
+    seen = [at["x"]]
+    for length in (5, 9, 16):
+        drag(page, length)
+        expect(dots).to_have_class("dot corrected hollow")
+        seen.append(box_of(dots)["x"])
+        assert [box_of(part) for part in still] == before
+        expect(page.locator(".says strong")).to_contain_text("estimated")
+        expect(page.locator(".badge")).to_have_text("MODELLED")
+        expect(page.locator(".change")).to_contain_text(f"at {length}, estimated")
+    assert seen == sorted(set(seen)), "the dot goes to the right with the length"
+    drag(page, 4)
+    expect(page.locator(".says strong")).not_to_contain_text("estimated")
+    assert box_of(dots) == at
+
+
+def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new_one(page: Page) -> None:
+    ticks = page.locator("[data-figure=speedup] text").filter(has_text=re.compile(r"^[\d.]+×$"))
+    expect(page.locator(".curve.pale")).to_have_count(0)
+    drag(page, 9)
+    release(page)
+    for name, lines in zip(PLOTS, (1, 1, 2), strict=True):
+        expect(page.locator(f"[data-figure={name}] .curve.pale")).to_have_count(lines)
+    expect(page.locator("[data-figure=acceptance] .before-name")).to_have_text("wren-nano, 4")
+    change = page.locator(".change")
+    expect(change).to_contain_text("(wren-nano, 4")
+    expect(change).to_contain_text("→ now")
+    axes = ticks.all_text_contents()
+    drag(page, 2)
+    release(page)
+    expect(change).to_contain_text("(wren-nano, 9)")
+    expect(page.locator("[data-figure=acceptance] .before-name")).to_have_text("wren-nano, 9")
+    assert float(axes[-1].rstrip("×")) <= float(known(ticks.last.text_content()).rstrip("×")), "an axis never shrinks"
+    page.get_by_role("button", name="What you tried").click()
+    expect(page.get_by_text("The bars are 95 % intervals")).to_be_visible()
+    assert violations_of(page) == []
+    shot(page, "first-view-tried")

@@ -1,0 +1,183 @@
+"""Engines on a real Ray Serve of this machine, with the bundled models and with an engine without any: four jobs on two
+replicas, one replica killed, cancelling, and a long pause."""
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+
+from specviz.core.request import RunRequest
+from specviz.core.settings import DecodeSettings
+from specviz.service import EngineService, JobView
+from specviz.service.child import ENGINE
+from specviz.service.job import RunResult
+from specviz.service.limits import Limits
+from specviz.service.protocol import Run
+from specviz.service.stream import StreamEngine, Where
+from specviz.service.wanted import stream_limits
+
+ROOT = Path(__file__).parents[2]
+FAKE = (sys.executable, str(ROOT / "tests/support/fake_engine.py"))
+TOKEN = "0123456789abcdef"
+PATIENCE = 300.0  # seconds; far more than anything here takes, so that a busy machine fails no test
+PAUSE = float(os.environ.get("PAUSE", "8"))  # seconds that a job says nothing; 90 was tried by hand
+SEEDS = count(1)
+LONG = 400  # tokens: a run that is still at work when something is killed
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ray's own use of pydantic
+
+Serve = Callable[..., Where]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[int]:
+    """Ray and Serve's HTTP port on this machine."""
+    os.environ["PYTHONPATH"] = str(ROOT)
+    os.environ["RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S"] = str(PATIENCE)  # by default 5 s, which a busy machine outruns
+    os.environ["RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S"] = str(PATIENCE)
+    import ray
+    from ray import serve
+
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = int(free.getsockname()[1])
+    ray.init(num_cpus=3, object_store_memory=80_000_000, include_dashboard=False, log_to_driver=False)
+    serve.start(http_options={"host": "127.0.0.1", "port": port})
+    yield port
+    serve.shutdown()
+    ray.shutdown()
+
+
+@pytest.fixture
+def engines(cluster: int) -> Iterator[Serve]:
+    """Makes engines; they end after the test."""
+    from ray import serve
+
+    from specviz.service.serve_engines import engines
+
+    def make(command: tuple[str, ...] = ENGINE, least: int = 2, heartbeat: float = 1.0, **limits: float) -> Where:
+        made = engines(TOKEN, least, least, command=command, limits=Limits(**limits), heartbeat=heartbeat)  # type: ignore[arg-type]
+        serve.run(made, name="specviz", route_prefix="/")
+        return Where(f"http://127.0.0.1:{cluster}/", TOKEN, silence=5 * heartbeat)
+
+    yield make
+    serve.delete("specviz")
+
+
+@pytest.fixture
+def server(engines: Serve) -> Iterator[Callable[[Where, int], EngineService]]:
+    """Makes app servers' services."""
+    made: list[EngineService] = []
+
+    def make(where: Where, streams: int) -> EngineService:
+        made.append(EngineService(partial(StreamEngine, where), stream_limits(streams), engines=streams))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for service in made:
+        service.close()
+
+
+Server = Callable[[Where, int], EngineService]
+
+
+def run(service: EngineService, session: str, tokens: int = 32, prompt: str = "Once upon a time") -> int:
+    """A run of its own: no other one has its seed."""
+    settings = DecodeSettings(max_new_tokens=tokens, seed=next(SEEDS), stop_at_eos=tokens < LONG)
+    return service.submit(session, "run", lambda job: Run(job, RunRequest(prompt, settings=settings)))
+
+
+def wait_for(service: EngineService, job: int, *states: str) -> JobView:
+    view = service.wait(job, lambda view: view.state in states, PATIENCE)
+    assert view.state in states, view.message
+    return view
+
+
+def begun(service: EngineService, job: int) -> JobView:
+    view = service.wait(job, lambda view: view.rounds > 0, PATIENCE)
+    assert view.state == "running", view.message
+    return view
+
+
+def replicas() -> list[psutil.Process]:
+    """The processes of the engines' replicas."""
+    named = [each for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"]]
+    return [each for each in named if each.info["cmdline"][0].startswith("ray::ServeReplica:specviz:Engine")]
+
+
+def text_of(view: JobView) -> list[int]:
+    assert isinstance(view.result, RunResult)
+    return view.result.trace.output.token_ids
+
+
+def test_two_replicas_do_four_jobs_and_one_that_is_killed_loses_none(engines: Serve, server: Server) -> None:
+    service = server(engines(), 4)
+    jobs = [run(service, name, LONG) for name in ("ada", "bob", "cleo", "dan")]
+    for job in jobs[:1]:
+        begun(service, job)
+    service.wait(jobs[0], lambda _: sum(service.view(job).rounds > 0 for job in jobs) >= 2, PATIENCE)
+    assert [service.view(job).rounds > 0 for job in jobs].count(True) <= 2, "the others wait for a free replica"
+    first, _ = replicas()
+    first.kill()
+    texts = [text_of(wait_for(service, job, "done")) for job in jobs]
+    assert [len(text) for text in texts] == [LONG] * 4
+    assert texts[0] == texts[1] == texts[2] == texts[3], "greedy: each engine writes the same"
+
+
+def test_an_engine_process_that_is_killed_is_started_again(engines: Serve, server: Server) -> None:
+    service = server(engines(least=1), 1)
+    job = run(service, "ada", LONG)
+    begun(service, job)
+    (engine,) = replicas()[0].children()
+    engine.kill()
+    assert len(text_of(wait_for(service, job, "done"))) == LONG
+
+
+def test_two_servers_share_an_engine_and_cancel_each_their_own(engines: Serve, server: Server) -> None:
+    where = engines(FAKE, least=1)
+    one, two = server(where, 1), server(where, 1)
+    held = run(one, "ada", prompt="hold")
+    begun(one, held)
+    other = run(two, "bob", prompt="rounds 3")
+    assert two.wait(other, lambda view: view.rounds > 0, 3.0).rounds == 0, "it waits for a free replica"
+    one.cancel("ada", "run")
+    assert wait_for(two, other, "done").rounds == 3
+    assert one.view(held).state == "cancelled"
+
+
+def test_a_server_that_dies_frees_its_engine(engines: Serve, server: Server) -> None:
+    where = engines(FAKE, least=1)
+    one, two = server(where, 1), server(where, 1)
+    begun(one, run(one, "ada", prompt="hold"))
+    one.close()
+    wait_for(two, run(two, "bob", prompt="rounds 1"), "done")
+
+
+def test_a_job_that_says_nothing_for_long_is_not_lost_and_one_that_hears_nothing_is(
+    engines: Serve, server: Server
+) -> None:
+    service = server(engines(FAKE, least=1, silence=PAUSE + 10, stop_loading=1.0), 1)
+    job = run(service, "ada", prompt=f"slow {PAUSE}")
+    assert wait_for(service, job, "done").rounds == 1
+    assert not service._fleet.restarts.has_deaths
+    deaf = run(service, "ada", prompt="deaf")
+    begun(service, deaf)
+    service.cancel("ada", "run")
+    wait_for(service, run(service, "bob", prompt="rounds 1"), "done")
+
+
+def test_nobody_without_the_token_is_let_in(engines: Serve) -> None:
+    where = engines(FAKE, least=1)
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN[:-1]}):
+        assert httpx2.get(where.url, headers=headers).status_code == 401
+    right = {"Authorization": f"Bearer {TOKEN}"}
+    assert httpx2.get(where.url, headers=right).status_code == 200
+    assert httpx2.post(where.url, headers=right, content=b"no job").status_code == 400

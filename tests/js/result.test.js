@@ -1,0 +1,100 @@
+// What the stage says of a run and of the run before, and how far the axes of its plots go.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { figuresOf, lastOf, speedupTicks } from "../../assets/stage/curves.js";
+import { Figures } from "../../assets/stage/figures.js";
+import { Result } from "../../assets/stage/result.js";
+
+/** @import { ReplayedLength, StagePayload } from "../../assets/shared/payloads.js" */
+
+/** @typedef {{ stage: HTMLElement, texts: Record<string, string>, marks: Record<string, boolean | undefined> }} Fake */
+
+/** A stage without a browser: the texts that were put into it, by selector, and its attributes. @returns {Fake} */
+function fake() {
+  /** @type {Record<string, { textContent: string, title?: string }>} */
+  const parts = {};
+  /** @type {Fake["marks"]} */
+  const marks = {};
+  const stage = {
+    querySelector: (/** @type {string} */ selector) => (parts[selector] ??= { textContent: "" }),
+    toggleAttribute: (/** @type {string} */ name, /** @type {boolean} */ on) => (marks[name] = on),
+  };
+  const texts = new Proxy(/** @type {Record<string, string>} */ ({}), { get: (_, selector) => parts[String(selector)].textContent });
+  return { stage: /** @type {HTMLElement} */ (/** @type {unknown} */ (stage)), texts, marks };
+}
+
+/** @type {ReplayedLength} */
+const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234 };
+const DONE = {
+  running: false, draft_length: 4, name: "nano, 4", differs: "", measured: "measured on a machine",
+  rounds: [{ after: { acceptance: 0.4, speedup: 1.1 } }, { after: { acceptance: 0.59, speedup: 1.54 } }],
+  result: { says: "1.54 times as fast", reason: "It pays", trusted: true },
+  replay: { why_not: null, tokens: Array(16).fill("a"), lengths: { 6: AT_6 }, times: "estimated from this run’s times", exact: true },
+};
+const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, trusted: true, pinned: false };
+
+/** @param {object} [changes] */
+const run = (changes) => /** @type {StagePayload} */ (/** @type {unknown} */ ({ ...DONE, ...changes }));
+
+/**
+ * @param {StagePayload} data
+ * @param {ReplayedLength | null} [replayed]
+ */
+function shown(data, replayed = null) {
+  const { stage, texts, marks } = fake();
+  new Result(stage).show(data, { length: 6, run: replayed, released: false });
+  return { says: texts[".says strong"], reason: texts[".reason"], change: texts[".change"], marks };
+}
+
+test("the result and its reason are those of the run, and one line compares it with the run before", () => {
+  /** @type {Array<[object, string]>} */
+  const cases = [
+    [{ before: BEFORE }, "was 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
+    [{ before: { ...BEFORE, pinned: true } }, "pinned 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× (nano, 4)"],
+    [{ before: { ...BEFORE, trusted: false, differs: "temperature 0" }, differs: "temperature 1" }, "was 86 % accepted, 1.56× not trusted (small, 4, temperature 0) → now 59 % accepted, 1.54× (nano, 4, temperature 1)"],
+    [{ before: BEFORE, result: { ...DONE.result, trusted: false } }, "was 86 % accepted, 1.56× (small, 4) → now 59 % accepted, 1.54× not trusted (nano, 4)"],
+    [{ before: BEFORE, running: true }, "was 86 % accepted, 1.56× (small, 4) → now … (nano, 4)"],
+    [{}, "Choose another draft or draft length: this run then stays as a pale line in each plot."],
+    [{ running: true }, ""],
+  ];
+  for (const [changes, change] of cases) assert.equal(shown(run(changes)).change, change);
+  const { says, reason, marks } = shown(run({ before: BEFORE }));
+  assert.deepEqual([says, reason, marks], ["1.54 times as fast", "It pays", { "data-result": true, "data-doubt": false }]);
+  assert.equal(shown(run({ result: { ...DONE.result, trusted: false } })).marks["data-doubt"], true);
+  assert.deepEqual(shown(run({ result: undefined })).marks, { "data-result": false }, "a link can hide it");
+});
+
+test("while the slider moves, what is said is estimated and says so", () => {
+  const { says, reason, change } = shown(run({ before: BEFORE }), AT_6);
+  assert.equal(says, "About 1.23 times as fast, estimated: 16 tokens in 3 passes of the big model");
+  assert.equal(reason, "Not measured: estimated from this run’s times. Release the slider to run it.");
+  assert.equal(change, "59 % accepted, 1.54× at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
+  const unknown = shown(run(), { ...AT_6, speedup: null });
+  assert.equal(unknown.says, "At draft length 6: 16 tokens in 3 passes of the big model");
+  const busy = shown(run({ result: { ...DONE.result, trusted: false } }), AT_6);
+  assert.equal(busy.change, "59 % accepted, 1.54× not trusted at draft length 4 (lines and timeline) → 75 % accepted, 1.23× at 6, estimated (dashed)");
+});
+
+test("a run's figures are two numbers, of a run that goes on not yet", () => {
+  assert.deepEqual(figuresOf(AT_6), { acceptance: 0.75, speedup: 1.234 });
+  assert.deepEqual(figuresOf({ ...AT_6, accepted: 0, rejected: 0, discarded: 0 }).acceptance, null);
+  assert.deepEqual(lastOf(run()), { acceptance: 0.59, speedup: 1.54 });
+  assert.equal(lastOf(run({ running: true })), null);
+  assert.equal(lastOf(run({ rounds: [] })), null);
+});
+
+test("the axes grow with a run, with its curves and with the run before, and never shrink", () => {
+  const figures = new Figures(fake().stage);
+  /** @param {object} [changes] */
+  const reach = (changes) => {
+    figures.load(run(changes));
+    return figures.reach;
+  };
+  assert.deepEqual(reach({ replay: { why_not: "sampled" } }), { rounds: 4, speedup: 1.54 });
+  assert.deepEqual(reach({ replay: { ...DONE.replay, lengths: { 6: { ...AT_6, speedup: 1.8 } } } }), { rounds: 4, speedup: 1.8 });
+  assert.deepEqual(reach({ before: { ...BEFORE, speedup: [1, null, 1, 1, 2.1], lengths: [[0.5, 2.4], [0.4, null]] } }), { rounds: 5, speedup: 2.4 });
+  assert.deepEqual(reach(), { rounds: 5, speedup: 2.4 });
+  assert.deepEqual(speedupTicks(figures.reach).map(([, words]) => words), ["0×", "1×", "2×"]);
+});

@@ -1,0 +1,34 @@
+"""One engine for all tests of pages in this process: it replays, and a test that needs true decoding says so."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from specviz.service import EngineService
+from specviz.ui.shared import engine
+from tests.support.app_server import REPLAYING
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_engine() -> Iterator[None]:
+    """It finds no Hub: its address is one on this machine where nothing listens."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+        patch.setattr(engine, "service_wanted", lambda: EngineService((sys.executable, *REPLAYING.split())))
+        yield
+        engine.end_engine()
+
+
+@pytest.fixture(scope="session")
+def real_service(one_engine: None) -> Iterator[EngineService]:
+    service = EngineService()
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def real_engine(real_service: EngineService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real engine with the models that ship with the app, for tests of what is decoded."""
+    monkeypatch.setattr(engine, "_service", lambda: real_service)
+    real_service.start()

@@ -1,0 +1,75 @@
+"""A new way to draft is an entry and a module: with these alone it is in the menu, links, commands, page and stage."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz import DecodeSettings, autoregressive_decode, load_model, make_drafter, speculative_decode
+from specviz.cli.main import main
+from specviz.core.request import RunRequest
+from specviz.data.permalink import link_of, request_from_link
+from specviz.models.draft_menu import draft_groups, is_offered, linked_names, offered_drafts
+from specviz.player.data import stage_data
+from specviz.player.offline import offline_page
+from specviz.ui.shared.pair_menu import model_label
+from tests.support.toy_drafter import registered
+from tests.support.watch_page import SECONDS
+
+ASKED = ["--target", "wren-base", "--draft", "toy", "--max-new-tokens", "6"]
+
+
+@pytest.fixture(autouse=True)
+def toy() -> Iterator[None]:
+    with registered():
+        yield
+
+
+def test_it_is_in_the_menu() -> None:
+    assert "toy" in offered_drafts()
+    assert is_offered("toy")
+    assert model_label("toy") == "toy · no model"
+    group = next(group for group in draft_groups() if "toy" in group.names)
+    assert group.title == "No model"
+    assert group.about.endswith("The toy repeats the last token.")
+
+
+def test_a_link_holds_it() -> None:
+    request = RunRequest("Once", draft="toy")
+    linked = request_from_link({name: [value] for name, value in link_of(request).items()}, linked_names())
+    assert (linked.request, linked.problems) == (request, [])
+
+
+def test_the_watch_page_offers_it_and_opens_its_link() -> None:
+    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+    page.query_params.update({"view": "full", "draft": "toy", "tokens": "8"})
+    page.run()
+    assert not page.exception
+    assert page.selectbox(key="draft").value == "toy"
+    assert "toy · no model" in page.selectbox(key="draft").options
+
+
+def test_the_command_line_decodes_and_sweeps_with_it(tmp_path: Path) -> None:
+    trace, table = tmp_path / "run.json", tmp_path / "sweep.csv"
+    assert main(["run", *ASKED, "--prompt", "Once upon a time", "--json", str(trace)]) == 0
+    assert json.loads(trace.read_text())["drafter"]["kind"] == "toy"
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("Once upon a time\nThe dog\n")
+    sweep = ["sweep", *ASKED, "--prompts-file", str(prompts), "--draft-lengths", "2", "--csv", str(table)]
+    assert main(sweep) == 0
+    with table.open() as file:
+        assert {row["draft"] for row in csv.DictReader(file)} == {"toy"}
+
+
+def test_the_stage_and_the_offline_page_say_what_it_does() -> None:
+    target, settings = load_model("wren-base"), DecodeSettings(max_new_tokens=8)
+    trace = speculative_decode(target, make_drafter("toy", target), "Once upon a time", settings)
+    assert trace.output == autoregressive_decode(target, "Once upon a time", settings).output
+    data = stage_data(trace, run_id="toy", source="live", running=False)
+    assert data["drafter"] == "toy"
+    assert data["method"]["certain"] == "The toy repeats it (q = 1)."
+    assert "The toy proposes 4 tokens, all at once." in json.dumps(data["rounds"])
+    assert "A <b>toy drafts</b> a few tokens." in offline_page(trace)

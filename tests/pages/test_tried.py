@@ -1,0 +1,55 @@
+"""What a visitor tried: the run before beside each new one, and the list, from the first view. By AppTest."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.support.watch_page import SECONDS, release_slider, stage_of, until_done
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
+
+
+def choose_try(page: AppTest, number: int, button: str) -> None:
+    """Open the list, choose a run and press a button; the list then closes."""
+    page.button(key="list").click().run()
+    page.selectbox(key="tried_run").select_index(number).run()
+    page.button(key=button).click().run()
+    assert not page.exception
+    assert not [box for box in page.selectbox if box.key == "tried_run"]
+
+
+def test_another_draft_is_compared_with_the_run_before(page: AppTest) -> None:
+    assert "before" not in stage_of(page)
+    page.selectbox(key="draft").set_value("wren-small").run()
+    data = until_done(page)
+    before = data["before"]
+    assert (before["name"], data["name"], before["pinned"]) == ("wren-nano, 4", "wren-small, 4", False)
+    assert len(before["lengths"]) == len(data["replay"]["lengths"]) == data["longest_draft"]
+    release_slider(page, 6)
+    data = until_done(page)
+    assert (data["before"]["name"], data["differs"], data["name"]) == ("wren-small, 4", "", "wren-small, 6")
+
+
+def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned(page: AppTest) -> None:
+    page.selectbox(key="draft").set_value("wren-small").run()
+    small = until_done(page)
+    choose_try(page, 0, "tried_show")
+    data = stage_of(page)
+    assert (data["run_id"], data["before"]["name"]) == ("first", "wren-small, 4")
+    assert page.selectbox(key="draft").value == "wren-nano"
+    assert not page.session_state["session"].watch.run.busy, "a run that is shown again is not run again"
+
+    choose_try(page, 0, "tried_pin")
+    for length in (6, 7):
+        release_slider(page, length)
+        data = until_done(page)
+        assert (data["before"]["name"], data["before"]["pinned"]) == ("wren-nano, 4", True)
+    choose_try(page, 1, "tried_show")
+    data = stage_of(page)
+    assert (data["rounds"], data["name"], page.selectbox(key="draft").value) == (
+        small["rounds"], "wren-small, 4", "wren-small",
+    )  # fmt: skip
+    choose_try(page, 0, "tried_unpin")
+    assert (stage_of(page)["before"]["name"], stage_of(page)["before"]["pinned"]) == ("wren-nano, 7", False)

@@ -1,0 +1,50 @@
+"""Where the words of a figure stand: what overlaps, and what is cut off at its edge."""
+
+from playwright.sync_api import Locator
+
+SLANTED = """(all) => all.map((one) => {
+  const angle = Number(/rotate\\(([-0-9.]+)/.exec(one.getAttribute("transform") ?? "")?.[1] ?? 0);
+  return angle % 90 !== 0;
+})"""
+BOXES = """(all) => all.map((one) => {
+  const { left, top, right, bottom } = one.getBoundingClientRect();
+  return [one.textContent.trim(), left, top, right, bottom];
+})"""
+TOUCHING = 1  # px by which boxes may overlap: their edges are rounded
+Box = tuple[str, float, float, float, float]
+
+
+def boxes_of(parts: Locator) -> list[Box]:
+    """Text, left, top, right and bottom of each part."""
+    return [tuple(box) for box in parts.evaluate_all(BOXES)]
+
+
+def upright(parts: Locator) -> list[Box]:
+    """Those that are not turned: the box around a slanted name is much larger than the name."""
+    return [box for box, slanted in zip(boxes_of(parts), parts.evaluate_all(SLANTED), strict=True) if not slanted]
+
+
+def overlapping(boxes: list[Box]) -> list[tuple[str, str]]:
+    """The texts of each two parts that lie over each other."""
+    return [
+        (one[0], other[0])
+        for number, one in enumerate(boxes)
+        for other in boxes[number + 1 :]
+        if min(one[3], other[3]) - max(one[1], other[1]) > TOUCHING
+        and min(one[4], other[4]) - max(one[2], other[2]) > TOUCHING
+    ]
+
+
+def outside(boxes: list[Box], frame: Locator) -> list[str]:
+    """The texts of parts that reach beyond the frame."""
+    box = frame.bounding_box()
+    assert box is not None
+    right, bottom = box["x"] + box["width"], box["y"] + box["height"]
+    return [
+        text
+        for text, *sides in boxes
+        if sides[0] < box["x"] - TOUCHING
+        or sides[1] < box["y"] - TOUCHING
+        or sides[2] > right + TOUCHING
+        or sides[3] > bottom + TOUCHING
+    ]

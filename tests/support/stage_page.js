@@ -1,0 +1,64 @@
+// The stage on a bare page, mounted as Streamlit mounts it. The page answers what the stage reports, as the app does.
+
+import { hold } from "../../assets/shared/channel.js";
+import { find } from "../../assets/shared/dom.js";
+import { mount } from "../../assets/shared/mounting.js";
+import { Stage } from "../../assets/stage/stage.js";
+
+const asked = JSON.parse(find(document, "#asked").textContent); // `runs`: one payload for each state of a growing run
+const state = { place: asked.place, reported: null, gamma: null, run: 0, at: 0 };
+const host = find(document, "#host");
+const root = host.attachShadow({ mode: "open" });
+const update = mount(".stage", (node) => new Stage(node));
+let end = () => {};
+
+/** What the app does when something changed: draw the page again, `latency` ms later. */
+function rerun() {
+  const then = { ...state };
+  document.body.dataset.testScriptState = "running";
+  setTimeout(() => draw(then), asked.latency);
+}
+
+function draw({ place, reported, gamma, run, at }) {
+  const payload = { ...asked.runs[at], run_id: `run ${run}`, playhead: place };
+  const part = `${run}-${at}`;
+  hold({ key: part, run: payload });
+  find(document, "#reported").textContent = `reported ${reported ?? "None"}`;
+  find(document, "#gamma").textContent = `asked ${gamma ?? "None"}`;
+  end = update({
+    data: new TextEncoder().encode(JSON.stringify({ ...payload, gamma: gamma ?? payload.gamma, part })),
+    parentElement: root,
+    setStateValue: (name, value) => tell({ place: value, reported: value }),
+    setTriggerValue: (name, value) => tell({ gamma: value }),
+  });
+  document.body.dataset.testScriptState = "notRunning";
+}
+
+function tell(changes) {
+  Object.assign(state, changes);
+  rerun();
+}
+
+function put() {
+  const template = find(document, "#stage");
+  root.replaceChildren(template.content.cloneNode(true));
+  draw(state);
+}
+
+function grow() {
+  tell({ at: Math.min(state.at + 1, asked.runs.length - 1) });
+}
+
+find(document, "#more").addEventListener("click", grow);
+find(document, "#new").addEventListener("click", () => tell({ run: state.run + 1 }));
+find(document, "#elsewhere").addEventListener("change", (event) => {
+  if (!event.target.checked) return put();
+  root.replaceChildren();
+  host.remove(); // the stage's end is heard once it is off the page
+  end();
+  find(document, "main").append(host);
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(state));
+if (asked.every) setInterval(grow, asked.every);
+
+export default put();

@@ -1,0 +1,27 @@
+"""Every kind of drafter that a tiny target has, by name, and a target of another family."""
+
+from functools import cache
+
+from specviz import ModelDrafter, PromptLookupDrafter
+from specviz.decoding import Drafter, HeadDrafter, make_drafter
+from specviz.models.loaded_model import LoadedModel
+from tests.support.architectures import family_model
+from tests.support.tiny_heads import tiny_head
+from tests.support.tiny_models import tiny_model
+
+TARGET = tiny_model(seed=1, name="target", context=1024)
+DRAFT = tiny_model(seed=1, layers=1, name="draft", context=1024)  # the target's own weights: it agrees now and then
+DRAFTERS = ("model", "lookup", "early exit", "eagle", "medusa", "early exit of qwen3")
+
+
+@cache
+def pair_of(name: str) -> tuple[LoadedModel, Drafter]:
+    """A target, and the drafter of this name for it; both read only."""
+    target = family_model("qwen3") if "qwen3" in name else TARGET
+    if name == "lookup":
+        return target, PromptLookupDrafter()
+    if name in ("eagle", "medusa"):
+        return target, HeadDrafter(tiny_head(name, target))
+    if name.startswith("early exit"):
+        return target, make_drafter("early-exit:1", target)
+    return target, ModelDrafter(DRAFT)

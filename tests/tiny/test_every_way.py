@@ -1,0 +1,236 @@
+"""What every way to draft must keep: the target's own greedy text, the seed, the end of a text, the context window.
+
+The greedy text is compared with the one that transformers' `generate` writes, id for id.
+"""
+
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+
+from specviz import DecodeSettings, ModelDrafter, PromptLookupDrafter, autoregressive_decode, speculative_decode
+from specviz.core.metrics import count
+from specviz.core.trace import Trace, dump_trace, parse_trace
+from specviz.decoding import Drafter, TranslatedDrafter, fit_drafter, make_drafter
+from specviz.models import cached_model
+from specviz.models.cached_model import CHUNK
+from specviz.models.loaded_model import LoadedModel
+from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
+from tests.support.joint import OddAndNew
+from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
+from tests.support.tokenizers import KINDS, PAIRS, TEXTS
+from tests.support.tokenizers import random_model as speaker
+from tests.support.ways import DRAFT, TARGET, pair_of
+
+DRAFTERS = ("model", "lookup", "early exit", "eagle", "medusa")
+CHAINS: dict[str, dict[str, object]] = {
+    "γ=1": {"draft_length": 1},
+    "γ=3": {"draft_length": 3},
+    "γ=16": {"draft_length": 16},
+    "heuristic": {"draft_length": 4, "draft_schedule": "heuristic"},
+    "confidence": {"draft_length": 4, "draft_schedule": "confidence"},
+}
+TREES: dict[str, dict[str, object]] = {
+    shape: {"draft_length": depth, "tree": shape}
+    for shape, depth in [
+        ("1,1,1", 3),
+        ("3", 1),
+        ("4,2,1", 3),
+        ("2,1,1,1,1,1,1", 7),
+        ("dynamic:1", 1),
+        ("dynamic:12", 4),
+    ]
+}
+SHAPES = CHAINS | TREES
+SMALL_SHAPES = ("γ=3", "confidence", "4,2,1", "dynamic:12")  # all shapes with the model; these with every drafter
+PROMPTS = ([1, 2, 3], [4], [0, 2, 5, 0, 2, 5], [(5 * i) % 7 for i in range(2 * CHUNK + 9)])  # the last: three passes
+CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if drafter != "lookup" or shape in CHAINS]
+
+
+def cell(drafter: str, shape: str) -> Any:
+    small = drafter == "model" or shape in SMALL_SHAPES
+    return pytest.param(drafter, shape, marks=() if small else pytest.mark.full)
+
+
+@cache
+def expected(prompt: tuple[int, ...], tokens: int = 24) -> list[int]:
+    return greedy_of_transformers(TARGET, prompt, tokens)
+
+
+def decoded(drafter: str, shape: str, prompt: list[int] = PROMPTS[0], **how: object) -> Trace:
+    record = bool(how.pop("record", True))
+    settings = DecodeSettings(**({"max_new_tokens": 24} | SHAPES[shape] | how))  # type: ignore[arg-type]
+    return speculative_decode(TARGET, pair_of(drafter)[1], prompt, settings, record=record)
+
+
+# ---- greedy text
+
+
+@pytest.mark.parametrize(("drafter", "shape"), [cell(*each) for each in CELLS])
+def test_greedy_text_is_the_targets_own(drafter: str, shape: str) -> None:
+    for prompt in PROMPTS:
+        trace = decoded(drafter, shape, prompt)
+        assert trace.output.token_ids == expected(tuple(prompt))
+        assert parse_trace(dump_trace(trace)) == trace
+        if "heuristic" not in shape:
+            assert max(max(round.depths, default=-1) + 1 for round in trace.rounds) <= trace.settings.draft_length
+
+
+def test_the_target_alone_writes_it_too() -> None:
+    for prompt in PROMPTS:
+        written = autoregressive_decode(TARGET, prompt, DecodeSettings(max_new_tokens=24)).output.token_ids
+        assert written == expected(tuple(prompt))
+
+
+@pytest.mark.parametrize("drafter", DRAFTERS)
+def test_these_drafters_are_right_and_wrong_now_and_then(drafter: str) -> None:
+    """Otherwise the tests above show little."""
+    statuses: Counter[str] = Counter()
+    for prompt in PROMPTS:
+        statuses.update(token.status for round in decoded(drafter, "γ=3", prompt).rounds for token in round.drafted)
+    assert min(statuses["accepted"], statuses["rejected"], statuses["discarded"]) >= 3
+
+
+@pytest.mark.parametrize("draft", [TARGET, tiny_model(seed=9, layers=1, name="stranger")], ids=["itself", "stranger"])
+@pytest.mark.parametrize("shape", ["γ=16", "4,2,1", "dynamic:12"])
+def test_so_it_is_with_a_draft_that_is_always_or_hardly_ever_right(draft: LoadedModel, shape: str) -> None:
+    settings = DecodeSettings(**({"max_new_tokens": 24} | SHAPES[shape]))  # type: ignore[arg-type]
+    trace = speculative_decode(TARGET, ModelDrafter(draft), PROMPTS[0], settings)
+    assert trace.output.token_ids == expected(tuple(PROMPTS[0]))
+
+
+@pytest.mark.parametrize("case", KNOWN)
+def test_so_it_is_for_every_family_of_the_light_forward_pass(case: str) -> None:
+    target, prompt = family_model(case), [1, 2, 3, 4, 1, 2]
+    draft = ModelDrafter(tiny_model(seed=1, sharpness=1.0))
+    accepted = 0
+    for drafter, shape in ((draft, "γ=3"), (make_drafter("early-exit:2", target), "4,2,1"), (draft, "dynamic:12")):
+        settings = DecodeSettings(**({"max_new_tokens": 24} | SHAPES[shape]))  # type: ignore[arg-type]
+        trace = speculative_decode(target, drafter, prompt, settings)
+        assert trace.output.token_ids == greedy_of_transformers(target, prompt, 24)
+        assert trace.target.forward == "light"
+        accepted += count(trace.rounds).accepted
+    assert accepted > 8, "a draft that always fails proves little"
+
+
+@pytest.mark.parametrize("kind", DECODABLE)
+def test_so_it_is_for_architectures_that_transformers_reads(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with a prompt in passes of four tokens, and those with a sliding window, which is six."""
+    target, draft = random_model(kind), random_model(kind, noise=0.15)
+    seen: set[int] = set()
+    fates = [0, 0]
+    for prompt, chunk in (([4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7], 4), ([1, 2, 3], CHUNK)):
+        monkeypatch.setattr(cached_model, "CHUNK", chunk)
+        written = greedy_of_transformers(target, prompt, 40)
+        seen |= set(written)
+        ways: list[tuple[Drafter, int]] = [(ModelDrafter(draft), 5), (PromptLookupDrafter(), 2)]
+        for drafter, length in ways:
+            settings = DecodeSettings(max_new_tokens=40, draft_length=length)
+            trace = speculative_decode(target, drafter, prompt, settings, record=False)
+            assert trace.output.token_ids == written
+            fates = [fates[0] + count(trace.rounds).accepted, fates[1] + count(trace.rounds).rejected]
+    assert autoregressive_decode(target, prompt, DecodeSettings(max_new_tokens=40)).output.token_ids == written
+    assert len(seen) >= 3, "a text of one token proves little"
+    assert min(fates) >= 3, "so does a draft that is always right, or always wrong"
+
+
+ROUND = list(zip(KINDS, [*KINDS[1:], KINDS[0]], strict=True))  # each kind of tokenizer as target and as draft
+
+
+@pytest.mark.parametrize(
+    ("target", "draft"), [pytest.param(*pair, marks=() if pair in ROUND else pytest.mark.full) for pair in PAIRS]
+)
+def test_so_it_is_with_every_drafts_own_tokenizer(target: str, draft: str) -> None:
+    big, small = speaker(target), speaker(draft, seed=2)
+    drafter = fit_drafter(big, small, DecodeSettings())
+    assert isinstance(drafter, TranslatedDrafter)
+    for text, gamma in zip(TEXTS[:4], (1, 3, 4, 16), strict=True):
+        prompt = list(big.tokenizer(text)["input_ids"])
+        settings = DecodeSettings(max_new_tokens=12, draft_length=gamma, stop_at_eos=False)
+        trace = speculative_decode(big, drafter, prompt, settings)
+        assert trace.output.token_ids == greedy_of_transformers(big, prompt, 12)
+        assert all(len(round.drafted) <= gamma for round in trace.rounds)
+        assert parse_trace(dump_trace(trace)) == trace
+
+
+# ---- seeds and recording
+
+
+def untimed(trace: Trace) -> list[object]:
+    return [(round.index, round.drafted, round.emitted) for round in trace.rounds]
+
+
+SEEDED = [("model", "γ=3"), ("lookup", "γ=3"), ("eagle", "confidence"), ("medusa", "γ=3"), ("early exit", "dynamic:12")]
+
+
+@pytest.mark.parametrize(("drafter", "shape"), [*SEEDED, ("model", "4,2,1")])
+def test_the_seed_decides_all_draws_and_recording_changes_none(drafter: str, shape: str) -> None:
+    pair_of(drafter)  # making the models draws from the global generator, and only decoding is looked at here
+    before = torch.random.get_rng_state()
+    one, same = (decoded(drafter, shape, temperature=1.0, seed=5) for _ in range(2))
+    assert torch.equal(before, torch.random.get_rng_state()), "the global generator was touched"
+    assert untimed(one) == untimed(same)
+    assert one.output.token_ids != decoded(drafter, shape, temperature=1.0, seed=6).output.token_ids
+    assert parse_trace(dump_trace(one)) == one
+    for temperature in (0.0, 1.0):
+        on, off = (decoded(drafter, shape, temperature=temperature, seed=5, record=record) for record in (True, False))
+        assert off.output == on.output
+        assert parse_trace(dump_trace(off)) == off
+        statuses = [[[token.status for token in round.drafted] for round in trace.rounds] for trace in (on, off)]
+        assert statuses[0] == statuses[1]
+        drafted = [token for round in off.rounds for token in round.drafted]
+        assert drafted
+        assert all(token.target_prob is None for token in drafted)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("drafter", "shape"),
+    [("model", "γ=3"), ("model", "4,2,1"), ("model", "dynamic:12"), ("eagle", "γ=3"), ("medusa", "γ=3")],
+)
+def test_a_constraint_binds_every_guess_and_the_text(drafter: str, shape: str, temperature: float) -> None:
+    settings = DecodeSettings(**({"max_new_tokens": 20, "temperature": temperature} | SHAPES[shape]))  # type: ignore[arg-type]
+    trace = speculative_decode(TARGET, pair_of(drafter)[1], PROMPTS[0], settings, constraint=OddAndNew())
+    guesses = [token.id for round in trace.rounds for token in round.drafted]
+    assert guesses
+    assert all(token % 2 for token in [*guesses, *trace.output.token_ids])
+    assert all(one != other for one, other in pairwise([PROMPTS[0][-1], *trace.output.token_ids]))
+    if not temperature:
+        plain = autoregressive_decode(TARGET, PROMPTS[0], settings, constraint=OddAndNew())
+        assert trace.output.token_ids == plain.output.token_ids
+
+
+# ---- ends
+
+
+ENDS = [("model", "γ=3"), ("lookup", "γ=3"), ("early exit", "4,2,1"), ("eagle", "dynamic:12"), ("medusa", "γ=3")]
+
+
+@pytest.mark.parametrize(("drafter", "shape"), ENDS)
+def test_an_end_of_text_ends_the_run_wherever_it_stands(drafter: str, shape: str) -> None:
+    prompt = PROMPTS[0]
+    written = expected(tuple(prompt))
+    for end in set(written):
+        target = ending(TARGET, end)
+        settings = DecodeSettings(**({"max_new_tokens": 24} | SHAPES[shape]))  # type: ignore[arg-type]
+        trace = speculative_decode(target, pair_of(drafter)[1], prompt, settings)
+        assert trace.output.token_ids == written[: written.index(end) + 1]
+        assert trace.output.stopped_by == "eos"
+        assert parse_trace(dump_trace(trace)) == trace
+
+
+@pytest.mark.parametrize("shape", ["γ=3", "4,2,1", "dynamic:12"])
+@pytest.mark.parametrize("early", [False, True], ids=["model", "early exit"])
+def test_the_context_window_may_be_filled_to_the_last_token(early: bool, shape: str) -> None:
+    target = tiny_model(seed=1, name="target")
+    drafter = make_drafter("early-exit:1", target) if early else ModelDrafter(DRAFT)
+    settings = DecodeSettings(**({"max_new_tokens": 61} | SHAPES[shape]))  # type: ignore[arg-type]
+    trace = speculative_decode(target, drafter, [1, 2, 3], settings)
+    assert trace.output.token_ids == expected((1, 2, 3), 61)
+    left = 61
+    for round in trace.rounds:
+        assert max(round.depths, default=-1) + 1 <= left - 1
+        left -= len(round.emitted_ids)

@@ -1,0 +1,247 @@
+"""The engine's work for a race and for a run, on a tiny pair: whose turn it is, what is sent when, how it stops."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
+from specviz.core.request import RunRequest
+from specviz.core.trace import dump_trace, parse_trace
+from specviz.decoding import ModelDrafter
+from specviz.measure import paired_runs
+from specviz.measure.race import RaceLap, RacePrompt
+from specviz.models.loaded_model import LoadedModel
+from specviz.service.handlers import run as handler
+from specviz.service.handlers.race import race_steps
+from specviz.service.handlers.run import run_steps
+from specviz.service.job import JobView, RunResult, advance
+from specviz.service.limits import BudgetSpent
+from specviz.service.protocol import (
+    Done,
+    Finished,
+    Item,
+    JobEvent,
+    Progress,
+    Race,
+    Rounds,
+    Run,
+    Started,
+    dump_command,
+    dump_event,
+    parse_command,
+    parse_event,
+)
+from specviz.ui.race.lanes import lanes_data
+from specviz.ui.race.results import quality_sentence
+from tests.support.fake_workshop import workshop_with
+from tests.support.tiny_models import ending, tiny_model
+
+TARGET = tiny_model(seed=1, name="target")
+DRAFT = tiny_model(seed=1, layers=1, name="draft")
+TINY = workshop_with(TARGET, DRAFT)
+
+
+def command(repeats: int = 2, **settings: Any) -> Race:
+    prompts = [RacePrompt("own-1", "w1 w2 w3"), RacePrompt("own-2", "w4 w2")]
+    request = RunRequest("", settings=DecodeSettings(max_new_tokens=12, draft_length=3, **settings))
+    return Race(7, request, prompts, repeats)
+
+
+def test_nothing_is_sent_while_the_clock_runs_and_each_is_first_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+
+    def listened(name: str) -> Any:
+        made = getattr(paired_runs, name)
+
+        def make(*arguments: Any, **options: Any) -> Any:
+            said.append(name[:4])
+            assert options.get("record", False) is False, "nothing is recorded on the clock"
+            return made(*arguments, **options)
+
+        return make
+
+    for name in ("AutoregressiveRun", "SpeculativeRun"):
+        monkeypatch.setattr(paired_runs, name, listened(name))
+    events = []
+    for event in race_steps(command(repeats=3), TINY):
+        if event:
+            events.append(event)
+            said.append("said")
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    pairs = ["Auto", "Spec", "said", "Spec", "Auto", "said", "Auto", "Spec", "said"]
+    assert said == ["said", *["said", "Spec", "Auto", "said", *pairs] * 2, "said"]
+    assert [isinstance(event, Item) for event in events[1:-1]] == [False, False, False, False, True] * 2
+    assert events[2] == Progress(7, "timing", 2, prompt="own-1", repeat=1, repeats=3)
+    assert {event.total for event in events if isinstance(event, Progress)} == {2}
+
+
+def laps_of(race: Race) -> list[RaceLap]:
+    """The laps as the server has them: after their way through the pipe."""
+    events = [event for event in race_steps(race, TINY) if event]
+    return [event.item for event in map(parse_event, map(dump_event, events)) if isinstance(event, Item)]
+
+
+def test_a_race_goes_on_after_the_laps_already_sent() -> None:
+    assert [lap.name for lap in laps_of(replace(command(repeats=1), done=1))] == ["own-2"]
+    assert laps_of(replace(command(repeats=1), done=2)) == []
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
+    laps = laps_of(command(temperature=temperature))
+    assert [found.name for found in laps] == ["own-1", "own-2"]
+    for found in laps:
+        assert len(found.ratios) == 2
+        assert all(seconds > 0 for seconds in found.speculative_seconds + found.plain_seconds + found.plain_prefill)
+        assert len(found.plain_tokens) == len(found.speculative_tokens) == 12
+        assert found.identical is (None if temperature else True)
+        assert quality_sentence(found)
+        lanes_data([found], run_id="r", badge="b", place=None)
+
+
+def until_repeat(steps: Any, repeat: int) -> None:
+    """Into the timing of this repeat of the first prompt."""
+    while True:
+        event = next(steps)
+        if isinstance(event, Progress) and event.repeat == repeat:
+            next(steps)
+            return
+
+
+def test_a_race_that_had_to_stop_goes_on_after_its_last_whole_repeat() -> None:
+    workshop = workshop_with(TARGET, DRAFT)
+    stopped = race_steps(command(repeats=3), workshop)
+    until_repeat(stopped, 3)
+    stopped.close()
+    events = [event for event in race_steps(command(repeats=3), workshop) if event]
+    timed = [event.repeat for event in events if isinstance(event, Progress) and event.phase == "timing"]
+    assert timed == [3, 1, 2, 3]
+    assert [len(event.item.ratios) for event in events if isinstance(event, Item)] == [3, 3]
+
+
+def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
+    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
+    until_repeat(steps, 3)
+    event = steps.throw(BudgetSpent(9))
+    assert isinstance(event, Item)
+    assert len(event.item.ratios) == 2
+    with pytest.raises(BudgetSpent, match="one job 9 seconds, and they are over"):
+        next(steps)
+    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
+    until_repeat(steps, 1)
+    with pytest.raises(BudgetSpent):
+        steps.throw(BudgetSpent(9))
+
+
+def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
+    short = tiny_model(seed=1, layers=1, name="draft", context=12)
+    for draft, new_tokens, named in ((DRAFT, 64, "target"), (short, 12, "draft")):
+        race = replace(command(), request=RunRequest("", settings=DecodeSettings(max_new_tokens=new_tokens)))
+        steps = race_steps(race, workshop_with(TARGET, draft))
+        next(steps)
+        with pytest.raises(InputError, match=rf"own-1: The prompt .* do not fit {named}'s context window"):
+            next(steps)
+
+
+def test_a_race_command_is_read_by_the_engine_as_it_was_written() -> None:
+    assert parse_command(dump_command(command())) == command()
+    assert command().texts == ["w1 w2 w3", "w4 w2"]
+    with pytest.raises(ValueError, match="repeats"):
+        parse_command(dump_command(command()).replace(b'"repeats":2', b'"repeats":2000'))
+
+
+PROMPT = "w1 w2 w3"
+OTHER = tiny_model(seed=2, layers=1, name="draft")
+GREEDY = DecodeSettings(max_new_tokens=24, draft_length=3)
+SAMPLED = replace(GREEDY, temperature=1.0)
+
+
+def ending_at(token_id: int) -> LoadedModel:
+    """A target whose texts end at this token."""
+    return ending(tiny_model(seed=1, name="target"), token_id)
+
+
+ENDS = ending_at(3)
+
+
+@pytest.fixture(autouse=True)
+def every_step_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handler, "MESSAGE_SECONDS", 0.0)
+
+
+def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[JobEvent | None]:
+    return run_steps(Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER))
+
+
+def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[JobEvent]:
+    """What the server hears."""
+    heard = [parse_event(dump_event(event)) for event in steps(settings, target) if event]
+    assert all(heard)
+    return heard  # type: ignore[return-value]
+
+
+def result_of(events: list[JobEvent]) -> RunResult:
+    view = JobView(7)
+    for event in events:
+        view = advance(view, event)
+    assert isinstance(view.result, RunResult)
+    return view.result
+
+
+def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
+    first, *going, last = events_of(replace(GREEDY, stop_at_eos=False))
+    assert isinstance(first, Started)
+    assert isinstance(last, Done)
+    written = alone = 0
+    for event in going:
+        assert isinstance(event, Rounds)
+        before = written
+        written = len(event.output.token_ids)
+        alone += len(event.plain.token_ids) if event.plain else 0
+        assert alone <= written, "the target alone never is ahead"
+        assert written == before or alone <= before, "a round begins when the target alone has caught up"
+    assert written == alone == 24
+
+
+@pytest.mark.parametrize(("end", "stopped_by"), [(5, "eos"), (3, "length")])
+def test_a_greedy_run_is_what_both_decoders_write_by_themselves(end: int, stopped_by: str) -> None:
+    target = ending_at(end)
+    found = result_of(events_of(GREEDY, target))
+    plain = autoregressive_decode(target, PROMPT, GREEDY)
+    assert found.trace.autoregressive
+    assert found.trace.autoregressive.token_ids == plain.output.token_ids == found.trace.output.token_ids
+    assert found.trace.autoregressive.alternating
+    assert found.plain_text == plain.output.text
+    assert found.trace.output.stopped_by == plain.output.stopped_by == stopped_by
+    assert parse_trace(dump_trace(found.trace)) == found.trace
+
+
+def test_sampled_texts_are_those_of_separate_runs_and_the_longer_one_goes_on_alone() -> None:
+    longer = shorter = 0
+    for seed in range(12):
+        settings = replace(SAMPLED, seed=seed)
+        trace = result_of(events_of(settings)).trace
+        assert trace.autoregressive
+        assert (
+            trace.output.token_ids == speculative_decode(ENDS, ModelDrafter(OTHER), PROMPT, settings).output.token_ids
+        )
+        assert trace.autoregressive.token_ids == autoregressive_decode(ENDS, PROMPT, settings).output.token_ids
+        assert parse_trace(dump_trace(trace)) == trace
+        alone = len(trace.autoregressive.token_ids) - len(trace.output.token_ids)
+        longer, shorter = longer + (alone > 0), shorter + (alone < 0)
+    assert min(longer, shorter) > 0, "every pair happened to end alike"
+
+
+def test_a_run_stopped_in_the_middle_keeps_what_both_have_written() -> None:
+    settings = replace(GREEDY, stop_at_eos=False)
+    heard = [event for event in islice(steps(settings), 12) if event]
+    trace = result_of(heard).trace
+    assert trace.autoregressive
+    assert 0 < len(trace.autoregressive.token_ids) <= len(trace.output.token_ids) < 24
+    assert trace.output.stopped_by is None

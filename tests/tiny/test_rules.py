@@ -1,0 +1,355 @@
+"""The rules that accept drafted tokens: cases worked by hand, and the block rule summed up exactly. No model."""
+
+from itertools import product
+
+import pytest
+import torch
+from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from specviz import DecodeSettings
+from specviz.decoding import Draft
+from specviz.decoding.rules import BlockRule, GreedyTreeRule, SamplingTreeRule, make_rule
+from specviz.decoding.sampler import Sampling
+from specviz.decoding.verification import GreedyRule, SamplingRule, Verification, residual
+
+
+def rows(*values: list[float]) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float32)
+
+
+def given(monkeypatch: pytest.MonkeyPatch, numbers: list[float]) -> None:
+    """The random numbers of a rule, in order."""
+    left = iter(numbers)
+
+    def rand(count: int, **_: object) -> torch.Tensor:
+        return torch.tensor([next(left) for _ in range(count)], dtype=torch.float64)
+
+    monkeypatch.setattr(torch, "rand", rand)
+
+
+def test_greedy_keeps_the_matching_prefix_and_corrects_with_the_targets_best() -> None:
+    draft = Draft([2, 0, 1], rows([0, 0, 9], [9, 0, 0], [0, 9, 0]))
+    target = rows([0, 0, 1], [0, 5, 1], [7, 0, 0], [0, 0, 1])
+    verification = GreedyRule().verify(draft, target)
+    assert (verification.accepted, verification.token_id) == (1, 1)
+    assert verification.accept_probs == [1.0, 0.0]  # the third was never judged
+    assert verification.drawn is None
+
+
+def test_greedy_accepts_all_and_adds_a_bonus() -> None:
+    draft = Draft([2, 0], rows([0, 0, 9], [9, 0, 0]))
+    verification = GreedyRule().verify(draft, rows([0, 0, 1], [5, 0, 1], [0, 3, 0]))
+    assert (verification.accepted, verification.token_id, verification.accept_probs) == (2, 1, [1.0, 1.0])
+
+
+def test_a_round_without_a_draft_is_one_step_of_the_target() -> None:
+    nothing = Draft([], None)
+    assert GreedyRule().verify(nothing, rows([0, 0, 1])).token_id == 2
+    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(nothing, rows([0, 1, 0]))
+    assert (verification.accepted, verification.token_id, verification.accept_probs) == (0, 1, [])
+
+
+def test_sampling_keeps_with_p_over_q_and_draws_the_correction_from_the_residual(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # token 0: q .5, p .25, so it is accepted with probability .5. (p - q)+ = [0, .15, .10] -> [0, .6, .4]
+    draft = Draft([0], rows([0.5, 0.25, 0.25]))
+    target = rows([0.25, 0.40, 0.35], [1.0, 0.0, 0.0])
+    given(monkeypatch, [0.49])
+    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
+    assert (verification.accepted, verification.token_id, verification.accept_probs, verification.drawn) == (
+        1,
+        0,
+        [0.5],
+        [0.49],
+    )
+    given(monkeypatch, [0.5])
+    rejected = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
+    assert (rejected.accepted, rejected.accept_probs) == (0, [0.5])
+    assert rejected.token_id in (1, 2)
+    assert rejected.residual is not None
+    assert rejected.residual.tolist() == pytest.approx([0, 0.6, 0.4], abs=1e-6)
+
+
+def test_sampling_always_keeps_what_the_target_likes_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(monkeypatch, [0.999999])
+    draft = Draft([1], rows([0.9, 0.1]))
+    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, rows([0.2, 0.8], [1, 0]))
+    assert (verification.accepted, verification.accept_probs) == (1, [1.0])
+
+
+def test_a_guess_without_a_distribution_is_a_point_mass(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = Draft([1], None)
+    target = rows([0.2, 0.3, 0.5], [1, 0, 0])
+    given(monkeypatch, [0.31])
+    verification = SamplingRule(torch.Generator().manual_seed(0)).verify(draft, target)
+    assert verification.accept_probs == pytest.approx([0.3])
+    assert verification.accepted == 0
+    assert verification.residual is not None
+    assert verification.residual.tolist() == pytest.approx([2 / 7, 0, 5 / 7])
+
+
+def test_a_residual_lost_to_rounding_falls_back_to_the_target() -> None:
+    same = rows([0.5, 0.5])
+    assert residual(same[0], Draft([0], same), 0).tolist() == [0.5, 0.5]
+
+
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def judged(draft: Draft, target: torch.Tensor, drawn: list[float], monkeypatch: pytest.MonkeyPatch) -> Verification:
+    given(monkeypatch, drawn)
+    return BlockRule(GENERATOR).verify(draft, target)
+
+
+# The paper's own example (section 2): p(a) = 1/3, p(b) = 2/3; q(a) = 2/3, q(b) = 1/3; the same at every place.
+P, Q = [1 / 3, 2 / 3], [2 / 3, 1 / 3]
+
+
+TARGET, PROPOSED = rows(P, P, P), rows(Q, Q)
+
+
+@pytest.mark.parametrize(
+    ("guesses", "accept_probs"),
+    [
+        # shares 1/2, 1/4: the first passes with (1/2·2/3 - 1/3)+ + (1/2·1/3 - 2/3)+ = 0 out of 0 + 1 - 1/2
+        ([0, 0], [0.0, 0.25]),
+        ([0, 1], [0.0, 1.0]),  # shares 1/2, 1: the second makes up for the first
+        ([1, 0], [1.0, 0.5]),  # share 1: 1/3 out of 1/3 + 0
+        ([1, 1], [1.0, 1.0]),
+    ],
+)
+def test_each_prefix_passes_with_the_probability_of_the_paper(guesses: list[int], accept_probs: list[float]) -> None:
+    verification = BlockRule(GENERATOR).verify(Draft(guesses, PROPOSED), TARGET)
+    assert verification.accept_probs == pytest.approx(accept_probs, abs=1e-6)
+    assert verification.drawn is not None
+    assert len(verification.drawn) == 2
+
+
+def test_a_later_prefix_that_passes_accepts_the_tokens_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    verification = judged(Draft([0, 1], PROPOSED), TARGET, [0.9, 0.9], monkeypatch)
+    assert (verification.accepted, verification.residual) == (2, None)
+
+
+def test_what_is_not_accepted_is_replaced_from_the_rest_of_its_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = judged(Draft([0, 0], PROPOSED), TARGET, [0.5, 0.5], monkeypatch)
+    assert first.accepted == 0
+    assert first.token_id == 1  # (p - q)+ is all on b
+    target = rows([0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [1, 0, 0])
+    draft = Draft([0, 0], rows([0.8, 0.1, 0.1], [0.7, 0.2, 0.1]))
+    share = 0.5 / 0.8
+    rest = [0, share * 0.5 - 0.2, share * 0.3 - 0.1]  # (s·p - q)+ after the first token, not (p - q)+
+    passes = sum(rest) / (sum(rest) + 1 - share)
+    second = judged(draft, target, [passes - 0.01, 0.99], monkeypatch)
+    assert second.accepted == 1
+    assert second.accept_probs == pytest.approx([passes, share * 0.2 / 0.7], abs=1e-6)
+    assert second.residual is not None
+    assert second.residual.tolist() == pytest.approx([part / sum(rest) for part in rest], abs=1e-5)
+    assert judged(draft, target, [passes + 0.01, 0.99], monkeypatch).accepted == 0
+
+
+def test_a_draft_of_one_token_is_judged_as_by_the_token_rule() -> None:
+    target, draft = rows([0.2, 0.3, 0.5], [1, 0, 0]), Draft([0], rows([0.6, 0.3, 0.1]))
+    for seed in range(50):
+        block = BlockRule(torch.Generator().manual_seed(seed)).verify(draft, target)
+        token = SamplingRule(torch.Generator().manual_seed(seed)).verify(draft, target)
+        assert (block.accepted, block.token_id) == (token.accepted, token.token_id)
+        assert block.accept_probs == pytest.approx(token.accept_probs)
+
+
+def test_no_draft_is_one_step_of_the_target() -> None:
+    verification = BlockRule(GENERATOR).verify(Draft([], None), rows([0, 1, 0]))
+    assert (verification.accepted, verification.token_id, verification.accept_probs) == (0, 1, [])
+
+
+def test_equal_distributions_accept_everything() -> None:
+    for seed in range(20):
+        verification = BlockRule(torch.Generator().manual_seed(seed)).verify(Draft([0, 1], PROPOSED), rows(Q, Q, P))
+        assert verification.accepted == 2
+
+
+def test_guesses_without_a_distribution_are_accepted_as_often_as_by_the_token_rule() -> None:
+    """With a point mass the share of a prefix is the product of its p: at least i tokens survive with just that."""
+    target = rows([0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [1, 0, 0])
+    draft = Draft([1, 0], None)
+    rule = BlockRule(GENERATOR)
+    passes = rule.verify(draft, target).accept_probs
+    assert passes[1] == pytest.approx(0.3 * 0.6)
+    at_least_one = passes[1] + (1 - passes[1]) * passes[0]
+    assert at_least_one == pytest.approx(0.3)
+
+
+def test_the_setting_chooses_the_rule() -> None:
+    block = DecodeSettings(temperature=1.0, verification="block")
+    assert type(make_rule(block, GENERATOR)) is BlockRule
+    assert type(make_rule(DecodeSettings(temperature=1.0), GENERATOR)) is SamplingRule
+
+
+# ---- exact, over all drafts of a random pair: what the paper proves
+class RandomPair:
+    """p and q after every text of a small vocabulary."""
+
+    def __init__(self, seed: int, vocabulary: int = 3, length: int = 3) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        self.vocabulary, self.length = vocabulary, length
+        texts = [text for n in range(length + 1) for text in product(range(vocabulary), repeat=n)]
+        self.p, self.q = (
+            {text: (2 * torch.randn(vocabulary, generator=generator)).softmax(-1) for text in texts} for _ in range(2)
+        )
+
+    def drafts(self) -> list[tuple[tuple[int, ...], float]]:
+        """Every draft and its probability."""
+        texts = list(product(range(self.vocabulary), repeat=self.length))
+        return [(text, self.chance(self.q, text)) for text in texts]
+
+    @staticmethod
+    def chance(of: dict[tuple[int, ...], torch.Tensor], text: tuple[int, ...]) -> float:
+        total = 1.0
+        for i, token in enumerate(text):
+            total *= float(of[text[:i]][token])
+        return total
+
+    def judged(self, text: tuple[int, ...], rule: BlockRule | SamplingRule) -> Verification:
+        prefixes = [text[:i] for i in range(len(text) + 1)]
+        draft = Draft(list(text), torch.stack([self.q[prefix] for prefix in prefixes[:-1]]))
+        return rule.verify(draft, torch.stack([self.p[prefix] for prefix in prefixes]))
+
+
+def lengths_of_block(passes: list[float]) -> list[float]:
+    """Probability of each accepted length: the longest prefix that passes its own draw."""
+    left, lengths = 1.0, []
+    for chance in reversed(passes):
+        lengths.append(left * chance)
+        left *= 1 - chance
+    return [left, *reversed(lengths)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_output_is_distributed_as_the_targets_to_the_last_digit(seed: int) -> None:
+    """All drafts, all accepted lengths, the rest drawn from (s·p - q)+ and then from p: summed up, not sampled."""
+    pair = RandomPair(seed)
+    written: dict[tuple[int, ...], float] = {}
+    for text, chance in pair.drafts():
+        passes = pair.judged(text, BlockRule(GENERATOR)).accept_probs
+        shares = [1.0]
+        for i, token in enumerate(text):
+            shares.append(min(1.0, shares[-1] * float(pair.p[text[:i]][token] / pair.q[text[:i]][token])))
+        for accepted, weight in enumerate(lengths_of_block(passes)):
+            prefix = text[:accepted]
+            p, q = pair.p[prefix], pair.q[prefix]
+            rest = p if accepted == pair.length else (shares[accepted] * p - q).clamp(min=0)
+            rest = rest / rest.sum() if rest.sum() > 0 else p
+            for token, part in enumerate(rest.tolist()):
+                _add_all(written, pair, (*prefix, token), chance * weight * part)
+    for text in product(range(pair.vocabulary), repeat=pair.length):
+        assert written[text] == pytest.approx(pair.chance(pair.p, text), abs=1e-5)
+
+
+def _add_all(written: dict[tuple[int, ...], float], pair: RandomPair, text: tuple[int, ...], chance: float) -> None:
+    """Cuts the text to the pair's length, or lets the target write on by itself until then."""
+    if len(text) >= pair.length:
+        written[text[: pair.length]] = written.get(text[: pair.length], 0.0) + chance
+        return
+    for token, part in enumerate(pair.p[text].tolist()):
+        _add_all(written, pair, (*text, token), chance * part)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_never_fewer_are_accepted_in_expectation_and_here_more(seed: int) -> None:
+    pair = RandomPair(seed)
+    by_block = by_token = 0.0
+    for text, chance in pair.drafts():
+        passes = pair.judged(text, BlockRule(GENERATOR)).accept_probs
+        by_block += chance * sum(length * weight for length, weight in enumerate(lengths_of_block(passes)))
+        survives = 1.0
+        for i, token in enumerate(text):
+            survives *= min(1.0, float(pair.p[text[:i]][token] / pair.q[text[:i]][token]))
+            by_token += chance * survives
+    assert by_block > by_token
+
+
+def test_the_papers_example_accepts_eleven_ninths_instead_of_ten() -> None:
+    """Section 2: 10/9 tokens a draft of two by the token rule, 11/9 by the block rule."""
+    by_block = 0.0
+    for text in product(range(2), repeat=2):
+        chance = Q[text[0]] * Q[text[1]]
+        passes = BlockRule(GENERATOR).verify(Draft(list(text), PROPOSED), TARGET).accept_probs
+        by_block += chance * sum(length * weight for length, weight in enumerate(lengths_of_block(passes)))
+    assert by_block == pytest.approx(11 / 9, abs=1e-6)
+
+
+def test_the_second_sibling_is_judged_by_what_the_first_one_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    # q = [.5, .3, .2]; token 0 drawn first, then token 1 from [0, .6, .4]. p = [.1, .5, .4].
+    # Token 0: accepted with .2. Then p := (p - q)+ = [0, .2, .2] -> [0, .5, .5]; token 1: accepted with .5 / .6.
+    # If that fails too: (p - q)+ = [0, 0, .1] -> token 2 for certain.
+    draft = Draft([0, 1], rows([0.5, 0.3, 0.2], [0, 0.6, 0.4]), parents=[-1, -1])
+    target = rows([0.1, 0.5, 0.4], [1, 0, 0], [0, 0, 1])
+    generator = torch.Generator().manual_seed(0)
+    given(monkeypatch, [0.21, 0.83])
+    second = SamplingTreeRule(generator).verify(draft, target)
+    assert (second.path, second.judged, second.token_id) == ([1], [0, 1], 2)
+    assert second.accept_probs == pytest.approx([0.2, 5 / 6], abs=1e-6)
+    assert second.residual is None  # a bonus: nothing was drafted after token 1
+    given(monkeypatch, [0.21, 0.84])
+    neither = SamplingTreeRule(generator).verify(draft, target)
+    assert (neither.path, neither.accepted, neither.token_id) == ([], 0, 2)
+    assert neither.residual is not None
+    assert neither.residual.tolist() == pytest.approx([0, 0, 1])
+    given(monkeypatch, [0.19])
+    first = SamplingTreeRule(generator).verify(draft, target)
+    assert (first.path, first.judged, first.token_id) == ([0], [0], 0)
+
+
+def test_a_point_mass_is_accepted_with_what_is_left_of_p(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together that is one draw of the target's own: .2 and then .3 of the .8 that are left."""
+    draft = Draft([0, 1], None, parents=[-1, -1])
+    given(monkeypatch, [0.9, 0.9])
+    found = SamplingTreeRule(torch.Generator()).verify(draft, rows([0.2, 0.3, 0.5], [1, 0, 0], [1, 0, 0]))
+    assert found.accept_probs == pytest.approx([0.2, 0.375])
+    assert found.token_id == 2
+
+
+def test_greedy_goes_down_the_tree_to_where_no_child_is_the_targets_own() -> None:
+    #        0:4      1:5            2:6     (after the text)
+    #        3:4      4:2 5:3        6:1
+    draft = Draft([4, 5, 6, 4, 2, 3, 1], rows(*[[0.0] * 7] * 7), parents=[-1, -1, -1, 0, 1, 1, 2])
+    best = [5, 0, 3, 0, 0, 0, 6, 0]  # after the text, then after each node
+    scores = torch.nn.functional.one_hot(torch.tensor(best), 7).float()
+    found = GreedyTreeRule().verify(draft, scores)
+    assert (found.path, found.judged, found.token_id) == ([1, 5], [0, 1, 4, 5], 6)
+    assert found.accept_probs == [0.0, 1.0, 0.0, 1.0]
+    assert found.rows == [0, 2, 6]
+
+
+def test_an_empty_tree_is_one_step_of_the_target() -> None:
+    nothing = Draft([], None, parents=[])
+    assert GreedyTreeRule().verify(nothing, rows([0, 0, 1])).token_id == 2
+    found = SamplingTreeRule(torch.Generator()).verify(nothing, rows([0, 1, 0]))
+    assert (found.token_id, found.path, found.rows, found.residual) == (1, [], [0], None)
+
+
+LOGITS = 4 * torch.randn(20, 101, generator=torch.Generator().manual_seed(7))
+TIES = LOGITS.round()  # equal logits at the edge of top-k
+CASES = list(product((0.3, 1.0, 1.7), (None, 1, 2, 40, 500), (None, 0.1, 0.9, 1.0)))
+
+
+def expected(logits: torch.Tensor, temperature: float, top_k: int | None, top_p: float | None) -> torch.Tensor:
+    warpers = LogitsProcessorList([TemperatureLogitsWarper(temperature)])
+    if top_k is not None:
+        warpers.append(TopKLogitsWarper(top_k))
+    if top_p is not None and top_p < 1:
+        warpers.append(TopPLogitsWarper(top_p))
+    warped: torch.Tensor = warpers(torch.LongTensor(), logits)
+    return warped.softmax(-1)
+
+
+@pytest.mark.parametrize("logits", [LOGITS, TIES], ids=["different", "ties"])
+@pytest.mark.parametrize(("temperature", "top_k", "top_p"), CASES)
+def test_scores_are_the_probabilities_of_transformers_warpers(
+    logits: torch.Tensor, temperature: float, top_k: int | None, top_p: float | None
+) -> None:
+    settings = DecodeSettings(temperature=temperature, top_k=top_k, top_p=top_p)
+    before = logits.clone()
+    ours = Sampling(settings, torch.Generator()).scores(logits)
+    assert torch.equal(ours, expected(logits, temperature, top_k, top_p))
+    assert torch.equal(logits, before), "the logits stay as they are"

@@ -1,0 +1,184 @@
+"""Engines behind a URL, against a server that replays lines: lost streams, a wrong token, pauses, cancelling.
+
+`tests/cluster/test_serve_engines.py` has the same with real engines on Ray Serve.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.service import EngineService, Limits
+from specviz.service.fleet import DIED, KEEPS_DYING
+from specviz.service.job import Items
+from specviz.service.service import STARTING
+from specviz.service.stream import StreamEngine, Where
+from specviz.service.wanted import service_wanted, stream_limits
+from tests.support.stream_server import BEAT, TOKEN, StreamServer
+from tests.tiny.test_service import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
+
+FAST = Limits(reconnect=3600, runs_at_once=1, deaths=6)
+
+Serve = Callable[..., EngineService]
+
+
+@pytest.fixture
+def server() -> Iterator[StreamServer]:
+    """Engines behind a URL."""
+    server = StreamServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def serve(server: StreamServer) -> Iterator[Serve]:
+    """Makes app servers' services whose engines are behind the server's URL."""
+    made: list[EngineService] = []
+
+    def make(limits: Limits = FAST, streams: int = 1, token: str = TOKEN, silence: float = PATIENCE) -> EngineService:
+        where = Where(server.url, token, silence, greetings=2, pause=0.01)
+        made.append(EngineService(partial(StreamEngine, where), limits, engines=streams))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for service in made:
+        service.close()
+
+
+def test_a_run_comes_round_by_round_and_a_texts_own_line_ends_end_no_line(serve: Serve) -> None:
+    service = serve()
+    view = until_state(service, run(service, "ada", "rounds 3"), "done")
+    assert (view.rounds, run_of(view).plain_text) == (3, "plain \u2028 text")
+    assert service.state == "ready"
+    assert service.engine_pids == []
+
+
+def test_a_stream_that_ends_in_the_middle_is_tried_once_more(serve: Serve, server: StreamServer) -> None:
+    service = serve()
+    assert until_state(service, run(service, "ada", "once"), "done").rounds == 1
+    assert server.asked == ["once", "once"]
+    view = until_state(service, run(service, "ada", "break"), "failed")
+    assert (view.message, view.rounds) == (DIED, 1), "what it found stays"
+    until_state(service, run(service, "ada", "rounds 1"), "done")
+
+
+def test_engines_that_have_no_place_are_asked_again(serve: Serve, server: StreamServer) -> None:
+    service = serve()
+    until_state(service, run(service, "ada", "busy"), "done")
+    assert server.asked == ["busy", "busy"]
+
+
+def test_a_silent_stream_is_lost_and_one_with_heartbeats_is_not(serve: Serve, server: StreamServer) -> None:
+    service = serve(silence=4 * BEAT)
+    server.pause = 20 * BEAT  # five times what a silent stream may be
+    until_state(service, run(service, "ada", "pause"), "done")
+    assert until_state(service, run(service, "ada", "silent"), "failed").message == DIED
+    assert server.asked == ["pause", "silent", "silent"]
+
+
+def test_heartbeats_count_as_news_of_the_job(serve: Serve, server: StreamServer) -> None:
+    """Else a job that waits for a free engine would be given up after some minutes."""
+    service = serve(Limits(reconnect=3600, runs_at_once=1, silence=4 * BEAT))
+    server.pause = 20 * BEAT
+    until_state(service, run(service, "ada", "pause"), "done")
+    assert server.asked == ["pause"]
+
+
+def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, server: StreamServer) -> None:
+    service = serve()
+    job = run(service, "ada", "hold")
+    service.wait(job, has_begun, PATIENCE)
+    service.cancel("ada", "run")
+    assert (service.view(job).state, service.view(job).rounds) == ("cancelled", 1)
+    until_state(service, run(service, "bob", "rounds 1"), "done")
+    until(service, lambda: server.left == ["hold"])
+
+
+def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
+    service = serve(Limits(reconnect=3600, runs_at_once=1, shared_turn=0.0))
+    view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
+    assert isinstance(view.result, Items)
+    assert view.result.items == ("cell 1", "cell 2", "cell 3")
+    assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
+
+
+def test_so_many_streams_so_many_jobs_at_once(serve: Serve) -> None:
+    service = serve(streams=2)
+    for name in ("ada", "bob"):
+        until_state(service, run(service, name, "hold"), "running")
+    third = run(service, "cleo", "rounds 1")
+    assert service.view(third).place == 1
+    service.cancel("ada", "run")
+    until_state(service, third, "done")
+
+
+def test_a_wrong_token_is_said_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    service = serve(token="another token, as long")
+    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message == KEEPS_DYING
+    assert "they refuse the token of this server: SPECVIZ_ENGINES_TOKEN must be the same" in caplog.text
+
+
+def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: StreamServer) -> None:
+    service = serve(Limits(reconnect=3600, runs_at_once=1, deaths=10**6))
+    held = run(service, "ada", "hold")
+    service.wait(held, has_begun, PATIENCE)
+    server.close()
+    until_state(service, held, "waiting")
+    again = StreamServer(server.server_port)
+    until_state(service, held, "running")
+    service.cancel("ada", "run")
+    again.close()
+
+
+def test_engines_that_are_never_there_are_one_sentence() -> None:
+    service = EngineService(partial(StreamEngine, Where("http://127.0.0.1:9", TOKEN, greetings=2, pause=0.01)), FAST)
+    job = run(service, "ada", "rounds 1")
+    assert service.view(job).message == STARTING
+    service.start()
+    assert until_state(service, job, "failed").message == KEEPS_DYING
+    service.close()
+
+
+# ---- settings
+
+
+def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("SPECVIZ_RUNS", "memory")
+    monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
+    monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
+    monkeypatch.setenv("SPECVIZ_STREAMS", "3")
+    assert len(service_wanted()._fleet.drivers) == 3
+    assert not caplog.text
+    monkeypatch.setenv("SPECVIZ_ENGINES", "http://engines.example")
+    with caplog.at_level(logging.WARNING):
+        service_wanted()
+    assert "whoever is on the way reads the token" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("SPECVIZ_ENGINES", "ray:auto", r"takes no ray: addresses any more: .*serve_engines.*http://HOST:8000"),
+        ("SPECVIZ_ENGINES", "https://", "is no URL of engines"),
+        ("SPECVIZ_ENGINES", "https://host:99999", "is no URL of engines"),
+        ("SPECVIZ_ENGINES", "https://user:password@host", "is no URL of engines"),
+        ("SPECVIZ_ENGINES_TOKEN", "", "of at least 16 letters"),
+        ("SPECVIZ_ENGINES_TOKEN", "short", "of at least 16 letters"),
+        ("SPECVIZ_ENGINES_TOKEN", "two lines of\nit all", "of at least 16 letters"),
+        ("SPECVIZ_STREAMS", "0", "a whole number from 1 to 64"),
+        ("SPECVIZ_STREAMS", "many", "a whole number from 1 to 64"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(name: str, value: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example")
+    monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", "0123456789abcdef")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=sentence):
+        service_wanted()
+
+
+def test_engines_that_are_gone_with_all_streams_are_no_reason_to_rest() -> None:
+    assert stream_limits(8).deaths > 8

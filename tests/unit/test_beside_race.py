@@ -1,0 +1,104 @@
+"""A kind of text in a race and in a sweep: where their words differ and why. Stored data, and rows made by hand."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from specviz.measure.race import RaceLap
+from specviz.measure.sweep.beside_race import Beside, beside
+from specviz.measure.sweep.rows import SweepRow
+from specviz.measure.sweep.study import studies_of
+from specviz.measure.sweep.table import frame_of
+from specviz.ui.helps.studied import recorded_studies
+from specviz.ui.race.race_state import recorded_race
+from tests.support.fake_rows import row_at
+
+
+def random_lap(speedup: float = 0.6) -> RaceLap:
+    """The recorded race's lap on random words, as fast as this."""
+    lap = next(lap for lap in recorded_race() if lap.name == "random-1")
+    return replace(lap, speculative_seconds=[seconds / speedup for seconds in lap.plain_seconds])
+
+
+def swept(*rows: SweepRow) -> list[Beside]:
+    run = random_lap().speculative
+    made = {
+        "target": run.target.name,
+        "draft": "wren-nano",
+        "machine": run.recorded_on.machine,
+        "max_new_tokens": run.settings.max_new_tokens,
+    }
+    return beside([random_lap()], studies_of(frame_of(replace(row, **made) for row in rows)))
+
+
+def of_random_words(alone: float, others: float, length: int = 4) -> list[SweepRow]:
+    """random-1, whose guesses are seldom right, and two more prompts of its kind."""
+    return [
+        row_at("random", length, alone, 0.2, 1),
+        row_at("random", length, others, 0.6, 2),
+        row_at("random", length, others * 1.01, 0.6, 3),
+    ]
+
+
+def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_why() -> None:
+    found = {each.raced.name: each for each in beside(recorded_race(), recorded_studies())}
+    assert set(found) == {"story", "code", "structured", "random"}
+    random = found["random"]
+    assert [each.raced.name for each in found.values() if each.differs] == ["random"]
+    lap = next(lap for lap in recorded_race() if lap.name == "random-1")
+    assert random.sentence.startswith(
+        f"Random words: {lap.speedup:.2f}× on Race (hurts), {random.swept.speedup:.2f}× on When it helps (helps). "
+        "Race: random-1 at γ = 4, timed 5 times. When it helps: 10 prompts at γ = 2, "
+    )
+    (row,) = (
+        row
+        for study in recorded_studies()[:1]
+        for row in study.rows.to_dict("records")
+        if (row["preset"], row["draft_length"], row["draft_schedule"]) == ("random-1", 4, "fixed")
+    )
+    assert f"at γ = 4, random-1 alone has {row['speedup']:.2f}× (21 % of the checked guesses" in random.sentence
+    assert "Most of the difference is the choice of prompts, then the draft length." in random.sentence
+    assert random.sentence.endswith("The models, the machine and the number of tokens are the same.")
+
+
+@pytest.mark.parametrize(
+    ("rows", "cause"),
+    [
+        (of_random_words(0.6, 1.6), "Most of the difference is the choice of prompts."),
+        (
+            [*of_random_words(0.6, 0.61), *of_random_words(1.4, 1.41, length=2)],
+            "Most of the difference is the draft length.",
+        ),
+        (of_random_words(1.5, 1.5), ""),  # timed again, the same prompt is another figure: neither explains it
+    ],
+    ids=["prompts", "draft length", "neither"],
+)
+def test_the_cause_is_what_the_sweeps_own_rows_say(rows: list[SweepRow], cause: str) -> None:
+    (found,) = swept(*rows)
+    assert cause in found.sentence
+    assert ("Most of the difference" in found.sentence) == bool(cause)
+
+
+def test_what_was_not_measured_there_is_said() -> None:
+    (found,) = swept(*of_random_words(1.2, 1.3, length=2))
+    assert "There γ = 4 was not measured." in found.sentence
+    (found,) = swept(*of_random_words(1.2, 1.3)[1:])
+    assert re.search(r"There, at γ = 4, all 2 prompts 1\.3\d×\.", found.sentence)
+
+
+def test_another_machine_and_number_of_tokens_are_named() -> None:
+    rows = [replace(row, machine="a toaster", max_new_tokens=16) for row in of_random_words(1.2, 1.3)]
+    made = {"target": "wren-base", "draft": "wren-nano"}
+    (found,) = beside([random_lap()], studies_of(frame_of(replace(row, **made) for row in rows)))
+    assert "a toaster, 1 thread on When it helps" in found.sentence
+    assert "64 on Race; 16 on When it helps" in found.sentence
+
+
+def test_other_models_and_settings_are_not_compared() -> None:
+    rows = of_random_words(1.2, 1.3)
+    assert len(swept(*rows)) == 1
+    run = random_lap().speculative
+    for change in ({"draft": "another"}, {"temperature": 1.0}, {"tree": "4,2,1"}):
+        made = {"target": run.target.name, "draft": "wren-nano", **change}
+        assert beside([random_lap()], studies_of(frame_of(replace(row, **made) for row in rows))) == []

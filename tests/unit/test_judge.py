@@ -1,0 +1,119 @@
+"""One judge: every page that has the same numbers says the same word."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from specviz.core import verdict as verdicts
+from specviz.core.judge import LOOKS, NEUTRAL, ONE_RUN, Word, if_timed_again, judge
+from specviz.core.verdict import verdict_of_ratios, verdict_of_run
+from specviz.data.batches import Ratio
+from specviz.data.serving_counters import ServingCounters
+from specviz.measure.batch_sentences import outcome
+from specviz.measure.sweep.points import points
+from specviz.measure.sweep.sentences import OUTCOMES, conclusions, workload_sentence
+from specviz.measure.sweep.study import studies_of
+from specviz.measure.sweep.table import frame_of
+from specviz.measure.worksheet.advice import headline as production_headline
+from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.serving import Production
+from specviz.ui.helps.batches import batch_table
+from specviz.ui.helps.figures import BARS, LEGEND
+from specviz.ui.race.lanes import flag
+from specviz.ui.shared.parts import headline
+from tests.support.fake_batches import fake_study
+from tests.support.fake_rows import row_at
+from tests.support.known import known
+from tests.support.measured_methods import on_kind
+from tests.unit.test_race import timed
+from tests.unit.test_verdict import in_turns
+
+CASES: list[tuple[float, float, Word]] = [  # low, high
+    (1.2, 1.9, "helps"),
+    (1.026, 1.034, "helps"),  # was "helps" in Race, "even" in When it helps
+    (1.002, 1.2, "helps"),
+    (0.5, 0.7, "hurts"),
+    (0.96, 0.99, "hurts"),
+    (0.97, 1.03, "about even"),
+    (1 / NEUTRAL + 1e-9, NEUTRAL - 1e-9, "about even"),
+    (0.99, 1.06, "cannot be told"),
+    (0.9, 2.5, "cannot be told"),
+    (0.3, 1.2, "cannot be told"),
+]
+
+PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), Model(0.8, 4, 0.1, 1.2, 0.1))
+
+
+def two_ratios(low: float, high: float) -> list[float]:
+    """Two ratios with this 95 % interval: half of it is 12.706 standard errors."""
+    middle, half = math.sqrt(low * high), math.log(high / low) / 2
+    return [middle * math.exp(-half / 12.706), middle * math.exp(half / 12.706)]
+
+
+@pytest.mark.parametrize(("low", "high", "word"), CASES)
+def test_all_pages_say_the_same_word(low: float, high: float, word: Word, monkeypatch: pytest.MonkeyPatch) -> None:
+    ratios, middle = two_ratios(low, high), math.sqrt(low * high)
+    assert judge(middle, (low, high)).word == word
+
+    timing = low * ONE_RUN, high / ONE_RUN  # of a run whose interval, widened, is this one
+    monkeypatch.setattr(verdicts, "speedup_interval", lambda trace: timing)
+    monkeypatch.setattr(verdicts.metrics, "speedup", lambda trace: middle)
+    monkeypatch.setattr(verdicts, "WIDE", 10)  # the machine counts as quiet
+    watch, race = verdict_of_run(in_turns()), verdict_of_ratios(ratios, None)
+    compare = timed("story-1", *ratios).verdict
+    assert watch is not None
+    assert race is not None
+    assert watch.headline == race.headline == compare.headline == f"{word[0].upper()}{word[1:]}, {middle:.2f}×"
+    for verdict in (watch, race, compare):
+        assert verdict.label == LOOKS[word].label
+        assert verdict.certain == (word != "cannot be told")
+        assert f":material/{LOOKS[word].icon}: :{LOOKS[word].color}[" in headline(verdict)
+        assert verdict.judgement.said == word  # as a finished prompt of a race says it
+        faster = {"helps": "speculative faster: ", "hurts": "speculative slower: "}
+        assert flag(verdict).startswith(faster.get(word, word))
+
+    rows = frame_of([row_at("story", 4, ratio, number=number) for number, ratio in enumerate(ratios)])
+    (point,) = points(rows).itertuples()
+    assert (point.outcome, point.sure) == (word, word != "cannot be told")
+    assert point.low == pytest.approx(low, rel=1e-3)
+    assert word in workload_sentence(studies_of(rows)[0].fair).lower()
+    assert OUTCOMES[word] in " ".join(conclusions(rows))
+
+    assert outcome(Ratio(middle, low, high)) == word
+    study = fake_study(middle)
+    measured = replace(study.speedups[0], speedup=Ratio(middle, low, high))
+    assert batch_table(replace(study, speedups=[measured]))["outcome"].to_list() == [word]
+    assert replace(on_kind(middle, 0.1).best, low=low, high=high).outcome == word
+
+
+@pytest.mark.parametrize(
+    ("speedup", "word"),
+    [(1.5, "helps"), (1.051, "helps"), (1.04, "about even"), (0.96, "about even"), (0.95, "hurts")],
+)
+def test_without_an_interval_the_size_decides_and_the_words_say_so(speedup: float, word: Word) -> None:
+    looks = {"helps": "Looks like it helps", "hurts": "Looks like it hurts", "about even": "Looks about even"}[word]
+    one = known(verdict_of_ratios([speedup], None))
+    assert (one.headline, one.certain) == (f"{looks}, {speedup:.2f}×", False)
+    (point,) = points(frame_of([row_at("story", 4, speedup)])).itertuples()
+    assert (point.outcome, point.sure) == (word, False)
+    assert looks.lower() in workload_sentence(studies_of(frame_of([row_at("story", 4, speedup)]))[0].fair)
+    production = replace(PRODUCTION, speedup=speedup)
+    assert production_headline(production, "the sliders").startswith(f"**{looks}, {speedup:.2f}×, measured.**")
+
+
+def test_intervals_of_nothing_and_of_one_run() -> None:
+    assert judge(1.5, (math.nan, math.nan)) == judge(1.5, None)
+    low, high = if_timed_again((1.06, 1.2))
+    assert (low, high) == (pytest.approx(1.06 / 1.05), pytest.approx(1.2 * 1.05))
+    assert judge(1.1, if_timed_again((1.04, 1.2))).word == "cannot be told"
+    judged = judge(1.9, None, modelled=True)
+    assert (judged.headline, judged.certain) == ("Helps, 1.90×, modelled", False)
+    assert judge(1.04, None, modelled=True).headline == "About even, 1.04×, modelled"
+    said = production_headline(PRODUCTION, "the sliders")
+    assert "×, modelled.**" in said
+
+
+def test_each_word_is_told_apart_without_colour() -> None:
+    assert LEGEND.keys() == BARS.keys() == LOOKS.keys()
+    assert len({look.shape for look in LOOKS.values()}) == len({look.icon for look in LOOKS.values()}) == len(LOOKS)

@@ -1,0 +1,435 @@
+"""Reading counters from pasted lines, as the engines write them, and from answers, with figures of public reports."""
+
+import json
+from json import JSONDecoder
+from typing import Any
+
+import pytest
+
+from specviz.core.errors import InputError
+from specviz.data.serving_counters import MAX_CHARACTERS, NOTHING_FOUND, pasted_json, read_counters
+
+METRICS = """\
+# HELP vllm:spec_decode_num_drafts_total Number of spec decoding drafts.
+# TYPE vllm:spec_decode_num_drafts_total counter
+vllm:num_requests_running{engine="0",model_name="m"} 6.0
+vllm:spec_decode_num_drafts_total{engine="0",model_name="m"} 1000.0
+vllm:spec_decode_num_draft_tokens_total{engine="0",model_name="m"} 3000.0
+vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="m"} 1660.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="0"} 710.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 530.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="2"} 420.0
+"""
+LOG = (
+    "(APIServer pid=1) INFO 05-03 18:50:55 [loggers.py:271] Engine 000: Avg generation throughput: 4.0 tokens/s, "
+    "Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 2.1%\n"
+    "(APIServer pid=1) INFO 05-03 18:50:55 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.79, "
+    "Accepted throughput: 0.05 tokens/s, Drafted throughput: 0.05 tokens/s, Accepted: 25 tokens, Drafted: 28 tokens, "
+    "Per-position acceptance rate: 0.929, 0.857, Avg Draft acceptance rate: 89.3%\n"
+)
+SGLANG_LOG = (
+    "[2026-09-30 08:30:35] Decode batch, #running-req: 9, #token: 11584, token usage: 0.01, accept len: {length}, "
+    "accept rate: {rate}, cuda graph: True, gen throughput (token/s): 22.40, #queue-req: 1"
+)
+
+
+def test_vllm_metrics_with_positions() -> None:
+    counters = read_counters(METRICS)
+    assert counters.engine == "vLLM"
+    assert counters.tokens_per_target_call == pytest.approx(2.66)
+    assert counters.draft_length == 3
+    assert counters.acceptance_rate == pytest.approx(1660 / 3000)
+    assert counters.survival == pytest.approx((0.71, 0.53, 0.42))
+    assert counters.position_rates == pytest.approx((0.71, 530 / 710, 420 / 530))
+    assert counters.running == 6
+    # 420 of 1000 rounds accepted everything, so 580 had a rejection
+    assert counters.alpha(3) == pytest.approx(1660 / (1660 + 580))
+
+
+def test_vllm_metrics_are_read_in_the_whole_prometheus_format() -> None:
+    timestamps = "".join(f"{line} 1764000000000\n" for line in METRICS.splitlines() if not line.startswith("#"))
+    quoted = METRICS.replace('model_name="m"', 'model_name="a \\"b\\" {c}, d"')
+    for text in (timestamps, quoted, METRICS.replace("\n", "\r\n"), METRICS.replace(" ", "\t")):
+        assert read_counters(text) == read_counters(METRICS)
+    whole = METRICS.splitlines()
+    for cut in ('vllm:spec_decode_num_drafts_total{engine="0",mod', "vllm:spec_decode_num_dr", 'vllm:x{engine="0"}'):
+        assert read_counters("\n".join([*whole, cut])) == read_counters(METRICS)
+
+
+def test_engines_are_summed_and_two_scrapes_give_their_difference() -> None:
+    text = METRICS + METRICS.replace('engine="0"', 'engine="1"').replace(" 1660.0", " 1340.0")
+    assert read_counters(text).tokens_per_target_call == pytest.approx(1 + 3000 / 2000)
+    later = METRICS.replace(" 1000.0", " 1100.0").replace(" 3000.0", " 3300.0").replace(" 1660.0", " 1960.0")
+    later = later.replace(" 710.0", " 810.0").replace(" 530.0", " 630.0").replace(" 420.0", " 520.0")
+    counters = read_counters(METRICS + later)
+    assert counters.tokens_per_target_call == 4
+    assert counters.survival == (1, 1, 1)
+    assert counters.alpha(3) == 1
+
+
+def test_vllm_log_lines() -> None:
+    counters = read_counters(LOG)
+    assert (counters.engine, counters.draft_length, counters.running) == ("vLLM", 2, 3)
+    assert counters.tokens_per_target_call == pytest.approx(2.786)
+    assert counters.survival == (0.929, 0.857)
+    later = LOG.replace("2.79", "2.95").replace("0.929, 0.857", "0.986, 0.964")
+    assert read_counters(LOG + later).survival == (0.986, 0.964)
+    line = LOG.replace("Per-position acceptance rate: 0.929, 0.857, ", "")
+    counters = read_counters(line)
+    assert counters.tokens_per_target_call == 2.79
+    assert counters.draft_length == 2  # 25 / 1.79 is 14 rounds
+
+
+def test_the_log_lists_more_positions_than_are_drafted() -> None:
+    line = (
+        "SpecDecoding metrics: Mean acceptance length: 1.80, Accepted: 800 tokens, Drafted: 2000 tokens, Per-position "
+        "acceptance rate: 0.450, 0.200, 0.100, 0.040, 0.010, Avg Draft acceptance rate: 40.0%"
+    )
+    counters = read_counters(line)
+    assert counters.draft_length == 2  # 800 / 0.80 rounds, 2000 / 1000 tokens in each
+    assert counters.acceptance_rate == pytest.approx(0.4)
+    assert not counters.counts_judgements
+    nothing = line.replace("1.80", "1.00").replace("800", "0").replace("0.450, 0.200, 0.100, 0.040, 0.010", "0.0, 0.0")
+    assert read_counters(nothing).draft_length == 2  # without an accepted token, the positions are all that is known
+
+
+@pytest.mark.parametrize(
+    ("length", "rate", "drafted"),
+    [
+        ("3.04", "0.68", 3),  # newer: (3.04 − 1) / 3
+        ("3.82", "0.56", 5),
+        ("2.47", "0.82", 2),  # older: 2.47 / (2 + 1), the target's own token on both sides
+    ],
+)
+def test_sglang_log_line_with_both_meanings_of_its_rate(length: str, rate: str, drafted: int) -> None:
+    counters = read_counters(SGLANG_LOG.format(length=length, rate=rate))
+    assert counters.engine == "SGLang"
+    assert (counters.draft_length, counters.running) == (drafted, 9)
+    assert counters.acceptance_rate == pytest.approx((float(length) - 1) / drafted)
+
+
+def test_sglangs_gauges_and_older_names() -> None:
+    text = """\
+sglang:spec_accept_length{engine_type="draft",tp_rank="0"} 9.7
+sglang:spec_accept_length{engine_type="unified",tp_rank="0"} 2.2
+sglang:spec_accept_length{engine_type="unified",tp_rank="1"} 2.4
+sglang:spec_num_draft_tokens{engine_type="unified"} 4
+sglang:spec_accept_rate{engine_type="unified"} 0.43
+"""
+    counters = read_counters(text)
+    assert counters.tokens_per_target_call == pytest.approx(2.3)
+    assert counters.draft_length == 3
+    older = {
+        "spec_verify_ct": 100,
+        "spec_accept_token_num": 150,
+        "spec_draft_token_num": 300,
+        "spec_accept_length": 2.5,
+    }
+    counters = read_counters(json.dumps({"meta_info": older}))
+    assert (counters.tokens_per_target_call, counters.draft_length) == (2.5, 3)
+    oldest = read_counters(json.dumps({"meta_info": {"completion_tokens": 64, "spec_verify_ct": 20}}))
+    assert oldest.tokens_per_target_call == pytest.approx(3.2)
+    info = {"speculative_num_steps": 5, "internal_states": [{"avg_spec_accept_length": 3.2}]}
+    assert read_counters(json.dumps(info)).draft_length == 5
+
+
+TREE = """\
+sglang:spec_accept_length{engine_type="unified"} 3.2
+sglang:spec_num_draft_tokens{engine_type="unified"} 32
+"""
+
+
+def test_the_nodes_of_sglangs_tree_are_not_its_depth() -> None:
+    counters = read_counters(TREE + 'sglang:spec_num_steps{engine_type="unified"} 5')
+    assert counters.tokens_per_target_call == pytest.approx(3.2)
+    assert (counters.draft_length, counters.checked) == (5, 32)
+    assert "a tree of 32 nodes; γ = 5 is its depth" in counters.notes[0]
+    for text in (TREE, SGLANG_LOG.format(length="3.20", rate="0.07")):
+        counters = read_counters(text)
+        assert counters.draft_length is None
+        assert "speculative_num_steps" in counters.notes[0]
+    block = "sglang:spec_accept_length 4.2\nsglang:spec_num_draft_tokens 7\nsglang:spec_num_steps 1"
+    assert read_counters(block).draft_length == 6
+
+
+@pytest.mark.parametrize(
+    "line", ["speculative_num_steps=5,", '"speculative_num_steps": 5', "--speculative-num-steps 5"]
+)
+def test_the_depth_of_sglangs_tree_may_stand_among_its_arguments(line: str) -> None:
+    log = SGLANG_LOG.format(length="3.20", rate="0.07")
+    assert read_counters(f"{line}\n{log}").draft_length == 5
+    assert read_counters(TREE + line).draft_length == 5
+
+
+def test_names_without_a_prefix_or_with_another_one() -> None:
+    lines = [line for line in METRICS.splitlines() if not line.startswith("#")]
+    bare = "\n".join(line.removeprefix("vllm:") for line in lines)
+    known = read_counters(METRICS)
+    assert read_counters(bare) == known
+    assert read_counters(bare.replace("spec_decode_", "")) == known
+    assert read_counters(bare.replace("num_", "vllm_num_").replace("spec_decode_vllm_", "vllm:spec_decode_")) == known
+    printed = "num_drafts: 1000\nnum_draft_tokens: 3000\nnum_accepted_tokens: 1660\n"
+    assert read_counters(printed + "num_accepted_tokens_per_pos: [710, 530, 420]").survival == known.survival
+    llama = read_counters(METRICS.replace("vllm:", "llamacpp:"))
+    assert (llama.engine, llama.survival, llama.notes) == ("llama.cpp", known.survival, known.notes)
+
+
+def test_llama_cpps_logs() -> None:
+    counters = read_counters(
+        "0.06.895.998 I slot print_timing: id  1 | task 0 |        eval time =    2296.72 ms /   256 tokens (    8.97 "
+        "ms per token,   111.46 tokens per second)\n0.06.896.015 I slot print_timing: id  1 | task 0 | draft "
+        "acceptance = 0.64479 (  167 accepted /   259 generated), mean acceptance length =  2.92, acceptance rate "
+        "per position = (0.805, 0.632, 0.483)"
+    )
+    assert counters.engine == "llama.cpp"
+    assert counters.tokens_per_target_call == pytest.approx(2.92)
+    assert counters.draft_length == pytest.approx(259 / 87, abs=0.01)  # 87 rounds, as its statistics line says
+    assert counters.survival == (0.805, 0.632, 0.483)
+    rate = "draft acceptance rate = 0.57576 (  171 accepted /   297 generated)"
+    timed = "prompt eval time = 9.0 ms / 20 tokens ( 1 ms per token)\n       eval time = 9.0 ms / 272 runs ( 1 ms\n"
+    counters = read_counters(timed + rate)
+    assert counters.tokens_per_target_call == pytest.approx(271 / 100)  # 272 − 1 − 171 calls
+    assert read_counters(rate).tokens_per_target_call is None
+    statistics = "statistics ngram_mod: #calls = 810, #gen drafts = 90, #acc drafts = 15, #gen tokens = 297"
+    assert read_counters(f"{rate}\n{statistics}").draft_length == pytest.approx(3.3)
+
+
+def test_counters_without_everything_are_told() -> None:
+    counters = read_counters("Decode batch. #running-req: 1, accept len: 2.80, cuda graph: True")
+    assert counters.draft_length is None
+    assert counters.acceptance_rate is None
+    assert 0 < counters.alpha(4) < 1
+    counters = read_counters(METRICS.replace(" 3000.0", " 2000.0"))  # prompt lookup often finds less
+    assert not counters.counts_judgements
+    # with one alpha for both positions, α + α² must give 1.66
+    assert counters.alpha(2) + counters.alpha(2) ** 2 == pytest.approx(1.66)
+    assert "n-gram drafting" in read_counters(METRICS).notes[0]
+    counters = read_counters(METRICS + "vllm:generation_tokens_total 3660")  # 2660 in 1000 rounds, 1000 one by one
+    assert counters.drafting_share == pytest.approx(0.5)
+    assert counters.notes == ()
+
+
+VLLM = {  # the example of vLLM's own documentation, 0.32
+    "mean_acceptance_length": 1.2325581395348837,
+    "draft_acceptance_rate": 0.07751937984496124,
+    "acceptance_histogram": [39, 1, 0, 3],
+    "num_spec_steps": 43,
+    "num_accepted_draft_tokens": 10,
+    "num_draft_tokens": 129,
+    "num_spec_tokens": 3,
+}
+SGLANG = {  # a comment on sglang#33518
+    "spec_accept_rate": 0.2930232558139535,
+    "spec_accept_length": 2.4651162790697674,
+    "spec_num_correct_drafts": 63,
+    "spec_num_proposed_drafts": 215,
+    "spec_verify_ct": 43,
+    "spec_correct_drafts_histogram": [11, 14, 11, 4, 0, 3],
+}
+LLAMA = {"prompt_n": 1, "predicted_n": 200, "predicted_ms": 11082.606, "draft_n": 347, "draft_n_accepted": 65}
+TENSORRT = {"acceptance_rate": 0.5, "total_accepted_draft_tokens": 30, "total_draft_tokens": 60}
+TENSORRT_STEPS = {**TENSORRT, "num_spec_steps": 20, "acceptance_histogram": [8, 0, 6, 6], "num_spec_tokens": 3}
+LM_STUDIO = {
+    "stopReason": "eosFound",
+    "predictedTokensCount": 233,
+    "totalDraftTokensCount": 160,
+    "acceptedDraftTokensCount": 132,
+    "rejectedDraftTokensCount": 20,
+    "ignoredDraftTokensCount": 8,
+}
+
+
+def vllm_answer(**more: Any) -> str:
+    return json.dumps({"choices": [], "metrics": {"speculative_decoding": VLLM | more}})
+
+
+def test_vllms_answer_has_a_histogram_and_its_tokens_tell_the_calls_without_a_draft() -> None:
+    counters = read_counters(vllm_answer())
+    assert counters.engine == "vLLM"
+    assert counters.tokens_per_target_call == pytest.approx(VLLM["mean_acceptance_length"])
+    assert counters.draft_length == 3
+    assert counters.survival == pytest.approx((4 / 43, 3 / 43, 3 / 43))
+    assert counters.alpha(3) == pytest.approx(10 / (10 + 40))  # 40 rounds did not accept everything
+    assert "n-gram drafting" in counters.notes[0]
+    answer = json.loads(vllm_answer()) | {"usage": {"completion_tokens": 97}}  # 1 + 53 in 43 rounds + 43 one by one
+    counters = read_counters(json.dumps(answer))
+    assert counters.drafting_share == pytest.approx(0.5)
+    assert counters.notes == ()
+
+
+def test_answers_are_added_up_and_of_a_stream_the_last_counts() -> None:
+    lines = f"{vllm_answer()}\n{vllm_answer()}"
+    assert read_counters(lines).drafted == 258
+    assert read_counters(lines).survival == read_counters(vllm_answer()).survival
+    early = json.dumps({"timings": LLAMA | {"predicted_n": 20, "draft_n": 30, "draft_n_accepted": 9}})
+    last = json.dumps({"timings": LLAMA})
+    stream = f"data: {early}\n\ndata: {last}\n\ndata: [DONE]"
+    assert read_counters(stream) == read_counters(last)
+
+
+@pytest.mark.parametrize(
+    "wrap", ["{0}", '"metrics": {0},', "[{0}, {{}}]", "$ curl localhost/v1\n{0}\ndone", "data: {0}"]
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_may_be_a_part_of_what_was_pasted(wrap: str, indent: int | None) -> None:
+    text = wrap.format(json.dumps({"speculative_decoding": VLLM}, indent=None if "data" in wrap else indent))
+    assert read_counters(text).drafted == 129
+
+
+def test_sglangs_meta_info_has_a_chain_or_a_tree() -> None:
+    counters = read_counters(json.dumps({"text": "", "meta_info": SGLANG}))
+    assert counters.engine == "SGLang"
+    assert counters.tokens_per_target_call == pytest.approx(2.4651162790697674)
+    assert counters.draft_length == 5
+    assert counters.survival == pytest.approx((32 / 43, 18 / 43, 7 / 43, 3 / 43, 3 / 43))
+    assert counters.alpha(5) == pytest.approx(63 / (63 + 40))
+    tree = SGLANG | {"spec_num_proposed_drafts": 43 * 31, "spec_accept_rate": 63 / (43 * 31)}
+    counters = read_counters(json.dumps(tree))
+    assert (counters.draft_length, counters.checked) == (5, 32)  # no deeper than was accepted
+    assert "deepest" in counters.notes[0]
+    told = read_counters(json.dumps(tree | {"speculative_num_steps": 6}))
+    assert told.draft_length == 6
+
+
+def test_llama_cpps_and_lm_studios_answers_count_all_calls() -> None:
+    counters = read_counters(json.dumps({"choices": [], "timings": LLAMA}))
+    assert counters.engine == "llama.cpp"
+    assert counters.tokens_per_target_call == pytest.approx(199 / 134)  # 200 − 1 − 65 calls
+    assert counters.draft_length == pytest.approx(347 / 134)
+    assert "also those that had no draft" in counters.notes[0]
+    rounds = {"draft_rounds": 30, "draft_n": 90, "draft_n_accepted": 81, "predicted_n": 111}  # mlx-vlm#1788
+    assert read_counters(json.dumps({"timings": rounds})).tokens_per_target_call == pytest.approx(3.7)
+    counters = read_counters(json.dumps({"stats": LM_STUDIO}))
+    assert counters.engine == "LM Studio"
+    assert counters.tokens_per_target_call == pytest.approx(232 / 100)  # 233 − 1 − 132 calls
+    assert counters.acceptance_rate == pytest.approx(132 / 160)
+    python = {
+        "predicted_tokens_count": 233,
+        "total_draft_tokens_count": 160,
+        "accepted_draft_tokens_count": 132,
+    }
+    assert read_counters(json.dumps(python)) == counters
+
+
+def test_tensorrts_metrics_count_calls_only_in_newer_fields() -> None:
+    text = json.dumps({"request_perf_metrics": {"timing_metrics": {}, "speculative_decoding": TENSORRT}})
+    counters = read_counters(text)
+    assert (counters.engine, counters.tokens_per_target_call, counters.acceptance_rate) == ("TensorRT-LLM", None, 0.5)
+    assumed = counters.assuming(4)
+    assert (assumed.tokens_per_target_call, assumed.draft_length) == (3, 4)
+    assert "γ = 4 is taken from the slider" in assumed.notes[-1]
+    for choice in (TENSORRT_STEPS, {"avg_decoded_tokens_per_iter": 2.5, "speculative_decoding": TENSORRT}):
+        counters = read_counters(json.dumps({"choices": [choice]}))
+        assert counters.engine == "TensorRT-LLM"
+        assert (counters.tokens_per_target_call, counters.draft_length) == (2.5, 3)
+    assert read_counters(json.dumps(TENSORRT_STEPS)).survival == pytest.approx((0.6, 0.6, 0.3))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", NOTHING_FOUND),
+        ("\x00\x07<script>alert(1)</script> {{{ ]]] 💥", NOTHING_FOUND),
+        ("vllm:num_requests_running 3", NOTHING_FOUND),
+        ("x" * (MAX_CHARACTERS + 1), "The text has 1,000,001 characters"),
+        (
+            "vllm:spec_decode_num_drafts_total 0\nvllm:spec_decode_num_accepted_tokens_total 0",
+            "nothing was drafted",
+        ),
+        ("vllm:spec_decode_num_accepted_tokens_total 5", "num_drafts_total is missing"),
+        ("vllm:spec_decode_num_drafts_total 5", "num_accepted_tokens_total is missing"),
+        ("vllm:spec_decode_num_drafts_total many", "is “many”, which is not a number"),
+        ("vllm:spec_decode_num_drafts_total 9" + "0" * 400, "which is not a number"),
+        ("vllm:spec_decode_num_drafts_total 1e300", "is “1e300”, which is not a number from 0 to 10¹⁵"),
+        ("SpecDecoding metrics: Mean acceptance length: " + "7" * 5_000, "which is not a number"),
+        (METRICS + METRICS.replace(" 1000.0", " 10.0"), "smaller in the second copy"),
+        ('num_drafts{a="1"} 1\n' * 50_000, "more than 5,000 lines of speculation counters"),
+        ("vllm:spec_decode_num_drafts_total 5 yesterday", "is “5?yesterday”, which is not a number"),
+        (METRICS.replace(" 530.0", " 900.0"), "A later position is accepted more often"),
+        (METRICS.replace('position="1"', 'position="x"'), "position “x”"),
+        (METRICS.replace('position="1"', 'position="99999999999"'), "0, 1, 2"),
+        ("vllm:spec_decode_num_drafts_total ![x](//evil.x/y)", "is “??x????evil.x?y?”, which is not a number"),
+        (METRICS.replace(" 3000.0", " 1e14"), "more than 64 drafted tokens per round"),
+        ("SpecDecoding metrics: nonsense", "no “Mean acceptance length”"),
+        ("SpecDecoding metrics: Mean acceptance length: 0.20", "is impossible"),
+        ("SpecDecoding metrics: Mean acceptance length: 2.0, Per-position acceptance rate: 0.5.5, 0.1", "not a number"),
+        ("Decode batch, accept len: , accept rate: 0.5", "no number after “accept len”"),
+        ("Decode batch, accept len: 0.4, accept rate: 0.1", "is impossible"),
+        (vllm_answer(num_spec_steps=44), "The histogram counts 43 steps, but 44 are reported"),
+        (vllm_answer(num_accepted_draft_tokens=9), "The histogram counts 10 accepted, but 9 are reported"),
+        (vllm_answer(acceptance_histogram=[43] + [0] * 70), "not a list of counts"),
+        (vllm_answer(acceptance_histogram="many"), "not a list of counts"),
+        (vllm_answer(acceptance_histogram=[39, 1, 0, -3]), "acceptance_histogram is “-3”, which is not a number"),
+        (vllm_answer(num_draft_tokens=float("nan")), "num_draft_tokens is “nan”, which is not a number"),
+        (vllm_answer(num_draft_tokens=True), "num_draft_tokens is “True”, which is not a number"),
+        (vllm_answer(num_spec_steps=None, acceptance_histogram=[], num_accepted_draft_tokens=0), "nothing was drafted"),
+        (vllm_answer().replace("129", "9" * 5_000), "num_draft_tokens is “99999999999999999999…”, which is not a"),
+        (json.dumps({"timings": LLAMA | {"draft_n": -1}}), "draft_n is “-1”, which is not a number"),
+        (json.dumps({"timings": LLAMA | {"draft_n": 0}}), "nothing was drafted"),
+        (json.dumps({"timings": LLAMA | {"draft_n": 20}}), "More tokens are accepted than drafted"),
+        (json.dumps(TENSORRT | {"total_draft_tokens": 0}), "nothing was drafted"),
+        (json.dumps(LM_STUDIO | {"totalDraftTokensCount": 0}), "nothing was drafted"),
+        (json.dumps({"spec_verify_ct": 0}), "no spec_accept_length"),
+        (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
+        ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),
+        ('{"a":' * 100_000, "No speculative decoding counters were found"),
+        ('{"a":\n' * 100_000, "No speculative decoding counters were found"),
+        ("{}\n" * 300_000, "No speculative decoding counters were found"),
+    ],
+)
+def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_counters(text)
+    said = str(caught.value)
+    assert sentence in said
+    assert "\n" not in said
+
+
+HOSTILE = ['vllm:x{a="' + "\\" * 50_000, "vllm:x{" * 50_000, "accept len:" * 50_000]
+HOSTILE += ["SpecDecoding metrics:" + "Accepted:" * 50_000, "Mean acceptance length: " + " " * 500_000, "\t" * 500_000]
+HOSTILE += ["vllm:x{" + "".join(f'l{i}="",' for i in range(90_000)) + "} 1", "\nvllm:x" * 100_000]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_is_refused_without_delay(hostile: str) -> None:
+    with pytest.raises(InputError):
+        read_counters(hostile)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[\n" * 200 + "1," * 400_000,
+        '{"a":\n' * 200 + "[" + "1," * 400_000,
+        ("[\n" * 100 + "1," * 4_000) * 100,
+        "[\n" * 40_000 + "1," * 400_000,
+        '[\n"' + "a" * 400_000 + "\n" + "[\n" * 1_000,
+    ],
+    ids=["lists", "objects", "many such", "deep", "an open text"],
+)
+def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: each of them was read to the end of the text, 28 s for a megabyte."""
+    read = list[int]()
+
+    class Counted(JSONDecoder):
+        def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+            try:
+                value, end = super().raw_decode(s, idx)
+            except ValueError as error:
+                read.append(getattr(error, "pos", len(s)) - idx)
+                raise
+            except RecursionError:
+                read.append(len(s) - idx)
+                raise
+            read.append(end - idx)
+            return value, end
+
+    monkeypatch.setattr(pasted_json, "_DECODER", Counted())
+    with pytest.raises(InputError):
+        read_counters(text)
+    assert sum(read) < 6 * len(text)
+
+
+def test_objects_after_some_that_are_not_closed_are_found() -> None:
+    answer = '{"timings": {"predicted_n": 12, "draft_n": 9, "draft_n_accepted": 6}}'
+    assert read_counters(f"[ INFO ] started\n[\n[\n{answer}\n").accepted == 6

@@ -1,0 +1,301 @@
+"""The texts as files, the glossary and the tour: what the check finds, and that they say what the runs show."""
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from specviz.cli.main import main
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.trace import Trace
+from specviz.data.first_run import first_draft_guesses, first_trace
+from specviz.data.lessons import text_check
+from specviz.data.lessons.facts import facts_of
+from specviz.data.lessons.glossary import Word, explained, find_word, glossary
+from specviz.data.lessons.questions import answer_facts
+from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS
+from specviz.data.lessons.story import steps
+from specviz.data.lessons.text_check import CHECKS, text_problems
+from specviz.data.lessons.tour import LAST_ROUNDS, Beat, Tour, tour_of
+from specviz.data.texts import FOLDER, TextError, Voices, read_texts
+from specviz.player.data import PHASES, stage_data
+from specviz.player.replay import replay_data
+from specviz.ui.learn.learn_state import Learning, take
+from specviz.ui.learn.vocabulary import entry
+from specviz.ui.shared.pages import PAGES
+from specviz.ui.watch.watch_state import TourPlace
+from tests.support.html import Html
+from tests.unit.test_lessons import PLAIN
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(FOLDER, tmp_path / "texts"))
+
+
+def change(file: Path, old: str, new: str) -> int:
+    """Replace the first place of a text; returns its line."""
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return text[: text.index(old)].count("\n") + 1
+
+
+def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) -> None:
+    assert text_problems() == []
+    assert {file.name for file in FOLDER.iterdir()} == set(CHECKS)
+    for file in folder.iterdir():
+        file.write_text("")
+    assert text_problems(folder) == [f"{name} is empty." for name in CHECKS]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "says"),
+    [
+        ("story", "{alone_ms} ms in", "{alone} ms in", "there is no figure {alone} here: {alone_ms}?"),
+        ("story", "{alone_ms} ms in", "{drawn_u} ms in", "there is no figure {drawn_u} here"),  # of another run
+        ("story", "{alone_ms} ms in", "31 ms in", "a figure is typed here: name it, as in {accepted}."),
+        ("story", "{alone_ms} ms in", "{alone_ms ms in", "a brace is open or closed alone"),
+        ("story", "trace: round", "trace: rounds", "“rounds” is no run: there are round, pays"),
+        ("story", "- name: idea", "- name: slow", "“slow” is there twice."),
+        ("story", "focus: timeline", "focus: time line", "“focus”: Input should be 'timeline', 'diagram'"),
+        ("story", "asks_at: [end, judge]", "asks_at: [end]", "“1” is missing."),
+        ("story", "plain: One word at a time\n", "plein: One word at a time\n", "“plein” is not known here."),
+        ("story", "  trace: round\n", "", "“trace” is missing."),
+        ("story", "plain: One word at a time\n", "plain: 1\n", "write a text here; put a number, true and false"),
+        ("story", "plain: One word at a time\n", 'plain: ""\n', "“plain” is empty."),
+        ("story", "right: true", "right: false", "“question”: exactly one option has “right: true”."),
+        ("story", "plain: One word at a time\n", "plain: One: word\n", "this is not YAML"),
+        ("quiz", "What does the draft model do", "What do {drafted} tokens do", "there is no figure {drafted} here."),
+        ("questions", "page: proof", "page: prove", "“prove” is no page"),
+        ("questions", 'gamma: "16"', 'length: "16"', "“length” is no setting"),
+        ("questions", "cites: [eagle, long]", "cites: [eagle, wide]", "Input should be 'eagle', 'long' or 'experts'"),
+        ("questions", "recorded on {machine}", "recorded on {engine}", "there is no figure {engine} here."),
+        ("glossary", "lesson: idea", "lesson: ideas", "“ideas” is no step of the story"),
+        ("glossary", "also: [draft models]", "also: [target model]", "“target model” is there twice."),
+        ("family", "name: method-eagle", "name: method-egale", "“method-egale” is no run"),
+        ("family", "measured: wren-eagle", "measured: wren-egale", "“wren-egale” is no method that was measured."),
+        ("tour", "until: guessed", "until: guess", "Input should be 'checked', 'guessed'"),
+        ("tour", "next {guesses} tokens", "next {token} tokens", "there is no figure {token} here"),
+        ("tour", "  - page: race", "  - page: races", "“races” is no page"),
+        ("workloads", "title: Story", "title: Story\n  title: Tale", "“title” is there twice."),
+        (
+            "workloads",
+            "begins: '{\"name\":'\n",
+            "begins: '{\"name\":'\n      regex: a\n",
+            "the form is either “regex” or “object”",
+        ),
+        ("workloads", "- name: code", "- name: story", "“story” is there twice."),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_file_and_line(folder: Path, name: str, old: str, new: str, says: str) -> None:
+    file = folder / f"{name}.yaml"
+    line = change(file, old, new)
+    problems = text_problems(folder)
+    found = [re.match(rf"{name}\.yaml, line (\d+): ", problem) for problem in problems if says in problem]
+    assert found, problems
+    assert found[0]
+    assert abs(int(found[0][1]) - line) <= 18  # the text itself, or what it is a part of
+
+
+def test_yes_and_a_date_are_texts_and_one_text_can_be_both_voices(tmp_path: Path) -> None:
+    file = tmp_path / "texts.yaml"
+    file.write_text("- no\n- 2026-01-01\n- {technical: on, plain: off}\n")
+    read = read_texts(file, tuple[Voices, ...]).content  # type: ignore[arg-type]
+    assert [(said.technical, said.plain) for said in read] == [("no", "no"), ("2026-01-01",) * 2, ("on", "off")]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"- \x00", b"a: &b [*b]", b"!!python/name:os.system x", b"- [", None])
+def test_a_file_that_cannot_be_read_gives_one_sentence(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "story.yaml"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(TextError, match=r"^story\.yaml") as refused:
+        read_texts(file, tuple[Voices, ...])  # type: ignore[arg-type]
+    assert len(refused.value.problems) == 1
+
+
+def test_the_heads_of_the_files_name_every_figure_and_no_other() -> None:
+    named = {name: set(re.findall(r"^#.*$", (FOLDER / f"{name}.yaml").read_text(), re.MULTILINE)) for name in TABLES}
+    listed = {name: set(re.findall(r"\{(\w+)\}", " ".join(lines))) for name, lines in named.items()}
+    of_methods = re.compile("(eagle|medusa|chain|tree)_(per_call|step|draft|check|speedup)")  # “of each of nano, …”
+    known = set().union(*(facts_of(run) for run in (*STORY_RUNS, *METHOD_RUNS)))
+    assert listed["story"] == {name for name in known if not of_methods.fullmatch(name)}
+    assert listed["questions"] - {"accepted"} == set(answer_facts("round")) - known | {
+        "eagle_speedup"
+    }  # there: the published one
+
+
+TABLES = ("story", "questions")
+
+
+def test_the_command_line_checks_the_texts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lesson", "check"]) == 0
+    assert "can be used" in capsys.readouterr().out
+    line = change(folder / "quiz.yaml", "right: true", "right: no")
+    monkeypatch.setattr(text_check.text_problems, "__defaults__", (folder,))
+    assert main(["lesson", "check"]) == 2
+    problem, last = capsys.readouterr().err.splitlines()
+    assert problem.startswith(f"quiz.yaml, line {line}: ")
+    assert last == "specviz: The texts cannot be used yet: 1 problem, see above."
+    assert main(["lesson", "sheet", "-o", str(folder / "sheet.html")]) == 2
+
+
+WORDS = """draft model, target model, round, draft length, accepted, rejected, discarded, correction, bonus, own token,
+acceptance rate, per-judgement rate, tokens per target call, overhead, prefill, speedup,
+greedy, p, q, judged, modelled, target pass, near-tie, own token, temperature, dice roll, leftover,
+head, EAGLE, Medusa, MTP, early exit, tree, node, depth, not taken, block verification, argmax draft"""
+SYMBOLS = ["γ", "c", "v(k)", "o", "u", "(p − q)₊"]
+
+
+def test_every_word_and_symbol_of_the_design_is_there_once() -> None:
+    missing = [name for name in map(str.strip, WORDS.split(",")) if find_word(name) is None]
+    assert missing == []
+    assert set(SYMBOLS) <= {word.symbol for word in glossary()}
+    assert len({word.id for word in glossary()}) == len(glossary())
+
+
+@pytest.mark.parametrize("word", glossary(), ids=lambda word: word.id)
+class TestWord:
+    def test_it_has_a_short_explanation_in_each_voice(self, word: Word) -> None:
+        for said in (word.says.technical, word.says.plain):
+            assert said.endswith(".")
+            assert len(said.split()) <= 30
+        assert PLAIN.fullmatch(word.says.plain), word.says.plain
+
+    def test_its_picture_is_of_a_recorded_run(self, word: Word) -> None:
+        picture = entry(word, "technical")["picture"]
+        assert bool(picture) == bool(word.picture)
+        if picture is None:
+            return
+        assert picture["alt"]
+        if picture["kind"] == "times":
+            assert picture["bars"]
+            assert all(ms > 0 for _, ms, _ in picture["bars"])
+        else:
+            assert picture["chips"]
+            assert not word.marked or picture["ringed"], f"nothing in the picture is {word.marked}"
+
+    def test_its_link_leads_to_its_step(self, word: Word) -> None:
+        address = urlsplit(entry(word, "plain")["link"]["href"])
+        assert address.path == "./learn"
+        state = Learning()
+        assert take(state, {name: values[0] for name, values in parse_qs(address.query).items()}) == []
+        assert steps()[state.lesson].name == word.lesson
+        assert state.words == "plain"
+
+
+def test_a_word_explains_itself_once_in_its_voice_and_the_text_stays_the_same() -> None:
+    text = "Rejected once, rejected twice; the acceptance rate is no draft-length-model and no <b>round</b>."
+    reader = Html(explained(text, "here"))
+    expected = ["tip-here-rejected", "tip-here-acceptance-rate", "tip-here-round"]
+    assert reader.values_of("aria-describedby") == reader.values_of("id") == expected
+    assert reader.tags == {"button", "span"}
+    assert "<b>" in reader.text
+    for word in ("rejected", "acceptance rate", "round"):
+        found = find_word(word)
+        assert found is not None
+        assert reader.text.count(found.says.technical) == 1
+    assert Html(explained("an own token here", "k")).values_of("aria-describedby") == ["tip-k-own-token"]
+    assert Html(explained("the target’s own token, its own tokens", "k")).values_of("aria-describedby") == []
+    assert explained("a < b & c", "k") == "a &lt; b &amp; c"
+    assert "intern" in explained("the draft model", "k", "plain")
+
+
+SHORT = 330  # characters: a card that a phone shows above the tokens
+
+
+@pytest.fixture
+def trace() -> Trace:
+    found = first_trace()
+    assert found
+    return found
+
+
+@pytest.fixture
+def tour(trace: Trace) -> Tour:
+    found = tour_of(trace)
+    assert found
+    return found
+
+
+def beat(tour: Tour, until: str) -> Beat:
+    (found,) = [one for one in tour.beats if one.until == until]
+    return found
+
+
+def test_the_tour_waits_for_six_things_and_is_remembered(tour: Tour) -> None:
+    asked = [one.until for one in tour.beats]
+    assert asked == ["checked", "guessed", "opened", "full", "length", "ended"]
+    for one in tour.beats:
+        assert one.phase in PHASES
+        assert one.lights
+        assert len(one.says + one.asks) <= SHORT, one.until
+    place = TourPlace()
+    place.begin(1)
+    place.take(3, beats=6)
+    assert (place.at, place.open, place.left) == (3, True, False)
+    place.take(0, beats=6)
+    assert (place.at, place.open, place.left) == (3, False, True)
+    place.begin(place.at)
+    place.take(7, beats=6)
+    assert (place.at, place.open) == (0, False)
+    assert place.started == 2
+
+
+def test_the_tour_says_what_the_run_shows_and_ends_with_its_counts(trace: Trace, tour: Tour) -> None:
+    guess, check, judge = tour.beats[:3]
+    assert guess.round == check.round == judge.round
+    assert (guess.phase, check.phase, judge.phase) == ("propose", "check", "judge")
+    round = trace.rounds[judge.round]
+    assert (round.accepted >= 1, round.rejected, round.discarded >= 1) == (True, 1, True)
+    assert round.emitted.kind == "correction"
+    assert trace.settings.greedy  # "its own first choice"
+    assert "“the ball and ran”" in guess.says
+    assert "“the ball” ✓" in judge.says
+    assert "“and” ✗" in judge.says
+    assert "“to” ↻" in judge.says
+    assert set(check.did) == {"accepted", "rejected", "discarded"}
+    last = tour.beats[-1]
+    assert len(trace.rounds) - last.round == LAST_ROUNDS
+    assert last.round * len(PHASES) < len(trace.rounds) * len(PHASES) - 1
+    assert f"wrote {len(trace.output.token_ids)} tokens in {len(trace.rounds)} passes" in tour.end
+    assert {(one.page, one.name) for one in tour.next} <= {(page.name, page.title) for page in PAGES}
+
+
+def test_no_round_between_has_all_guesses_accepted_before_the_one_that_was_asked_for(trace: Trace, tour: Tour) -> None:
+    """The visitor looks for the first such round; the next beat stands there."""
+    start, found = beat(tour, "full").round, beat(tour, "length").round
+    full = [round.index for round in trace.rounds if round.drafted and round.accepted == len(round.drafted)]
+    assert found == min(index for index in full if index > start)
+    assert found - start <= 5  # presses of a button
+    assert len(trace.rounds[found].drafted) == trace.settings.draft_length
+    assert trace.rounds[found].emitted.kind == "bonus"
+
+
+def test_a_longer_draft_saves_passes_and_wastes_guesses_as_the_tour_says(trace: Trace, tour: Tour) -> None:
+    said = beat(tour, "length").did["done"]
+    stated = [int(number) for number in re.findall(r"instead of (\d+)", said)]
+    wasted = sum(round.rejected + round.discarded for round in trace.rounds)
+    assert stated == [len(trace.rounds), wasted]
+    guesses = first_draft_guesses()
+    assert guesses
+    replays = replay_data(trace, guesses, None, running=False)
+    assert replays["why_not"] is None
+    assert replays["exact"]
+    for length in range(beat(tour, "length").least, MAX_DRAFT_LENGTH + 1):
+        run = replays["lengths"][str(length)]
+        assert len(run["rounds"]) < len(trace.rounds)
+        assert run["rejected"] + run["discarded"] > wasted
+
+
+def test_a_run_that_does_not_show_it_has_no_tour_and_none_is_sent_unasked(trace: Trace) -> None:
+    assert tour_of(replace(trace, rounds=trace.rounds[:4])) is None
+    assert tour_of(replace(trace, rounds=trace.rounds[5:6])) is None
+    assert "tour" not in stage_data(trace, run_id="first", source="recorded", running=False)
+    assert trace.rounds[0].accepted

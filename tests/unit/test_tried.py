@@ -1,0 +1,135 @@
+"""What a session tried: the run before beside the run on screen, and the list of all runs."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+
+from specviz.core.judge import Judgement
+from specviz.core.metrics import count
+from specviz.core.metrics import speedup as speedup_of
+from specviz.core.request import RunRequest
+from specviz.core.trace import Trace
+from specviz.core.verdict import Verdict
+from specviz.player.compared import compared, differences, run_name
+from specviz.ui.watch.tried import COLUMNS, Try, tried_csv, tried_figure, tries
+from specviz.ui.watch.watch_state import FIRST, Shown, Watching, first_run
+from tests.support.fake_traces import draft_guesses_of, fake_run
+from tests.support.figures import by_name
+from tests.support.known import known
+
+REQUEST = RunRequest("Once upon a time", "wren-base", "wren-nano")
+RUN = fake_run(REQUEST)
+
+
+def setting(**changes: object) -> Callable[[Trace], Trace]:
+    return lambda trace: replace(trace, settings=replace(trace.settings, **changes))  # type: ignore[arg-type]
+
+
+def prompt(text: str) -> Callable[[Trace], Trace]:
+    return lambda trace: replace(trace, prompt=replace(trace.prompt, text=text))
+
+
+def recorded(at: str) -> Callable[[Trace], Trace]:
+    return lambda trace: replace(trace, created=at, recorded_on=replace(trace.recorded_on, machine="elsewhere"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda trace: trace, ""),
+        (setting(draft_length=9), ""),  # the name has it
+        (
+            lambda trace: replace(trace, target=replace(trace.target, name="openai-community/gpt2")),
+            "for openai-community/gpt2",
+        ),
+        (prompt("=1+1"), "“=1+1”"),
+        (prompt("A text of a visitor's own"), "“A text of a visi…”"),
+        (setting(temperature=0.7, max_new_tokens=20), "temperature 0.7, 20 tokens"),
+        (setting(tree="2,2,1,1"), "tree 2,2,1,1"),
+        (recorded("2020-01-01"), "recorded on another machine"),
+        (recorded("2100-01-01"), "measured here"),
+    ],
+)
+def test_what_else_is_different_about_a_run_is_said_in_a_few_words(change: Callable[[Trace], Trace], said: str) -> None:
+    assert differences(change(RUN), RUN) == said
+    assert run_name(change(RUN)).startswith("wren-nano, ")
+
+
+def test_the_run_before_has_its_lines_and_its_figures_at_each_length() -> None:
+    before = compared(RUN, draft_guesses_of(RUN), None)
+    counts = count(RUN.rounds)
+    assert (before["name"], before["differs"], before["draft_length"], before["pinned"]) == (
+        "wren-nano, 4",
+        "",
+        4,
+        False,
+    )
+    assert len(before["acceptance"]) == len(before["speedup"]) == len(RUN.rounds)
+    assert before["acceptance"][-1] == pytest.approx(counts.acceptance_rate, abs=1e-4)
+    assert before["speedup"][-1] == pytest.approx(speedup_of(RUN), abs=1e-4)
+    assert before["lengths"][3] == (before["acceptance"][-1], pytest.approx(before["speedup"][-1], abs=0.005))
+    assert before["trusted"]
+    assert compared(RUN, None, None)["lengths"] == [], "without the draft's guesses nothing can be replayed"
+    in_turns = replace(known(RUN.autoregressive), alternating=True)
+    busy = replace(RUN, rounds=[replace(RUN.rounds[0], verify_seconds=1.0), *RUN.rounds[1:]], autoregressive=in_turns)
+    assert not compared(busy, None, None)["trusted"]
+    assert run_name(replace(RUN, drafter=None, rounds=[])) == "no draft, 4"
+
+
+def shown(request: RunRequest, number: int) -> Shown:
+    return Shown(fake_run(request), f"live-{number}", "live", None, stored_id=f"id{number}", asked=(request, None))
+
+
+def watching_of(*requests: RunRequest) -> Watching:
+    watching = Watching()
+    for number, request in enumerate(requests, start=1):
+        watching.past.finish(shown(request, number))
+    return watching
+
+
+FORMULA = replace(REQUEST, prompt="=1+1", draft="prompt-lookup")
+
+
+def test_each_run_of_the_session_is_a_row_and_the_recorded_first_one_stays_in_it() -> None:
+    runs = tries(watching_of(REQUEST, FORMULA))
+    assert [run.number for run in runs] == [0, 1, 2]
+    assert runs[0].shown.run_id == FIRST
+    assert runs[1].name == "1: wren-nano, 4 · Once upon a time"
+    assert runs[0].link == f"./?run={FIRST}"
+    assert "run=id2" in runs[2].link
+    assert "draft=prompt-lookup" in runs[2].link
+    row = {name: value(runs[1]) for name, value in COLUMNS}
+    counts = count(runs[1].shown.trace.rounds)
+    assert (row["run"], row["draft"], row["draft length"], row["temperature"]) == ("1", "wren-nano", 4, 0.0)
+    assert row["tokens a call"] == counts.tokens_per_target_call
+    assert row["accepted %"] == 100 * known(counts.acceptance_rate)
+    assert row["speedup"] == speedup_of(runs[1].shown.trace)
+    assert (row["prompt"], row["target"], row["time trusted"]) == ("Once upon a time", "wren-base", "yes")
+
+
+def test_the_list_is_saved_with_links_and_without_a_formula() -> None:
+    saved = tried_csv(tries(watching_of(REQUEST, FORMULA)), "https://specviz.test/")
+    heads, *rows = csv.reader(StringIO(saved))
+    assert heads == [*(name for name, _ in COLUMNS), "link"]
+    assert [row[0] for row in rows] == ["0, recorded", "1", "2"]
+    assert rows[2][heads.index("prompt")] == "'=1+1"
+    assert all(row[-1].startswith("https://specviz.test/?") for row in rows)
+
+
+def test_each_draft_has_its_mark_and_a_run_that_is_not_trusted_a_hollow_one() -> None:
+    first = known(first_run())
+    quiet, busy = (
+        Verdict(Judgement("helps", 1.5, "interval"), "", None, None, (1.4, 1.6), trusted=it) for it in (True, False)
+    )
+    other = shown(FORMULA, 2)
+    runs = [Try(0, first, quiet), Try(1, first, busy), Try(2, other, quiet), Try(3, other, None)]
+    found = by_name(tried_figure(runs))
+    assert list(found) == [runs[0].draft, runs[2].draft]
+    assert found[runs[0].draft]["marker"]["symbol"] == ["circle", "circle-open"]
+    assert found[runs[0].draft]["text"] == ["0", "1"]
+    assert found[runs[0].draft]["error_y"]["array"] == [pytest.approx(0.1)] * 2
+    assert found[runs[2].draft]["marker"]["symbol"] == ["square"]
+    assert found[runs[2].draft]["y"] == [1.5], "a run without a speed is no point"

@@ -1,0 +1,130 @@
+"""What the training of both kinds of heads shares: the objective, the losses on held-out text, and the files."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import LlamaForCausalLM
+
+from specviz.models.catalogue import HEAD_FILE
+from training.data import Domain
+from training.lessons import Lessons
+from training.loop import Objective
+from training.losses import distribution, divergence
+from training.report import held_out_rows
+
+TAKEN = ("hidden_size", "num_attention_heads", "num_key_value_heads", "rms_norm_eps", "rope_parameters")
+WEIGHTS = (1.0, 0.8, 0.6, 0.5)  # of the loss of each guess: a later one counts only if those before it were accepted
+
+
+class Head(nn.Module):
+    """A head while it is trained. It has no copy of the target's output embedding."""
+
+    @abstractmethod
+    def guesses(self, states: Tensor, ids: Tensor, most: int) -> list[Tensor]:
+        """The first `most` guesses of a round that begins at each place of each text.
+
+        Args:
+            states: (rows, n, hidden) the target's last states.
+            ids: (rows, n) the tokens.
+            most: number of guesses.
+
+        Returns:
+            For guess d (from 0): (rows, n - 1 - d, hidden). Entry j is of the round that knows the text up to
+            ids[:, j + 1], and of the token d + 1 places further; times the output embedding it gives the logits.
+        """
+
+    @abstractmethod
+    def config(self) -> dict[str, Any]:
+        """What its head.json says besides its target."""
+
+    @abstractmethod
+    def weights(self) -> dict[str, Tensor]:
+        """Its parameters by the names of the file."""
+
+    @abstractmethod
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        """Go on from the weights of an earlier run."""
+
+
+def head_objective(
+    lessons: Lessons, rows: int, seed: int, share: float = 0.4, weights: Sequence[float] = WEIGHTS
+) -> Objective[Head]:
+    """KL from the target's distribution, the weighted mean over the guesses of a round.
+
+    Args:
+        lessons: texts with the target's states.
+        rows: of a batch.
+        seed: of the order of the rows.
+        share: of the places that are judged, drawn again for each step: the output embedding takes most of the time.
+        weights: of each guess's loss; their number is the number of guesses.
+    """
+    most = len(weights)
+
+    def objective(model: Head, step: int) -> Tensor:
+        ids, taught = lessons.batch(step, rows, seed)
+        with torch.autocast("cpu", torch.bfloat16):
+            made = model.guesses(taught.float(), ids, most)
+        wanted = taught[:, most:].flatten(0, 1)  # all guesses are judged at the same places
+        judged = _some(len(wanted), share, step)
+        target = distribution(wanted[judged], lessons.weight)
+        loss = torch.zeros(())
+        for place, (guess, weight) in enumerate(zip(made, weights, strict=True)):
+            hidden = guess[:, most - 1 - place :].flatten(0, 1)[judged]
+            loss = loss + weight / sum(weights) * divergence(hidden, lessons.weight, target)
+        return loss
+
+    return objective
+
+
+def _some(total: int, share: float, seed: int) -> Tensor:
+    """Numbers of some rows, drawn without replacement."""
+    order = torch.randperm(total, generator=torch.Generator().manual_seed(seed))
+    return order[: max(1, round(total * share))]
+
+
+@torch.no_grad()
+def held_out_head_losses(
+    model: Head, target: LlamaForCausalLM, domains: Sequence[Domain], most: int = len(WEIGHTS)
+) -> dict[str, list[float]]:
+    """Nats a token on each domain's held-out text, for each guess of a round whose earlier guesses were accepted."""
+    return {domain.name: _losses(model, target, held_out_rows(domain.held_out), most) for domain in domains}
+
+
+def _losses(model: Head, target: LlamaForCausalLM, rows: Tensor, most: int) -> list[float]:
+    totals, counts = [0.0] * most, [0] * most
+    for part in torch.split(rows, 8):
+        known = target.model(input_ids=part, use_cache=False).last_hidden_state
+        for place, guess in enumerate(model.guesses(known, part, most)):
+            logits = torch.nn.functional.linear(guess[:, :-1].float(), target.lm_head.weight)
+            labels = part[:, place + 2 :]
+            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+            totals[place] += loss.item()
+            counts[place] += labels.numel()
+    return [round(total / count, 4) for total, count in zip(totals, counts, strict=True)]
+
+
+def save_head(
+    model: Head, target: LlamaForCausalLM, name: str, digest: str, folder: Path, log: Mapping[str, Any]
+) -> None:
+    """Write a folder that `load_head` reads: head.json, model.safetensors in bfloat16, training.json.
+
+    `name` and `digest` are those of the target, the hash as `weights_hash` gives it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = {name: weight.detach().bfloat16().contiguous() for name, weight in model.weights().items()}
+    save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
+    about: dict[str, Any] = {"target": name, "target_weights_hash": digest}
+    about |= {name: getattr(target.config, name) for name in TAKEN} | {"tie_word_embeddings": True}
+    (folder / HEAD_FILE).write_text(json.dumps(about | model.config(), indent=2) + "\n", encoding="utf-8")
+    (folder / "training.json").write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
+
+
+def go_on_from(model: Head, folder: Path) -> None:
+    """Give a head that is about to be trained the weights of an earlier run."""
+    model.take(load_file(folder / "model.safetensors"))

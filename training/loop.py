@@ -1,0 +1,122 @@
+"""The training loop: one model, one objective, a schedule by steps or until a time of day. It can be resumed."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from transformers import LlamaForCausalLM
+
+from training.data import Mixture
+from training.lessons import Lessons, states
+from training.losses import distillation_loss, next_token_loss
+from training.optimizers import Optimizers, Rates
+
+Model = TypeVar("Model", bound=nn.Module)
+Objective = Callable[[Model, int], Tensor]  # (model, step) -> loss
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long to train, and at which rates."""
+
+    steps: int
+    rates: Rates = field(default_factory=Rates)
+    clip: float = 1.0
+    until: float | None = None  # seconds since the epoch: the latest end of the run and its schedule
+    save_every: int = 100  # steps between checkpoints
+
+
+@dataclass(slots=True)
+class Progress:
+    """The state of a run."""
+
+    step: int = 0
+    seconds: float = 0.0  # of wall clock, over all parts of the run
+    began: float = field(default_factory=time.time)  # since the epoch
+    losses: list[float] = field(default_factory=list)
+
+    def share(self, plan: Plan) -> float:
+        """Share of the run that is done, 0 to 1: by steps or by the clock, whichever is larger."""
+        if self.step >= plan.steps:
+            return 1.0
+        by_clock = (time.time() - self.began) / max(1.0, plan.until - self.began) if plan.until else 0.0
+        return min(1.0, max(self.step / plan.steps, by_clock))
+
+
+def next_token(mixture: Mixture, rows: int, length: int) -> Objective[LlamaForCausalLM]:
+    """The objective of a target: cross-entropy with the text, on `rows` rows of `length` tokens a step."""
+
+    def objective(model: LlamaForCausalLM, step: int) -> Tensor:
+        batch = mixture.batch(step, rows, length)
+        return next_token_loss(states(model, batch[:, :-1]), model.lm_head.weight, batch[:, 1:].flatten())
+
+    return objective
+
+
+def distil(lessons: Lessons, rows: int, seed: int) -> Objective[LlamaForCausalLM]:
+    """The objective of a draft: KL from the target's distribution after every token, on `rows` rows a step."""
+
+    def objective(model: LlamaForCausalLM, step: int) -> Tensor:
+        ids, taught = lessons.batch(step, rows, seed)
+        return distillation_loss(states(model, ids), model.lm_head.weight, taught.flatten(0, 1), lessons.weight)
+
+    return objective
+
+
+def train(
+    model: Model,
+    objective: Objective[Model],
+    plan: Plan,
+    checkpoint: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Progress:
+    """Train in place, from the checkpoint if there is one. Without `until` the result is the same every time."""
+    model.train()
+    optimizers = Optimizers(model, plan.rates)
+    progress = _resume(model, optimizers, checkpoint)
+    while (share := progress.share(plan)) < 1.0:
+        began = time.perf_counter()
+        loss = objective(model, progress.step)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
+        optimizers.step(progress.step, share)
+        progress.step += 1
+        progress.losses.append(round(loss.item(), 4))
+        progress.seconds += time.perf_counter() - began
+        if progress.step % 10 == 0:
+            say(_line(progress, plan))
+        if checkpoint and progress.step % plan.save_every == 0:
+            _save(model, optimizers, progress, checkpoint)
+    if checkpoint:
+        _save(model, optimizers, progress, checkpoint)
+    model.eval()
+    return progress
+
+
+def _line(progress: Progress, plan: Plan) -> str:
+    recent = progress.losses[-10:]
+    return (
+        f"step {progress.step} {progress.share(plan):.1%} loss {sum(recent) / len(recent):.3f} "
+        f"{progress.seconds / 60:.1f} min"
+    )
+
+
+def _save(model: nn.Module, optimizers: Optimizers, progress: Progress, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    state = {"model": model.state_dict(), "optimizers": optimizers.state_dict(), "progress": asdict(progress)}
+    unfinished = path.with_suffix(".new")  # a run that is killed while writing still has the last checkpoint
+    torch.save(state, unfinished)
+    unfinished.replace(path)
+
+
+def _resume(model: nn.Module, optimizers: Optimizers, path: Path | None) -> Progress:
+    if not path or not path.is_file():
+        return Progress()
+    state: dict[str, Any] = torch.load(path, weights_only=True)
+    model.load_state_dict(state["model"])
+    optimizers.load_state_dict(state["optimizers"])
+    return Progress(**state["progress"])
