@@ -199,7 +199,7 @@ def _accepted(terms: Terms) -> str:
     per_call = f", {terms.tokens:.2f} tokens per target call" if terms.counted else ""
     if terms.counted and terms.counted.nodes is not None:
         return f"a guess is accepted at {_percent(terms.alpha)} of the judged places{per_call}"
-    return f"{_percent(terms.alpha)} of the judged drafts are accepted{per_call}"
+    return f"{_percent(terms.alpha)} of the checked guesses are accepted{per_call}"
 
 
 def _break_even(terms: Terms) -> str:

@@ -91,7 +91,7 @@ def result_html(trace: Trace, costs: Costs | None, repeats: Paired | None) -> st
         judged = counts.accepted + counts.rejected
         lines.append(
             f"<b>Counted, exact:</b> {counts.tokens_per_target_call:.2f} tokens per target call; "
-            f"{counts.accepted} of {judged} judged drafts accepted."
+            f"{counts.accepted} of {judged} checked guesses accepted."
         )
     verdict = repeats.verdict if repeats else verdict_of_run(trace, costs)
     if verdict:

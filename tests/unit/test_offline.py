@@ -45,7 +45,7 @@ def test_the_page_holds_the_run_and_no_address() -> None:
     assert not {text for text in addresses if "w3.org/2000/svg" not in text}  # a name, not an address
     held = known(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.DOTALL))
     assert len(json.loads(held[1])["rounds"]) == len(recorded().rounds)
-    assert "3.20 tokens per target call; 44 of 54 judged drafts accepted." in page
+    assert "3.20 tokens per target call; 44 of 54 checked guesses accepted." in page
     assert len(page.encode()) < 300_000
     page = offline_page(recorded(), address='https://example.org/?prompt="><script>')
     assert 'href="https://example.org/?prompt=&quot;&gt;&lt;script&gt;"' in page

@@ -50,7 +50,7 @@ LONG = "times as long as the big model takes for one token"
             a_trace(GOOD.rounds, plain_step=0.44 * STEP),
             DEAR,
             "1.07 times as fast: 17 tokens in 4 passes of the big model instead of 17",
-            "87 % of the judged drafts are accepted. The costs of a typical round do not explain the measured speed. "
+            "87 % of the checked guesses are accepted. The costs of a typical round do not explain the measured speed. "
             "One run, measured here.",
         ),
         (
