@@ -27,6 +27,7 @@ MAX_TURNS = 15  # on a prompt, skipped ones too: the text has to fit the target'
 MAX_TEXT_TOKENS = 4096
 OFFERS = 5
 DEFAULT_SEED = 0  # its first text is not the one that Watch shows first
+LINK_SEED = 3  # of a link that names none, as it always was
 SETS = ("story", "prose", "copy", "random")  # kinds of text that continue on the same line
 
 YOU, MODEL, LOOKUP = "you", DEFAULT_DRAFT, "prompt lookup"
@@ -68,7 +69,7 @@ class PlanLink(PageLink):
 
     REFUSED: ClassVar[str] = "The link's {name} is not {expected}: {instead}."
 
-    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = DEFAULT_SEED
+    seed: Annotated[Seed, Field(description=f"a whole number from 0 to {MAX_SEED}")] = LINK_SEED
     set: Annotated[str, one_of(SETS), Field(description=f"one of {', '.join(SETS)}")] = SETS[0]
     mode: Annotated[Mode, Field(description="type or pick")] = "type"
 

@@ -62,7 +62,7 @@ def _by_address(name: str, code: str) -> str | None:
 def _served_folder() -> Path:
     """Streamlit serves the folder beside the script that it runs: on Community Cloud that is another one."""
     context = get_script_run_ctx()
-    served = context and runtime.exists() and isinstance(runtime.get_instance(), runtime.Runtime)  # no page's test
+    served = context and runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # no page's test
     return Path(context.main_script_path).parent / STATIC.name if context and served else STATIC
 
 
