@@ -47,7 +47,7 @@ def a_student(number: int, rounds: list[SharedRound], answers: dict[int, int] | 
 
 
 def a_class(*students: Student) -> ClassNow:
-    return ClassNow("ACDEFGHJ", PLAN, students, changes=1)
+    return ClassNow("ACDEFGHJKM", PLAN, students, changes=1)
 
 
 def thirty() -> ClassNow:
@@ -151,10 +151,10 @@ def test_the_board_says_who_is_there_and_hides_rare_words() -> None:
 
 
 def test_a_qr_code_holds_a_link_as_squares_only() -> None:
-    link = 'http://192.168.1.20:8501/play?class=ACDE-FGHJ"><script>'
-    html = join_html("ACDEFGHJ", '192.168.1.20:8501/class"><script>', link, 3, 1)
+    link = 'http://192.168.1.20:8501/play?class=ACDEF-GHJKM"><script>'
+    html = join_html("ACDEFGHJKM", '192.168.1.20:8501/class"><script>', link, 3, 1)
     assert Html(html).tags <= OURS
-    assert "ACDE-FGHJ" in Html(html).text
+    assert "ACDEF-GHJKM" in Html(html).text
     assert re.search(r'<img class="qr" src="data:image/svg', html)
     assert qr_code("x" * 5_000) == ""
 

@@ -3,7 +3,6 @@
 import re
 import secrets
 import unicodedata
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
@@ -15,11 +14,11 @@ from specviz.game.game import Plan
 from specviz.service.classes.room import ClassNow, Membership, Room, SharedRound, Student
 from specviz.service.sessions import is_public
 
-# A code is short enough to type, so it is protected by a limit on wrong codes, not by its length alone: there are
-# 24^8 = 1.1e11 codes. From one public address, 60 wrong codes in 10 minutes are 8,640 a day. With all 40 classes of a
-# server open, they find one of them with a probability of 8,640 x 40 / 1.1e11: 1 in 318,500 a day.
+# A code is short enough to type, and long enough to need no limit on wrong ones, which would shut out a whole school
+# behind one address: there are 24^10 = 6.3e13 codes. With all 40 classes of a server open, somebody who tries 100 codes
+# a second for a whole day finds one of them with a probability of 8,640,000 x 40 / 6.3e13: 1 in 183,000.
 ALPHABET = "34679ACDEFGHJKMNPQRTVWXY"  # without what looks alike: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V
-LENGTH = 8
+LENGTH = 10
 _BETWEEN = re.compile(r"[\s\-–—_.]+")
 _LONGEST_TYPED = 40
 
@@ -29,7 +28,6 @@ _MARKS = 2  # of accents on one letter: more would reach into the lines above an
 WRONG_CODE = (
     "There is no open class with this code. Look at the code again, or ask your teacher: a class may have ended."
 )
-TOO_OFTEN = "Too many wrong codes were tried from here. Wait some minutes, then try again."
 FULL = "This class is full: it has {} students."
 NO_PLACE = "This server has no place for another class now. Try again later, or end a class that is over."
 
@@ -40,54 +38,12 @@ class ClassLimits:
 
     day: float = 24 * 3600.0  # a class ends this long after it was opened
     idle: float = 4 * 3600.0  # ... or when for so long nobody looked at its board, joined or sent anything
+    empty: float = 15 * 60.0  # ... as `idle`, of a class that nobody has joined
+    safe: float = 5 * 60.0  # for so long after it was opened, an empty class does not give its place to another one
     look: float = 60.0  # between two looks for classes that are over
     classes: int = 40  # open at the same moment
     classes_of_one_address: int = 10  # ... from one public address
     students: int = 60  # of a class
-    window: float = 600.0  # in which wrong codes are counted
-    wrong_codes: int = 10  # of one visitor
-    wrong_codes_of_one_address: int = 60  # a class behind one router has one address
-    wrong_codes_of_a_shared_address: int = 600  # of one that is not public, or not known: it can be everybody's
-
-
-class Tries:
-    """Counts tries, by who made them.
-
-    Args:
-        seconds: for how long a try counts.
-        most_remembered: of those who try; beyond it, who tried least recently is forgotten.
-    """
-
-    def __init__(self, seconds: float, most_remembered: int = 10_000) -> None:
-        self._seconds, self._most_remembered = seconds, most_remembered
-        self._tries: dict[str, deque[float]] = {}
-
-    def spent(self, who: str, most: int, now: float) -> bool:
-        """Whether they have had so many tries within the time."""
-        return len(self._recent(who, now)) >= most
-
-    def count(self, who: str, now: float) -> None:
-        recent = self._recent(who, now)
-        recent.append(now)
-        self._tries.pop(who, None)
-        self._tries[who] = recent  # the latest is last
-        while len(self._tries) > self._most_remembered:
-            del self._tries[next(iter(self._tries))]
-
-    def forget_old(self, now: float) -> None:
-        while self._tries and now - next(iter(self._tries.values()))[-1] >= self._seconds:
-            del self._tries[next(iter(self._tries))]
-
-    def __len__(self) -> int:
-        return len(self._tries)
-
-    def _recent(self, who: str, now: float) -> deque[float]:
-        tries = self._tries.get(who, deque())
-        while tries and now - tries[0] >= self._seconds:
-            tries.popleft()
-        if not tries:
-            self._tries.pop(who, None)
-        return tries
 
 
 def new_code() -> str:
@@ -124,14 +80,6 @@ def tidy_name(typed: str) -> str:
     return " ".join("".join(letters).split())[:MAX_NAME].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks: a browser's session, and its address as `normal_address` makes it."""
-
-    session: str
-    address: str
-
-
 class Classes:
     """Opens classes, lets students in, takes what they send, and forgets it all in time.
 
@@ -145,13 +93,16 @@ class Classes:
         self._lock = Lock()
         self._rooms: dict[str, Room] = {}  # by the teacher's secret
         self._of_student: dict[str, Room] = {}  # by a student's secret
-        self._tries = Tries(self.limits.window)
         self._cleaner: Thread | None = None
 
     # ---- the teacher
 
-    def open(self, caller: Caller, plan: Plan) -> str:
+    def open(self, address: str, plan: Plan) -> str:
         """Open a class with this game; returns the teacher's secret, which is the right to its board.
+
+        Args:
+            address: of the teacher, as `normal_address` makes it; empty where it is not known.
+            plan: the game.
 
         Raises:
             InputError: the server has too many classes, or too many from this address.
@@ -159,14 +110,11 @@ class Classes:
         with self._lock:
             now = self._clock()
             self._forget_old(now)
-            here = sum(room.address == caller.address for room in self._rooms.values())
-            crowded = is_public(caller.address) and here >= self.limits.classes_of_one_address
-            if crowded or len(self._rooms) >= self.limits.classes:
-                raise InputError(NO_PLACE)
+            self._make_place(address, now)
             taken = {room.code for room in self._rooms.values()}
             code = next(code for code in iter(new_code, "") if code not in taken)
             secret = new_secret()
-            self._rooms[secret] = Room(code, plan, caller.address, now, now)
+            self._rooms[secret] = Room(code, plan, address, now, now)
             self._clean_up_in_time()
             return secret
 
@@ -195,24 +143,17 @@ class Classes:
 
     # ---- the student
 
-    def join(self, caller: Caller, typed: str, name: str = "") -> str:
+    def join(self, typed: str, name: str = "") -> str:
         """Enter the class with this code; returns the student's secret.
 
         Raises:
-            InputError: there is no such class, it is full, or too many wrong codes were tried.
+            InputError: there is no such class, or it is full.
         """
         with self._lock:
-            now = self._clock()
-            self._forget_old(now)
-            tries = self._tries_of(caller)
-            if any(self._tries.spent(who, most, now) for who, most in tries.items()):
-                raise InputError(TOO_OFTEN)
+            self._forget_old(self._clock())
             code = read_code(typed)
             room = next((room for room in self._rooms.values() if room.code == code), None)
             if room is None:
-                for who in tries:
-                    self._tries.count(who, now)
-                self._clean_up_in_time()
                 raise InputError(WRONG_CODE)
             if len(room.students) >= self.limits.students:
                 raise InputError(FULL.format(self.limits.students))
@@ -263,12 +204,18 @@ class Classes:
 
     # ---- inside the lock
 
-    def _tries_of(self, caller: Caller) -> dict[str, int]:
-        """Under which names a wrong code of this visitor is counted, and how many each may have."""
-        public = is_public(caller.address)
-        limits = self.limits
-        most = limits.wrong_codes_of_one_address if public else limits.wrong_codes_of_a_shared_address
-        return {f"session {caller.session}": limits.wrong_codes, f"address {caller.address}": most}
+    def _make_place(self, address: str, now: float) -> None:
+        """Refuse where the address has its share. On a full server, the oldest class that nobody joined goes first."""
+        here = sum(room.address == address for room in self._rooms.values())
+        if is_public(address) and here >= self.limits.classes_of_one_address:
+            raise InputError(NO_PLACE)
+        if len(self._rooms) >= self.limits.classes:
+            empty = (
+                key for key, room in self._rooms.items() if not room.joined and now - room.opened >= self.limits.safe
+            )
+            if (oldest := next(empty, None)) is None:
+                raise InputError(NO_PLACE)
+            self._end(oldest)
 
     def _used(self, room: Room | None) -> Room | None:
         """The room, which is in use now; None where there is none or its time is over."""
@@ -279,7 +226,8 @@ class Classes:
         return room
 
     def _over(self, room: Room, now: float) -> bool:
-        return now - room.opened >= self.limits.day or now - room.used >= self.limits.idle
+        idle = self.limits.idle if room.joined else self.limits.empty
+        return now - room.opened >= self.limits.day or now - room.used >= idle
 
     def _changed(self, room: Room) -> None:
         room.used, room.changes = self._clock(), room.changes + 1
@@ -297,7 +245,6 @@ class Classes:
     def _forget_old(self, now: float) -> None:
         for secret in [secret for secret, room in self._rooms.items() if self._over(room, now)]:
             self._end(secret)
-        self._tries.forget_old(now)
 
     # ---- in a thread of its own, while there is something to forget
 
@@ -312,7 +259,7 @@ class Classes:
         while not pause.wait(self.limits.look):
             with self._lock:
                 self._forget_old(self._clock())
-                if not self._rooms and not len(self._tries):
+                if not self._rooms:
                     self._cleaner = None
                     return
 

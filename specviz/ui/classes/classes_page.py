@@ -27,11 +27,14 @@ from specviz.ui.shared.parts import heading, notices
 
 STYLES = ASSETS / "classes"
 GAME_PAGE, LEARN_PAGE = "pages/play.py", "pages/learn.py"
-OVER = "This class is over: it was ended, its day has passed, or the server was started again. Nothing of it is stored."
+OVER = (
+    "This class is over: it was ended, its time has passed, nobody had joined and its place was needed, or the server "
+    "was started again. Nothing of it is stored."
+)
 KEPT = (
     "Students need no account and no name. Nothing is written to a disk: the class and all that students sent are "
-    "forgotten when you end it, after {day:.0f} hours, after {idle:.0f} hours without use, or when the server stops. A "
-    "class has at most {students} students."
+    "forgotten when you end it, after {day:.0f} hours, after {idle:.0f} hours without use ({empty:.0f} minutes while "
+    "nobody has joined), or when the server stops. A class has at most {students} students."
 )
 
 
@@ -118,7 +121,9 @@ def _show_opening() -> None:
             st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
             st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button("Open a class", key="class_open", type="primary", on_click=_open)
-    st.caption(KEPT.format(day=limits.day / 3600, idle=limits.idle / 3600, students=limits.students))
+    st.caption(
+        KEPT.format(day=limits.day / 3600, idle=limits.idle / 3600, empty=limits.empty / 60, students=limits.students)
+    )
 
 
 def _mode_title(mode: str) -> str:

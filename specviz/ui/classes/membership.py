@@ -6,7 +6,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.game.game import Plan
-from specviz.service.classes.registry import MAX_NAME, Caller, Classes, read_code, shown_code
+from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
 from specviz.service.sessions import normal_address
 from specviz.ui.classes.classes_state import Attending
@@ -15,7 +15,6 @@ from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared.address import address
 from specviz.ui.shared.components import remember, remembered
-from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
 
@@ -81,7 +80,7 @@ def join(code: str, name: str) -> None:
     state = attending()
     before, state.message = state.student, ""
     try:
-        state.student = classes().join(caller(), code, name)
+        state.student = classes().join(code, name)
     except InputError as error:
         state.message = str(error)
         return
@@ -126,7 +125,7 @@ def open_class(plan: Plan) -> None:
     state = attending()
     state.message = ""
     try:
-        state.teacher = classes().open(caller(), plan)
+        state.teacher = classes().open(normal_address(st.context.ip_address), plan)
     except InputError as error:
         state.message = str(error)
         return
@@ -137,10 +136,6 @@ def end_class() -> None:
     state = attending()
     classes().end(state.teacher)
     state.teacher, state.open = "", False
-
-
-def caller() -> Caller:
-    return Caller(visitor().id, normal_address(st.context.ip_address))
 
 
 ASKED = "Your rounds and your quiz answers then go to the teacher’s board. You need no name."
