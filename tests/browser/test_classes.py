@@ -163,3 +163,10 @@ def test_a_board_looks_for_news_after_a_reload_too_and_without_any_draws_nothing
     for _ in range(3):  # the page asks whether there is something new; after the last time, two answers are there
         connected.value.wait_for_event("framesent")
     assert teacher.evaluate("window.changes") == 0
+
+
+def test_a_teacher_whose_cookies_do_not_come_through_keeps_the_board(teacher: Page) -> None:
+    code = code_of(teacher)
+    teacher.context.clear_cookies()
+    teacher.reload()
+    expect(teacher.locator(".class-join .code")).to_have_text(code)

@@ -12,6 +12,8 @@ from specviz.ui.classes.classes_state import Attending
 from specviz.ui.play.play_state import Playing
 from tests.support.fake_turns import a_turn
 from tests.support.hostile import NAME, raw_names_in
+from tests.support.known import known
+from tests.support.payloads import payload_of
 
 SECONDS = 60
 
@@ -187,6 +189,38 @@ def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, secret: str) -> N
     assert "class-join" not in html_of(other)
     teacher.query_params["board"] = secret
     assert "class-join" in html_of(teacher.run()), "and takes no board from a teacher"
+
+
+def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code: str) -> None:
+    """Whoever sent a teacher such a link took their board away: the cookie was written over."""
+    own, classes = attending(teacher).teacher, membership.classes()
+    second, third = classes.open("", Plan()), classes.open("", Plan())
+    teacher.query_params["board"] = second
+    teacher.run()
+    assert (attending(teacher).teacher, attending(teacher).other) == (own, second)
+    assert shown_code(code) in html_of(teacher)
+    teacher.query_params["board"] = third
+    teacher.run()
+    assert "You have two boards already" in said(teacher)
+    click(teacher, "class_other")
+    assert shown_code(known(classes.look(second)).code) in html_of(teacher)
+    assert attending(teacher).other == own
+    classes.end(second)
+    assert shown_code(code) in html_of(teacher.run()), "the own board is there when the other is over"
+
+
+def test_where_no_cookie_comes_through_a_reload_has_what_the_tab_holds(
+    teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = payload_of(teacher.get_by_key("kept-class"))["text"]
+    again = opened("class")
+    assert payload_of(again.get_by_key("kept-class"))["text"] is None, "it wants what the tab has"
+    state = attending(again)
+    monkeypatch.setattr(membership, "attending", lambda: state)
+    for text in ("", "..", "x" * 1_000, "a.b.c.d", held):
+        membership._take_back(text)
+        assert not again.run().exception
+    assert shown_code(code) in html_of(again)
 
 
 @pytest.mark.parametrize("code", ["AAAAA-AAAAA", "", "12", "Я" * 99, NAME])

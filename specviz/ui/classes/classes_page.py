@@ -5,19 +5,22 @@ import streamlit as st
 from specviz.core.files import ASSETS
 from specviz.data.permalink import MAX_SEED
 from specviz.game.game import MODES, SETS, Plan
-from specviz.service.classes.registry import MAX_NAME
+from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import Membership
 from specviz.ui.classes.board import show_board
+from specviz.ui.classes.classes_state import Attending
 from specviz.ui.classes.membership import (
     BOARD,
     SENT,
     attending,
+    change_board,
     classes,
     join,
     membership,
     open_class,
     remember_class,
     show_member,
+    take_board,
     take_invitation,
 )
 from specviz.ui.play.final import set_title
@@ -55,8 +58,10 @@ def show_class() -> None:
     state = attending()
     state.open = classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
-        state.teacher, state.message = "", OVER
-    if state.teacher:
+        state.teacher, state.other, state.message = state.other, "", OVER
+        state.open = classes().changes(state.teacher) is not None
+    if state.open:
+        _offer_other_board(state)
         show_board(state)
     elif member := membership():
         _show_student(member)
@@ -65,11 +70,20 @@ def show_class() -> None:
     remember_class()
 
 
+def _offer_other_board(state: Attending) -> None:
+    other = classes().look(state.other)
+    with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
+        notices([state.message])
+        if other and view() != "projector":
+            code = shown_code(other.code)
+            st.markdown(f"This browser also has the board of the class **{code}**. Both stay open.", width="content")
+            st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=change_board)
+
+
 def _take_board_link() -> None:
     """A teacher's link for another computer: its secret goes out of the address, which a projector may show."""
     if secret := st.query_params.get(BOARD):
-        state = attending()
-        state.teacher = secret if classes().changes(secret) is not None else state.teacher
+        take_board(secret)
         del st.query_params[BOARD]
 
 

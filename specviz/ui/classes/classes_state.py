@@ -9,12 +9,14 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 @dataclass(slots=True)
 class Attending:
-    """One visitor. The two secrets are also in cookies, so that a reload changes nothing."""
+    """One visitor. The secrets are also in cookies and in the browser tab, so that a reload changes nothing."""
 
     student: str = ""  # the secret of a student; empty in no class
     teacher: str = ""  # the secret of a class's teacher
+    other: str = ""  # ... of a second class, which a link brought
     cookies_read: bool = False
     handed: set[str] = field(default_factory=set)  # the cookies that the browser was given in this visit
+    held: bool = False  # whether the tab was given the secrets in this visit
     asked: str = ""  # the code in the last link that was read
     invited: str = ""  # ... while the visitor has not answered yet
     message: str = ""  # why a class was not opened or joined, or that it is over

@@ -14,16 +14,20 @@ from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
 from specviz.ui.shared.address import address
-from specviz.ui.shared.components import remember, remembered
+from specviz.ui.shared.components import keep, remember, remembered
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
 
 CLASS, BOARD = "class", "board"  # in a link: a class's code; the secret of its teacher, for another computer
 STUDENT_COOKIE, TEACHER_COOKIE = "specviz_student", "specviz_teacher"
+BETWEEN = "."  # two secrets: none has it
+MOST_SECRET = 64  # characters
 GONE = (
     "You are no longer in the class: it is over, the server was started again, or the teacher has removed you. Nothing "
     "that you sent is stored."
 )
+
+TWO_BOARDS = "You have two boards already. End one of the classes, then open the link again."
 
 
 @cache
@@ -38,7 +42,8 @@ def attending() -> Attending:
     if not state.cookies_read:
         state.cookies_read = True
         state.student = state.student or remembered(STUDENT_COOKIE)
-        state.teacher = state.teacher or remembered(TEACHER_COOKIE)
+        if not state.teacher:
+            state.teacher, _, state.other = remembered(TEACHER_COOKIE).partition(BETWEEN)
     return state
 
 
@@ -67,12 +72,46 @@ def class_in_link() -> dict[str, str]:
 
 
 def remember_class() -> None:
-    """Hand the browser both secrets, or let it forget them."""
+    """Hand the browser the secrets, or let it forget them."""
     state = attending()
-    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, state.teacher)):
+    boards = BETWEEN.join(filter(None, [state.teacher, state.other]))
+    _hold_in_tab(state)
+    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
         if value or name in state.handed or remembered(name):
             remember(name, value, int(classes().limits.day) if value else 0)
             state.handed.add(name)
+
+
+def _hold_in_tab(state: Attending) -> None:
+    """A proxy may pass only cookies that it knows. Then a reload has what the tab holds."""
+    secrets = (state.student, state.teacher, state.other)
+    state.held = state.held or any(secrets)
+    nothing = "" if state.held else None  # forget it, or ask for what is there
+    keep("class", BETWEEN.join(secrets) if any(secrets) else nothing, _take_back)
+
+
+def _take_back(text: str) -> None:
+    state, secrets = attending(), text.split(BETWEEN)
+    if len(secrets) == 3 and max(map(len, secrets)) <= MOST_SECRET:
+        state.student, state.teacher, state.other = secrets
+
+
+def take_board(secret: str) -> None:
+    """Take the board of a teacher's link. Where this browser has one already it keeps it, and is offered the other."""
+    state = attending()
+    boards = [one for one in (state.teacher, state.other) if classes().changes(one) is not None]
+    if classes().changes(secret) is None or secret in boards:
+        return
+    if len(boards) == 2:
+        state.message = TWO_BOARDS
+        return
+    state.teacher, state.other = [*boards, secret, ""][:2]
+
+
+def change_board() -> None:
+    """Show the other board; the one on screen is then the other."""
+    state = attending()
+    state.teacher, state.other, state.seen, state.message = state.other, state.teacher, -1, ""
 
 
 def join(code: str, name: str) -> None:
@@ -135,7 +174,7 @@ def open_class(plan: Plan) -> None:
 def end_class() -> None:
     state = attending()
     classes().end(state.teacher)
-    state.teacher, state.open = "", False
+    state.teacher, state.other, state.open, state.message = state.other, "", False, ""
 
 
 ASKED = "Your rounds and your quiz answers then go to the teacher’s board. You need no name."

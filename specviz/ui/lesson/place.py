@@ -1,17 +1,22 @@
 """Where a visitor is in a lesson plan, and the plans that visitors uploaded. No drawing."""
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from hashlib import sha256
 from threading import Lock
+from time import monotonic
 
+from specviz.core.errors import InputError
 from specviz.data.lessons.plan import Moment, Plan
 from specviz.data.lessons.plans import find_plan, parse_plan
 from specviz.player.payload import View
 
 LESSON, MOMENT, NOTES = "lesson", "moment", "notes"  # in the address
 MOST = 64  # uploaded plans, of at most 64 kB each; the one that was not opened for the longest time goes first
+MOST_OF_ONE = 8  # ... of one visitor, or of one public address
+IN_USE = 1800.0  # seconds: a plan that was opened since does not go for one of somebody else
+NO_PLACE = "This server has no place for another plan: those that it has are in use. Try again later."
 PREFIX = "own-"  # of an uploaded plan's name
 
 
@@ -60,33 +65,65 @@ def place_in(plan: Plan, asked: str | None) -> tuple[int, str]:
     return 1, f"moment={asked[:20]} is not a moment of “{plan.title}”, 1 to {last}: showing the first."
 
 
-class OwnPlans:
-    """Of all visitors. Safe between threads."""
+@dataclass(slots=True)
+class _Held:
+    plan: Plan
+    owner: str
+    opened: float
 
-    def __init__(self) -> None:
-        self._plans: OrderedDict[str, Plan] = OrderedDict()
+
+class OwnPlans:
+    """Of all visitors. Safe between threads.
+
+    Args:
+        clock: the time in seconds; it never goes back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._held: OrderedDict[str, _Held] = OrderedDict()  # the one opened last is last
         self._lock = Lock()
 
-    def add(self, data: bytes, known_models: Collection[str]) -> Plan:
+    def add(self, data: bytes, known_models: Collection[str], owner: str) -> Plan:
         """Read a plan and hold it; the same file has the same name.
+
+        Args:
+            data: the file.
+            known_models: the names that a moment's link may have.
+            owner: who uploads it: the visitor, or the public address.
 
         Raises:
             PlanError: it is no plan.
+            InputError: all places are in use.
         """
         plan = parse_plan(data, f"{PREFIX}{sha256(data).hexdigest()[:16]}", known_models)
         with self._lock:
-            self._plans[plan.name] = plan
-            self._plans.move_to_end(plan.name)
-            while len(self._plans) > MOST:
-                self._plans.popitem(last=False)
+            if plan.name not in self._held:
+                self._make_place(owner)
+            self._held[plan.name] = _Held(plan, owner, self._clock())
+            self._held.move_to_end(plan.name)
         return plan
 
     def find(self, name: str) -> Plan | None:
         """The plan of that name; None where the server does not have it, or no longer."""
         with self._lock:
-            if name in self._plans:
-                self._plans.move_to_end(name)
-            return self._plans.get(name)
+            held = self._held.get(name)
+            if held is None:
+                return None
+            held.opened = self._clock()
+            self._held.move_to_end(name)
+            return held.plan
+
+    def _make_place(self, owner: str) -> None:
+        """Who has their share gives up the oldest of their own. On a full server one that nobody uses goes."""
+        own = [name for name, held in self._held.items() if held.owner == owner]
+        if len(own) >= MOST_OF_ONE:
+            del self._held[own[0]]
+        elif len(self._held) >= MOST:
+            oldest, held = next(iter(self._held.items()))
+            if self._clock() - held.opened < IN_USE:
+                raise InputError(NO_PLACE)
+            del self._held[oldest]
 
 
 OWN_PLANS = OwnPlans()

@@ -12,11 +12,13 @@ from specviz.models.draft_menu import linked_names
 from specviz.player.html_file import page_that_says
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
+from specviz.service.sessions import is_public, normal_address
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, OWN_PLANS, plan_named
 from specviz.ui.lesson.walk import begin_lesson
 from specviz.ui.session import session
 from specviz.ui.shared.address import only_here, page_address
+from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.parts import notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
@@ -151,18 +153,26 @@ def _draw_upload() -> None:
     )
 
 
+def _owner() -> str:
+    address = normal_address(st.context.ip_address)
+    return address if is_public(address) else visitor().id
+
+
 def _take_file() -> None:
     """Add the uploaded plan to this visitor's, and choose it; or say everything that is wrong with it."""
-    visitor, file = session(), uploaded("lesson_file")
-    visitor.plan_problems = []
+    visit, file = session(), uploaded("lesson_file")
+    visit.plan_problems = []
     if file is None:
         return
     try:
-        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names())
+        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), _owner())
     except PlanError as error:
         name = file_label(file.name)
-        visitor.plan_problems = [f"{name} is no lesson plan that can be shown:", *error.problems]
+        visit.plan_problems = [f"{name} is no lesson plan that can be shown:", *error.problems]
         return
-    if plan.name not in visitor.own_plans:
-        visitor.own_plans.append(plan.name)
+    except InputError as error:
+        visit.plan_problems = [str(error)]
+        return
+    if plan.name not in visit.own_plans:
+        visit.own_plans.append(plan.name)
     set_widgets({"lesson_plan": plan.name})
