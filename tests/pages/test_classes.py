@@ -10,6 +10,7 @@ from specviz.service.classes.registry import shown_code
 from specviz.ui.classes import membership
 from specviz.ui.classes.classes_state import Attending
 from specviz.ui.play.play_state import Playing
+from specviz.ui.play.turns import bring_back, held_text
 from tests.support.fake_turns import a_turn
 from tests.support.hostile import NAME, raw_names_in
 from tests.support.known import known
@@ -139,6 +140,24 @@ def test_another_game_is_not_sent_and_says_so(teacher: AppTest, code: str) -> No
     click(student, "class_game")
     assert game(student).plan == Plan(seed=7)
     assert "This is not the class’s game" not in said(student)
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_rounds_that_a_tab_hands_back_count_only_as_this_server_checked_them(
+    teacher: AppTest, code: str, forged: bool
+) -> None:
+    played = Playing(Plan(seed=7))
+    played.turns.append(a_turn([" Lily", " ran"], 1, before=played.preset.text, model=2))
+    held = known(held_text(played))
+    student = joined(code)
+    student.session_state["session"].play = Playing(Plan(seed=7))
+    bring_back(student.session_state["session"], held.replace(" ran", " sat") if forged else held)
+    assert len(game(student).turns) == 1, "the visitor keeps the game"
+    student.run()
+    assert ("The class: <b>2.00</b> tokens" in html_of(part(teacher, "scores"))) != forged
+    assert ("its rounds do not go to the board" in said(student)) == forged
+    signed = known(held_text(game(student))).rpartition("\n")[2]
+    assert bool(signed) != forged, "it is not signed now either"
 
 
 @pytest.mark.parametrize(

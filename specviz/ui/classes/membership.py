@@ -144,13 +144,18 @@ def leave() -> None:
 def play_class_game() -> None:
     """Begin the class's game, unless this visitor plays it already."""
     member = membership()
-    if member and session().play.plan != member.plan:
+    if member and not _plays(member):
         new_game(session(), member.plan)
+
+
+def _plays(member: Membership) -> bool:
+    game = session().play
+    return game.ours and game.plan == member.plan
 
 
 def send_rounds(state: Playing) -> None:
     """Send the rounds of the game so far. What was sent before does not count again."""
-    if secret := attending().student:
+    if state.ours and (secret := attending().student):
         classes().send_rounds(secret, state.plan, shared_rounds(state.plan, state.games))
 
 
@@ -211,7 +216,7 @@ def class_game() -> None:
     """Where a student of a class plays another game: its rounds do not go to the board."""
     with st.container(key="class_other_game", horizontal=True, vertical_alignment="center"):
         member = membership()
-        if member and session().play.plan != member.plan:
+        if member and not _plays(member):
             st.markdown("This is not the class’s game: its rounds do not go to the board.", width="content")
             st.button("Play the class’s game", key="class_game", on_click=play_class_game)
 

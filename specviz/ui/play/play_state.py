@@ -26,6 +26,7 @@ class Playing:
     before: "Playing | None" = None  # the previous game, which can be brought back
     came: Arrival = field(default_factory=Arrival)
     linked: bool = False  # the address named the game
+    ours: bool = True  # this server has checked all its rounds: a browser tab may hand back what nobody played
     begun: bool = False  # by the visitor: what the browser tab held is not wanted
 
     @property

@@ -1,5 +1,8 @@
 """What a visitor does in the game: begin, draft, skip, go on. The page's buttons call these. No drawing."""
 
+from hashlib import blake2b
+from hmac import compare_digest
+from secrets import token_bytes
 from typing import Literal
 
 import streamlit as st
@@ -154,12 +157,23 @@ def _clear(state: Playing) -> None:
     set_widgets({"play_guess": "", "play_second": ""})
 
 
+_KEY = token_bytes(32)  # of this process: a class does not outlive it
+
+
 def held_text(state: Playing) -> str | None:
-    """The game to hold: this one, or the one before it while this one has no turn. See `kept.keep`."""
+    """The game to hold: this one, or the one before it while this one has no turn. See `components.keep`.
+
+    A line behind it is its signature: without that, rounds that nobody played could reach a class's board.
+    """
     game = state if state.all_turns else state.before
     if game is None:
         return "" if state.begun else None
-    return dump_game(SavedGame(game.plan.link, game.place, game.games, game.typed, game.name, game.second))
+    text = dump_game(SavedGame(game.plan.link, game.place, game.games, game.typed, game.name, game.second))
+    return f"{text}\n{_signature(text) if game.ours else ''}"
+
+
+def _signature(text: str) -> str:
+    return blake2b(text.encode(), key=_KEY, digest_size=16).hexdigest()
 
 
 def bring_back(visit: Session, text: str) -> None:
@@ -167,12 +181,14 @@ def bring_back(visit: Session, text: str) -> None:
     state = visit.play
     if state.begun or state.all_turns:
         return
+    game_text, _, signature = text.rpartition("\n")
     try:
-        saved = load_game(text)
+        saved = load_game(game_text or text)
     except InputError as error:
         state.came.notes, state.begun = [str(error)], True
         return
     game = _playing(saved)
+    game.ours = compare_digest(signature.encode(), _signature(game_text).encode())
     if state.linked and game.plan != state.plan:
         state.before = game
     else:
