@@ -1,5 +1,6 @@
 """The app, with bounds for uploads, and with titles in its HTML for previews of links: streamlit run serve.py."""
 
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from starlette.middleware import Middleware
 from specviz.core.errors import InputError
 from specviz.core.short_log import keep_log_short
 from specviz.ui.shared.engine import engine, start_engine
+from specviz.ui.shared.guards import FRAMES, Guards, frame_ancestors
 from specviz.ui.shared.leftovers import look_after_leftovers
 from specviz.ui.shared.pages import Previews
 from specviz.ui.shared.parts import say_that_it_failed
@@ -32,11 +34,12 @@ async def engine_beside(_: st.App) -> AsyncIterator[None]:
 keep_log_short()
 try:
     engine()  # reads the operator's settings
+    frame_ancestors(os.environ.get(FRAMES, ""))
 except InputError as error:
     sys.exit(str(error))
 app = st.App(
     Path(__file__).with_name("app.py"),
-    middleware=[Middleware(Uploads), Middleware(Previews)],
+    middleware=[Middleware(Guards), Middleware(Uploads), Middleware(Previews)],
     lifespan=engine_beside,
     on_script_error=say_that_it_failed,
 )

@@ -7,5 +7,6 @@ import { payloadOf } from "../shared/mounting.js";
 /** @param {Component<{ name: string, value: string, seconds: number }>} component */
 export default function remember(component) {
   const data = payloadOf(component);
-  if (data) document.cookie = `${data.name}=${data.value}; max-age=${data.seconds}; path=/; samesite=lax`;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  if (data) document.cookie = `${data.name}=${data.value}; max-age=${data.seconds}; path=/; samesite=lax${secure}`;
 }
