@@ -11,6 +11,7 @@ import pytest
 
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
+from specviz.core.drafters import METHODS, READ_ON
 from specviz.core.metrics import count
 from specviz.core.rounds import DraftedToken
 from specviz.data.batches import recorded_batches
@@ -41,9 +42,10 @@ from specviz.measure.proof.findings import looks
 from specviz.measure.proof.recorded import recorded_proof
 from specviz.models.catalogue import head_names
 from specviz.models.pairs import known_names
-from specviz.ui.learn.family import family_table, figures_of
+from specviz.ui.learn.family import best_of, family_table, figures_of
 from specviz.ui.learn.learn_state import Learning, take
 from specviz.ui.learn.questions import asked_questions, href, read_answers
+from specviz.ui.shared.run_controls import draft_help
 from tests.support.known import known
 from tests.support.measured_methods import NAMES, measured, on_kind
 from tests.support.tree_rounds import tree_round, tree_trace
@@ -437,8 +439,48 @@ def test_every_method_has_a_short_row_with_its_run_and_only_the_lossy_ones_have_
             assert is_plain(said.plain), said.plain
             assert len(said.technical.split()) <= 14
     assert [member.name for member in family().methods if member.name] == list(METHOD_RUNS)
-    assert [member.lossless.technical for member in family().methods] == ["yes"] * len(METHOD_RUNS) + ["no"]
+    *lossless, last = family().methods
+    assert {member.lossless.technical for member in lossless} == {"yes"}
+    assert last.lossless.technical == "no"
     assert {member.measured for member in family().methods if member.measured} == set(NAMES)
+
+
+def test_a_method_that_is_not_run_here_has_a_paragraph_and_its_paper() -> None:
+    elsewhere = [member for member in family().methods if not member.name]
+    titles = ["EAGLE-3", "PARD", "DFlash", "DSpark", "Suffix decoding", "Typical acceptance, ensembles, FLy"]
+    assert [member.title.technical for member in elsewhere] == titles
+    html = family_table(None, "technical")
+    for member in elsewhere:
+        assert not member.measured
+        assert member.url.startswith("https://")
+        assert member.paper
+        said = known(member.about)
+        assert 25 <= len(said.technical.split()) <= 80
+        assert is_plain(said.plain), said.plain
+        assert (f'href="{member.url}"' in html) == (member.lossless.technical == "yes")
+    assert all(member.about is None for member in family().methods if member.name)
+
+
+def test_the_map_and_the_menu_name_the_same_systems() -> None:
+    menu = " ".join(method.used for method in METHODS)
+    rows = " ".join(member.used.technical for member in family().methods)
+    for system in ("vLLM", "SGLang", "llama.cpp", "LM Studio", "TensorRT-LLM", "transformers"):
+        assert system in menu
+        assert system in rows
+    assert READ_ON in draft_help()
+
+
+@STORED
+def test_figures_at_temperature_1_stand_beside_the_same_drafter_there() -> None:
+    sampled = next(part for part in known(stored_methods()).temperatures if part.temperature)
+    usual = known(sampled.find("wren-nano")).kinds["all"].best
+    for member in family().methods:
+        _, beside = best_of(member, stored_methods())
+        assert (beside == usual) == (member.name in ("method-argmax", "method-block")), member.name
+    block = known(sampled.find("wren-nano block")).kinds["all"].best
+    tokens = f"{block.costs.tokens_per_target_call:.2f} ({usual.costs.tokens_per_target_call:.2f})"
+    assert f">{tokens}</td>" in family_table(stored_methods(), "technical")
+    assert known(block.costs.overhead) > known(usual.costs.overhead)  # "The rule itself takes a little longer"
 
 
 @pytest.mark.parametrize("words", VOICES)

@@ -20,7 +20,7 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
-from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.data.published import GPU_COSTS, ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import fill
 from specviz.measure.batch_sentences import checks_sentence, compared, outcome, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
@@ -369,3 +369,19 @@ def test_a_run_of_the_story_is_chosen_by_its_counts_and_saved_at_its_median_timi
     run = story_trace("pays")
     timings = [slower(run, factor) for factor in (1.0, 3.0, 1.2, 0.5, 1.1)]
     assert median_run(timings) is timings[4]
+
+
+def test_what_a_gpu_changes_agrees_with_the_published_figures() -> None:
+    (costs,) = [each for each in GPU_COSTS if each.verification]
+    assert costs.verification[5] < 1.5  # "a few tokens costs a large GPU little"
+    assert costs.verification[9] > 3  # "A check of many does cost"
+    assert "nearly free" not in ON_A_GPU["prompt lookup"]
+    assert any("without training" in each.says for each in PUBLISHED_METHODS["early exit"])
+    measured = stored_methods()
+    for part in measured.temperatures if measured else []:
+        for name in ("wren-nano", "wren-eagle"):
+            usual, block = part.find(name), part.find(f"{name} block")
+            if usual and block:
+                rest = [known(each.kinds[ALL].best.costs.overhead) for each in (usual, block)]
+                assert rest[1] > rest[0]
+                assert "takes a little longer" in ON_A_GPU["block"]

@@ -4,11 +4,13 @@ from html import escape
 
 import streamlit as st
 
+from specviz.core.drafters import READ_ON
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured_methods import ALL, AtBest, MeasuredMethods, stored_methods
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
+from specviz.ui.shared.escaping import plain
 
 NOT_MEASURED = "–"
 FIGURES = range(2, 5)  # the cells of a row that hold one
@@ -22,6 +24,17 @@ def show_family(state: Learning) -> None:
     st.html(family_table(measured, state.words))
     if measured:
         st.caption(_source(measured, state.words))
+    st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
+    _elsewhere(state.words)
+
+
+def _elsewhere(words: Words) -> None:
+    """A paragraph on each method that is not run here, with its paper."""
+    st.markdown("## Not run here, but served")
+    for member in family().methods:
+        if member.about:
+            said = f"{plain(member.about.in_(words))} Used by: {plain(member.used.in_(words))}."
+            st.markdown(f"**{plain(member.title.in_(words))}.** {said} [{plain(member.paper)}]({member.url})")
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
@@ -39,20 +52,27 @@ def _titles(words: Words) -> list[str]:
 
 
 def _row(member: Member, measured: MeasuredMethods | None, words: Words) -> str:
-    title, name = escape(member.title.in_(words)), member.name
-    href, label = (f"./?run={name}", "see its run") if name else ("./proof", "see it fail")
-    link = f'<a href="{href}" aria-label="{title}: {label}">{label}</a>'
+    title = escape(member.title.in_(words))
+    href, label = _link(member)
+    link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     texts = [
         member.knows.in_(words),
         member.costs.in_(words),
-        *figures_of(best_of(member, measured)),
+        *figures_of(*best_of(member, measured)),
         member.used.in_(words),
         member.lossless.in_(words),
     ]
     labelled = zip(_titles(words)[1:], texts, strict=True)
     cells = "".join(_cell(label, text, figure=place in FIGURES) for place, (label, text) in enumerate(labelled))
-    kind = "" if name else ' class="lossy"'
+    kind = "" if member.lossless.technical == "yes" else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
+
+
+def _link(member: Member) -> tuple[str, str]:
+    """Where a method can be seen, and what the link says."""
+    if member.name:
+        return f"./?run={member.name}", "see its run"
+    return (member.url, "read its paper") if member.lossless.technical == "yes" else ("./proof", "see it fail")
 
 
 def _cell(label: str, text: str, *, figure: bool) -> str:
@@ -60,17 +80,29 @@ def _cell(label: str, text: str, *, figure: bool) -> str:
     return f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
 
 
-def best_of(member: Member, measured: MeasuredMethods | None) -> AtBest | None:
-    """The method at its best settings on all kinds of text, in the first part of the file that has it."""
-    parts = measured.temperatures if measured and member.measured else []
-    found = [method for part in parts if (method := part.find(member.measured))]
-    return found[0].kinds[ALL].best if found else None
+def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[AtBest | None, AtBest | None]:
+    """The method at its best settings on all kinds of text, in the first part of the file that has it.
+
+    If that part is not the greedy one, then also its drafter as it is usually used, in the same part: figures of two
+    temperatures cannot be compared.
+    """
+    for part in measured.temperatures if measured and member.measured else []:
+        if method := part.find(member.measured):
+            usual = part.find(method.drafter) if part.temperature else None
+            return method.kinds[ALL].best, usual.kinds[ALL].best if usual else None
+    return None, None
 
 
-def figures_of(best: AtBest | None) -> tuple[str, str, str]:
-    """Tokens per target call, the cost of a draft step, and the speedup."""
+def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, ...]:
+    """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `beside`."""
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
+    if beside is None:
+        return _written(best)
+    return tuple(f"{own} ({other})" for own, other in zip(_written(best), _written(beside), strict=True))
+
+
+def _written(best: AtBest) -> tuple[str, str, str]:
     step = best.costs.draft_step
     cost = NOT_MEASURED if step is None else f"{step:.2f}"
     return f"{best.costs.tokens_per_target_call:.2f}", cost, f"{best.speedup:.2f}"
@@ -78,11 +110,16 @@ def figures_of(best: AtBest | None) -> tuple[str, str, str]:
 
 def _source(measured: MeasuredMethods, words: Words) -> str:
     if words == "plain":
-        return "Recorded figures, over many texts; 1 is as fast as the editor alone. “When it helps” has all of them."
+        return (
+            "Recorded figures, over many texts; 1 is as fast as the editor alone. Where a figure has another one in "
+            "brackets, words were drawn by lot, and the other one is the small intern’s. “When it helps” has all of "
+            "them."
+        )
     trial = "A short trial, to be replaced. " if measured.trial else ""
     return (
         f"{trial}Measured: the cost c is in target steps, the speedup is over the target alone. Recorded over "
         f"{measured.prompts} prompts of each of four kinds of text, each at the setting that did best on the others; "
-        f"greedy, the ways to choose and judge drafts at temperature 1. All figures with their intervals: When it "
+        f"greedy. The ways to choose and judge drafts are at temperature 1, with the same drafter in its usual way in "
+        f"brackets: compare them with that, and not with the other rows. All figures with their intervals: When it "
         f"helps, By method."
     )
