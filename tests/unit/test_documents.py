@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -111,6 +112,30 @@ def test_operating_and_the_sizing_table_are_complete() -> None:
     assert f"about {1 / a_run[1]:.1f} to {1 / a_run[0]:.1f} new runs a second" in reasoned
     engines = [1 / seconds / runs_a_second for seconds in a_run]
     assert f"what {engines[1]:.1f} to {engines[0]:.1f} engines decode" in reasoned
+
+
+BUSIEST = 0.7  # share of the time in which an engine or a server may work
+
+
+@pytest.mark.parametrize("visitors", [100, 300])
+def test_the_advice_on_sizes_keeps_engines_and_servers_at_most_seventy_per_cent_busy(visitors: int) -> None:
+    reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
+    runs_a_second = visitors / 60
+    an_engine = stored_figure("classroom.json", "own.whole_run_seconds.max") / 30
+    a_server = stored_figure("classroom.json", "lesson.server_milliseconds_a_run") / 1000
+    engines, servers = (ceil(runs_a_second * seconds / BUSIEST) for seconds in (an_engine, a_server))
+    said = f"{engines} engines and {servers} app servers, so {engines + servers} cores"
+    assert re.search(rf"[Ff]or {visitors}( active visitors [^:]*)?: {said}\.", reasoned)
+    assert f"an app server for every {an_engine / a_server:.1f} engines" in reasoned
+
+
+def test_the_advice_on_one_engine_follows_from_the_measured_time_of_a_run() -> None:
+    reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
+    runs_a_minute = BUSIEST * 60 * 30 / stored_figure("classroom.json", "own.whole_run_seconds.max")
+    assert f"about {int(runs_a_minute)} visitors who each ask for a new run every minute" in reasoned
+    assert f"about {int(runs_a_minute / 3)} with a new run every 20 seconds" in reasoned
+    three = 100 / (3 * runs_a_minute / BUSIEST)
+    assert f"With 3 engines, 100 visitors would keep them {100 * three:.0f} % busy" in reasoned
 
 
 def names_in_the_code() -> set[str]:
