@@ -16,6 +16,7 @@ from PIL import Image
 
 from scripts.write_methods_table import methods_section, with_table
 from specviz.core.errors import InputError
+from specviz.core.metrics import count
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
@@ -25,6 +26,7 @@ from specviz.data.lessons.plan import FIRST, Plan
 from specviz.data.lessons.plans import find_plan, parse_plan
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.measured_methods import ALL, FILE, read_methods
+from specviz.data.serving_counters import read_counters
 from specviz.models.draft_menu import offered_names
 from specviz.ui.lesson import place
 from tests.support.known import known
@@ -55,6 +57,8 @@ def test_the_readme_and_its_ten_figures() -> None:
     assert said == "; ".join(f"{best.speedup:.2f}× [{best.low:.2f}–{best.high:.2f}]" for best in bests)
     assert f"at γ = {LENGTH}, the app's default, which was not chosen by these figures" in MEASUREMENTS
     assert "held-out texts" not in README + MEASUREMENTS
+    card = "The first stage of wren-base's training held out other documents and read most of these. No later stage did"
+    assert card in " ".join(MEASUREMENTS.split())
     assert "The first stage of wren-base's training read most of them" in " ".join(MEASUREMENTS.split())
 
 
@@ -253,6 +257,16 @@ def test_a_record_in_traces_md_is_read(system: str, record: str) -> None:
     assert any(round.rejected or round.emitted.kind == "correction" for round in trace.rounds)
 
 
+def test_ignored_drafts_count_nowhere() -> None:
+    [record] = [text for system, text in SHORT_RECORDS if system == "lmstudio"]
+    ignoring = record.replace('"totalDraftTokensCount": 6', '"totalDraftTokensCount": 9').replace(
+        '"ignoredDraftTokensCount": 0', '"ignoredDraftTokensCount": 3'
+    )
+    for text in (record, ignoring):
+        pasted = read_counters(text)
+        assert count(import_run(text.encode(), "lmstudio", Given()).rounds).drafted == pasted.drafted == 6
+
+
 def test_traces_md_has_a_record_of_each_system() -> None:
     assert [system for system, _ in SHORT_RECORDS] == list(SYSTEMS)
 
@@ -329,6 +343,63 @@ def test_the_figures_of_both_loops_and_of_recording() -> None:
     recorded = found["recorded_seconds_over_unrecorded"]["median"] - 1
     assert row("time in the loop") == f"{100 * overhead:.1f} % of the model calls"
     assert row("recording probabilities") == f"{100 * recorded:.1f} %"
+
+
+MACHINES = {"Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux", "AMD": "AMD EPYC, 2 cores, Linux"}
+FILES = {  # of benchmarks/results, by the beginning of a row's command
+    "decoding": "decoding",
+    "family": "family",
+    "baselines": "baselines",
+    "experiment": "experiment",
+    "app": "app",
+    "classroom": "classroom",
+    "steadiness": "steadiness",
+    "agreement": "agreement",
+}
+
+
+def test_each_figure_names_its_machine() -> None:
+    rows = [line.strip("| ").split(" | ") for line in MEASUREMENTS.partition("| command |")[2].splitlines()]
+    before = ""
+    for cells in (each for each in rows if len(each) == 4 and each[0] != "---"):
+        command = before if cells[3] == "the same" else cells[3]
+        before = command
+        name = next(FILES[each] for each in FILES if f"benchmarks.{each}" in command)
+        found = stored(name)
+        machine = found["memory"]["machine"] if cells[0].startswith("memory") else found["machine"]
+        assert MACHINES[cells[2]] == (machine if isinstance(machine, str) else machine["machine"]), cells[0]
+    told = {cells[0]: cells[2] for cells in rows if len(cells) == 4}
+    shown = [line.strip("| ").split(" | ") for line in README.partition("| machine |")[2].splitlines()]
+    for cells in (each for each in shown if len(each) == 3 and each[0] != "---"):
+        assert cells[2] == told.get(cells[0], "AMD"), cells[0]
+    assert read_methods(FILE).machine.machine == MACHINES["AMD"]
+
+
+def test_speedups_over_the_apps_prompts_have_their_intervals_and_the_other_samples_are_told() -> None:
+    found = stored("decoding")["greedy_speedup_decode"]
+    for beginning, dtype in (("greedy speedup over 10 of the app's prompts", "float32"), ("the same with", "bfloat16")):
+        kinds = found[f"target {dtype}, draft float32"]
+        shown = [kinds[kind] for kind in ("story", "structured")]
+        assert {each["prompts"] for each in shown} == {10}
+        ends = [[times(each[name])[:-1] for name in ("low", "high")] for each in shown]
+        said = [f"{times(each['speedup'])} [{low}–{high}]" for each, (low, high) in zip(shown, ends, strict=True)]
+        assert row(beginning) == ", ".join(said)
+    text = " ".join(MEASUREMENTS.split())
+    wanted = {"kind": "structured", "layers": 12, "dtype": "float32", "draft": "wren-nano", "gamma": int(LENGTH)}
+    [baseline] = [each for each in stored("baselines")["speedups"] if wanted.items() <= each.items()]
+    nano = known(known(read_methods(FILE).greedy).find("wren-nano")).kinds["structured"]
+    samples = {
+        "over 8 prompts (`family.json`": family("wren-nano", "float32")["structured"]["greedy"]["speedup_by_gamma"][
+            LENGTH
+        ],
+        "over 8 prompts (`baselines.json`": baseline["own"],
+        "over 6 prompts (`methods.json`": known(nano.at(int(LENGTH))).speedup,
+        "over 10 of the app's own prompts (`decoding.json`": found["target float32, draft float32"]["structured"][
+            "by_draft_length"
+        ][LENGTH],
+    }
+    for words, speedup in samples.items():
+        assert f"{times(speedup)} {words}" in text
 
 
 def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> None:
