@@ -16,7 +16,6 @@ from PIL import Image
 
 from scripts.write_methods_table import methods_section, with_table
 from specviz.core.errors import InputError
-from specviz.core.metrics import count
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
@@ -26,7 +25,6 @@ from specviz.data.lessons.plan import FIRST, Plan
 from specviz.data.lessons.plans import find_plan, parse_plan
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY, STORY_RUNS
 from specviz.data.measured_methods import ALL, FILE, read_methods
-from specviz.data.serving_counters import read_counters
 from specviz.models.draft_menu import offered_names
 from specviz.ui.lesson import place
 from tests.support.known import known
@@ -255,16 +253,6 @@ def test_a_record_in_traces_md_is_read(system: str, record: str) -> None:
     assert trace.output.text.startswith("Once upon a time,")
     assert any(round.accepted for round in trace.rounds)
     assert any(round.rejected or round.emitted.kind == "correction" for round in trace.rounds)
-
-
-def test_ignored_drafts_count_nowhere() -> None:
-    [record] = [text for system, text in SHORT_RECORDS if system == "lmstudio"]
-    ignoring = record.replace('"totalDraftTokensCount": 6', '"totalDraftTokensCount": 9').replace(
-        '"ignoredDraftTokensCount": 0', '"ignoredDraftTokensCount": 3'
-    )
-    for text in (record, ignoring):
-        pasted = read_counters(text)
-        assert count(import_run(text.encode(), "lmstudio", Given()).rounds).drafted == pasted.drafted == 6
 
 
 def test_traces_md_has_a_record_of_each_system() -> None:

@@ -149,7 +149,7 @@ def _of_sweeps() -> Facts:
         "sweep_machine": figures.recorded_on,
         "prompts": in_words(len(best.speedups)),
         "near_lengths": listed([in_words(row.draft_length) for row in near]),
-        "near_speedups": _range([row.speedup for row in near]),
+        "near_speedups": f"{min(row.speedup for row in near):.2f} to {max(row.speedup for row in near):.2f}",
         "longest_length": in_words(longest.draft_length),
         "longest_speedup": f"{longest.speedup:.2f}",
         "longest_rate": percent(longest.accepted / longest.drafted),
@@ -170,11 +170,6 @@ def _of_sweeps() -> Facts:
         "most_likely": percent(figures.overlap.most_likely),
         "positions": str(figures.overlap.positions),
     }
-
-
-def _range(values: Sequence[float]) -> str:
-    """From the least to the most; one number where both are written the same."""
-    return " to ".join(dict.fromkeys(f"{value:.2f}" for value in (min(values), max(values))))
 
 
 def _of_passes() -> Facts:

@@ -1,7 +1,6 @@
 """Speculation counters of vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio, read from pasted text."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, sglang, vllm
@@ -16,10 +15,9 @@ TENSORRT = Names(
     ("num_spec_steps",), ("total_accepted_draft_tokens",), ("total_draft_tokens",), ("acceptance_histogram",)
 )
 LM_STUDIO = [
-    ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount", "ignoredDraftTokensCount"),
-    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count", "ignored_draft_tokens_count"),
+    ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount"),
+    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count"),
 ]
-IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
 
 
 def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
@@ -42,19 +40,13 @@ def _steps(found: Sequence[Found], accepted: float) -> float | None:
 
 
 def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
-    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client.
-
-    Ignored drafts were not sent to the main model. They do not count, as in `data.importers.lm_studio`.
-    """
+    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client."""
     for names in LM_STUDIO:
         if stats := with_keys(found, names[0]):
-            total, accepted, written, ignored = (
-                sum(number(each.get(name) or 0, name) for each in stats) for name in names
-            )
-            if total <= ignored:
-                raise InputError(f"{names[0]} says that nothing was drafted for the main model to check.")
-            counters = by_written("LM Studio", total - ignored, accepted, written, len(stats))
-            return replace(counters, notes=(*counters.notes, IGNORED.format(ignored))) if ignored else counters
+            drafted, accepted, written = (sum(number(each.get(name) or 0, name) for each in stats) for name in names)
+            if not drafted:
+                raise InputError(f"{names[0]} says that nothing was drafted.")
+            return by_written("LM Studio", drafted, accepted, written, len(stats))
     return None
 
 
