@@ -7,9 +7,9 @@ from typing import Any
 from specviz.core.files import ASSETS
 from specviz.core.names import in_words
 from specviz.data.batches import recorded_batches
-from specviz.data.lessons.facts import DRAFT_LENGTH, NAMES, UNKNOWN, percent
+from specviz.data.lessons.facts import NAMES, UNKNOWN, percent
 from specviz.data.lessons.lossy import recorded_rules
-from specviz.data.lessons.recorded_runs import story_trace
+from specviz.data.lessons.recorded_runs import DRAFT_LENGTH, story_trace
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
 from specviz.data.texts import Facts
 
@@ -80,6 +80,7 @@ def _of_lossy() -> Facts:
     rules = recorded_rules()
     counted = {name: rules.counts(name) for name in ("block", "lenient", "typical", "ensemble")}
     return {
+        "lossy_machine": rules.machine,
         "lossy_draws": f"{min(each.draws for each in counted.values()):,}",
         **{f"{name}_accepted": percent(each.accepted) for name, each in counted.items()},
         **{f"{name}_distance": percent(each.distance) for name, each in counted.items()},

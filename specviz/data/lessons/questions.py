@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.answers import more_facts
 from specviz.data.lessons.facts import facts_of, method_facts, percent
-from specviz.data.lessons.lossy import recorded_rules
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.published import SERVED, ServedGain
@@ -55,7 +54,7 @@ class FaqEntry:
             "passes": figures.passes[0].recorded_on,
             "methods": method_facts()["methods_machine"],
             "batches": recorded_batches().recorded_on.machine,
-            "proof": recorded_rules().machine,
+            "proof": more_facts()["lossy_machine"],
         }[self.measured]
 
     @property
