@@ -171,8 +171,8 @@ class DecodeSettings:
         Setting(
             label="The draft takes",
             help="Above temperature 0. A random token: drawn from the draft’s probabilities q. Its most probable "
-            "token: as vLLM, SGLang and llama.cpp do; its q is then 1. The text has the target’s distribution either "
-            "way.",
+            "token: as llama.cpp does, and vLLM and SGLang unless told otherwise; its q is then 1. The text has the "
+            "target’s distribution either way.",
             labels={"sample": "A random token", "argmax": "Its most probable token"},
             words={"argmax": "most probable drafts"},
             if_sampled=True,
