@@ -1,5 +1,6 @@
 """The family of drafting methods on one screen: a row for each, with its recorded run."""
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -13,11 +14,11 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.escaping import plain
 
 NOT_MEASURED = "–"
-FIGURES = range(2, 5)  # the cells of a row that hold one
+FIGURES = range(3, 6)  # the columns that hold one
 
 
 def show_family(state: Learning) -> None:
-    """All methods in a table, and where its figures are from."""
+    """The methods of this app in a table, and where its figures are from; then those that others serve."""
     st.markdown("## The family: who drafts, and how")
     paragraph(family().introduction.in_(state.words), "family", state.words)
     measured = stored_methods()
@@ -25,12 +26,13 @@ def show_family(state: Learning) -> None:
     if measured:
         st.caption(_source(measured, state.words))
     st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
-    _elsewhere(state.words)
+    _served(state.words)
 
 
-def _elsewhere(words: Words) -> None:
-    """A paragraph on each method that is not run here, with its paper."""
+def _served(words: Words) -> None:
+    """The methods that are not run here: a table, and a paragraph on each with its paper."""
     st.markdown("## Not run here, but served")
+    st.html(served_table(words))
     for member in family().methods:
         if member.about:
             said = f"{plain(member.about.in_(words))} Used by: {plain(member.used.in_(words))}."
@@ -38,12 +40,32 @@ def _elsewhere(words: Words) -> None:
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
-    """The table as HTML, whose rows become cards on a phone; our own texts and figures, escaped."""
-    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in _titles(words))
-    rows = "".join(_row(member, measured, words) for member in family().methods)
+    """The methods of this app as HTML, whose rows become cards on a phone; our own texts and figures, escaped."""
+    rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
+    return _table("family", _titles(words), rows)
+
+
+def served_table(words: Words) -> str:
+    """The methods that are not run here, without columns for figures."""
+    titles = [title for column, title in enumerate(_titles(words)) if column not in FIGURES]
+    rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
+    return _table("served", titles, rows)
+
+
+def is_elsewhere(member: Member) -> bool:
+    """Whether other programs have it, and this one has neither a run of it nor a test that it fails."""
+    return not member.name and _is_lossless(member)
+
+
+def _is_lossless(member: Member) -> bool:
+    return member.lossless.technical == "yes"
+
+
+def _table(kind: str, titles: Sequence[str], rows: Sequence[str]) -> str:
+    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in titles)
     return (
-        '<table class="family" role="table"><thead role="rowgroup">'
-        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{rows}</tbody></table>'
+        f'<table class="{kind}" role="table"><thead role="rowgroup">'
+        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
     )
 
 
@@ -51,20 +73,16 @@ def _titles(words: Words) -> list[str]:
     return [title.in_(words) for title in family().columns]
 
 
-def _row(member: Member, measured: MeasuredMethods | None, words: Words) -> str:
+def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
     title = escape(member.title.in_(words))
     href, label = _link(member)
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
-    texts = [
-        member.knows.in_(words),
-        member.costs.in_(words),
-        *figures_of(*best_of(member, measured)),
-        member.used.in_(words),
-        member.lossless.in_(words),
-    ]
-    labelled = zip(_titles(words)[1:], texts, strict=True)
-    cells = "".join(_cell(label, text, figure=place in FIGURES) for place, (label, text) in enumerate(labelled))
-    kind = "" if member.lossless.technical == "yes" else ' class="lossy"'
+    figures = zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
+    texts = {1: member.knows.in_(words), 2: member.costs.in_(words)} | ({} if is_elsewhere(member) else dict(figures))
+    texts |= {FIGURES.stop: member.used.in_(words), FIGURES.stop + 1: member.lossless.in_(words)}
+    titles = _titles(words)
+    cells = "".join(_cell(titles[column], text, figure=column in FIGURES) for column, text in texts.items())
+    kind = "" if _is_lossless(member) else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
 
 
@@ -72,7 +90,7 @@ def _link(member: Member) -> tuple[str, str]:
     """Where a method can be seen, and what the link says."""
     if member.name:
         return f"./?run={member.name}", "see its run"
-    return (member.url, "read its paper") if member.lossless.technical == "yes" else ("./proof", "see it fail")
+    return (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
 
 
 def _cell(label: str, text: str, *, figure: bool) -> str:
