@@ -4,7 +4,9 @@
         [--repeats 3] [--temperatures 0 1]
 
 CORPUS is the folder that the bundled models were trained on. Its last documents were held out. Their beginnings are
-prompts here, together with the app's workloads; no figure is from text that a model was trained on.
+prompts here, together with the app's workloads. The first stage of wren-base's training held out other documents and
+read most of these. No later stage did, but every model here comes from that stage, so the figures look better than they
+are.
 
 Every method runs at several settings. A prompt's speedup is the median of ratios: the target alone and every setting
 run in turn, decoding only, one torch thread, always to the full length. The best of several settings on the prompts

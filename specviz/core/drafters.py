@@ -72,6 +72,7 @@ class Method:
         return self.names[0] if self.names else ""
 
 
+READ_ON = "23 November 2026"  # who serves text with what was read in the projects' documents and code on that day
 PROMPT_LOOKUP = "lookup"  # in requests and links
 EARLY_EXIT = "early-exit:"  # and a number: so many of the target's first layers draft
 _FOLDER = "specviz.decoding.drafters"
@@ -83,7 +84,7 @@ MODEL = Method(
     loads="model",
     group=SMALL_MODELS,
     about="A second, smaller language model of the same family writes the guesses, one token after the other.",
-    used="Used with llama.cpp, LM Studio, vLLM and transformers.",
+    used="Used with vLLM, SGLang, llama.cpp, LM Studio, TensorRT-LLM and transformers.",
 )
 OTHER = Method(  # another system's; it does not say what drafted
     kind="other", label="another draft", lead="A <b>cheap draft proposes</b> a few tokens."
@@ -97,8 +98,8 @@ METHODS: list[Method] = [
         loads="head",
         group=HEADS,
         about="A head is trained for one target and reads its last hidden state: wren-eagle guesses token after token,",
-        used="Served today: EAGLE heads with vLLM and SGLang; MTP heads, their relatives, with llama.cpp and "
-        "transformers too.",
+        used="Served today: EAGLE heads with vLLM, SGLang, llama.cpp and TensorRT-LLM; MTP heads, their relatives, "
+        "with these and transformers; Medusa heads with vLLM.",
         sees_state=True,
         subject="the head on the target",
         title="head on the target",
@@ -127,7 +128,8 @@ METHODS: list[Method] = [
         names=(PROMPT_LOOKUP, "prompt-lookup"),
         group=NO_MODEL,
         about="Prompt lookup copies what followed the same words earlier.",
-        used="vLLM serves prompt lookup under the name n-gram;",
+        used="vLLM, SGLang, llama.cpp and TensorRT-LLM have prompt lookup under the name n-gram, transformers under "
+        "its own name;",
         trees=False,
         samples=False,
         fills=False,
@@ -145,7 +147,7 @@ METHODS: list[Method] = [
         takes=(1, 2, 4),
         group=NO_MODEL,
         about="Early exit lets the target’s first layers guess; a target that was not trained for it mostly loses.",
-        used="early exit is a research method (LayerSkip).",
+        used="early exit is in transformers, for targets that were trained for it (LayerSkip).",
         subject="the target’s first layers",
         several=True,
         title="first layers",

@@ -155,7 +155,7 @@ class DecodeSettings:
             help="Fixed: γ tokens in every round. Heuristic, an option of transformers: it starts at γ and drafts two "
             "more after a round that accepted all, one fewer after any other. Stop when unsure: up to γ tokens, and it "
             "stops after a token to which the draft gives less than 0.4. The default of transformers is nearest to "
-            "that: up to 20 tokens, and the same limit.",
+            "that: up to 20 tokens, and a limit that starts there and adapts where scikit-learn is installed.",
             labels={"fixed": "Fixed", "heuristic": "Heuristic: +2 or −1", "confidence": "Stop when unsure"},
             locked_by="tree",
             fact=False,
@@ -171,8 +171,8 @@ class DecodeSettings:
         Setting(
             label="The draft takes",
             help="Above temperature 0. A random token: drawn from the draft’s probabilities q. Its most probable "
-            "token: as vLLM, SGLang and llama.cpp do; its q is then 1. The text has the target’s distribution either "
-            "way.",
+            "token: as llama.cpp does, and vLLM and SGLang unless told otherwise; its q is then 1. The text has the "
+            "target’s distribution either way.",
             labels={"sample": "A random token", "argmax": "Its most probable token"},
             words={"argmax": "most probable drafts"},
             if_sampled=True,

@@ -126,4 +126,4 @@ _KNOWN = TypeAdapter(Published).validate_python(yaml.safe_load(FILE.read_text(en
 
 PUBLISHED, GPU_ROUNDS, GPU_COSTS = _KNOWN.papers, _KNOWN.gpu_rounds, _KNOWN.gpu_costs
 PUBLISHED_METHODS, ON_A_GPU = _KNOWN.methods, _KNOWN.on_a_gpu
-BUSY_EAGLE, BUSY_LONG_TEXTS, EXPERTS = (_KNOWN.served[name] for name in ("busy-eagle", "busy-long-texts", "experts"))
+SERVED = _KNOWN.served

@@ -12,8 +12,16 @@ def reading(study: BatchStudy) -> str:
         f"With γ = {length} the speedup is {times(first)} in batches of {small} and {times(last)} in batches of "
         f"{large}: {_change(first, last)}."
     )
-    best = best_of(study, large)
-    return f"{sentence} In batches of {large} γ = {best.draft_length} has the highest, {best.speedup.value:.2f}×."
+    return f"{sentence} {_best(study, large)}"
+
+
+def _best(study: BatchStudy, batch: int) -> str:
+    """The draft length with the highest speedup in batches of this size, and those that are not told apart from it."""
+    best = best_of(study, batch)
+    others = [study.at(batch, length) for length in study.draft_lengths if length != best.draft_length]
+    near = [f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low]
+    said = f"In batches of {batch} γ = {best.draft_length} has the highest, {times(best.speedup)}"
+    return f"{said}; {' and '.join(near)} cannot be told apart from it." if near else f"{said}."
 
 
 def _change(first: Ratio, last: Ratio) -> str:

@@ -1,5 +1,6 @@
 """Assisted runs of transformers, recorded or written down: the same ids as without, and everything that happened."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 import torch
 import transformers
 from transformers import StoppingCriteriaList
+from transformers.generation.candidate_generator import AssistedCandidateGenerator
 
 from specviz import DecodeSettings, InputError, ModelDrafter, Trace, record_assisted_generation, speculative_decode
 from specviz.core.metrics import count
+from specviz.core.settings import SETTINGS
 from specviz.core.trace import dump_trace, parse_trace
 from specviz.data.importers import Given, import_run
 from specviz.decoding import assisted_facts
@@ -272,3 +275,12 @@ def test_the_documents_lines_record_what_generate_writes(tmp_path: Path, lookup:
     assert trace.output.stopped_by == "length"
     assert sum(len(round.drafted) for round in trace.rounds) > 0
     assert all(token.id is not None for round in trace.rounds for token in round.drafted)
+
+
+def test_the_default_stop_of_transformers_starts_at_its_limit_and_adapts_where_scikit_learn_is_installed() -> None:
+    config = DRAFT.model.generation_config
+    defaults = config._get_default_generation_params()
+    assert (defaults["assistant_confidence_threshold"], defaults["num_assistant_tokens"]) == (0.4, 20)
+    said = inspect.getsource(AssistedCandidateGenerator.update_candidate_strategy)
+    assert said.index("is_sklearn_available()") < said.index("assistant_confidence_threshold = best_threshold")
+    assert "a limit that starts there and adapts where scikit-learn is installed" in SETTINGS["draft_schedule"].help

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,6 +55,8 @@ def test_the_readme_and_its_ten_figures() -> None:
     assert said == "; ".join(f"{best.speedup:.2f}× [{best.low:.2f}–{best.high:.2f}]" for best in bests)
     assert f"at γ = {LENGTH}, the app's default, which was not chosen by these figures" in MEASUREMENTS
     assert "held-out texts" not in README + MEASUREMENTS
+    card = "The first stage of wren-base's training held out other documents and read most of these. No later stage did"
+    assert card in " ".join(MEASUREMENTS.split())
     assert "The first stage of wren-base's training read most of them" in " ".join(MEASUREMENTS.split())
 
 
@@ -111,6 +114,30 @@ def test_operating_and_the_sizing_table_are_complete() -> None:
     assert f"about {1 / a_run[1]:.1f} to {1 / a_run[0]:.1f} new runs a second" in reasoned
     engines = [1 / seconds / runs_a_second for seconds in a_run]
     assert f"what {engines[1]:.1f} to {engines[0]:.1f} engines decode" in reasoned
+
+
+BUSIEST = 0.7  # share of the time in which an engine or a server may work
+
+
+@pytest.mark.parametrize("visitors", [100, 300])
+def test_the_advice_on_sizes_keeps_engines_and_servers_at_most_seventy_per_cent_busy(visitors: int) -> None:
+    reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
+    runs_a_second = visitors / 60
+    an_engine = stored_figure("classroom.json", "own.whole_run_seconds.max") / 30
+    a_server = stored_figure("classroom.json", "lesson.server_milliseconds_a_run") / 1000
+    engines, servers = (ceil(runs_a_second * seconds / BUSIEST) for seconds in (an_engine, a_server))
+    said = f"{engines} engines and {servers} app servers, so {engines + servers} cores"
+    assert re.search(rf"[Ff]or {visitors}( active visitors [^:]*)?: {said}\.", reasoned)
+    assert f"an app server for every {an_engine / a_server:.1f} engines" in reasoned
+
+
+def test_the_advice_on_one_engine_follows_from_the_measured_time_of_a_run() -> None:
+    reasoned = " ".join(SECTION.partition("What follows is only reasoned")[2].split())
+    runs_a_minute = BUSIEST * 60 * 30 / stored_figure("classroom.json", "own.whole_run_seconds.max")
+    assert f"about {int(runs_a_minute)} visitors who each ask for a new run every minute" in reasoned
+    assert f"about {int(runs_a_minute / 3)} with a new run every 20 seconds" in reasoned
+    three = 100 / (3 * runs_a_minute / BUSIEST)
+    assert f"With 3 engines, 100 visitors would keep them {100 * three:.0f} % busy" in reasoned
 
 
 def names_in_the_code() -> set[str]:
@@ -304,6 +331,63 @@ def test_the_figures_of_both_loops_and_of_recording() -> None:
     recorded = found["recorded_seconds_over_unrecorded"]["median"] - 1
     assert row("time in the loop") == f"{100 * overhead:.1f} % of the model calls"
     assert row("recording probabilities") == f"{100 * recorded:.1f} %"
+
+
+MACHINES = {"Intel": "Intel(R) Xeon(R) Processor, 2 cores, Linux", "AMD": "AMD EPYC, 2 cores, Linux"}
+FILES = {  # of benchmarks/results, by the beginning of a row's command
+    "decoding": "decoding",
+    "family": "family",
+    "baselines": "baselines",
+    "experiment": "experiment",
+    "app": "app",
+    "classroom": "classroom",
+    "steadiness": "steadiness",
+    "agreement": "agreement",
+}
+
+
+def test_each_figure_names_its_machine() -> None:
+    rows = [line.strip("| ").split(" | ") for line in MEASUREMENTS.partition("| command |")[2].splitlines()]
+    before = ""
+    for cells in (each for each in rows if len(each) == 4 and each[0] != "---"):
+        command = before if cells[3] == "the same" else cells[3]
+        before = command
+        name = next(FILES[each] for each in FILES if f"benchmarks.{each}" in command)
+        found = stored(name)
+        machine = found["memory"]["machine"] if cells[0].startswith("memory") else found["machine"]
+        assert MACHINES[cells[2]] == (machine if isinstance(machine, str) else machine["machine"]), cells[0]
+    told = {cells[0]: cells[2] for cells in rows if len(cells) == 4}
+    shown = [line.strip("| ").split(" | ") for line in README.partition("| machine |")[2].splitlines()]
+    for cells in (each for each in shown if len(each) == 3 and each[0] != "---"):
+        assert cells[2] == told.get(cells[0], "AMD"), cells[0]
+    assert read_methods(FILE).machine.machine == MACHINES["AMD"]
+
+
+def test_speedups_over_the_apps_prompts_have_their_intervals_and_the_other_samples_are_told() -> None:
+    found = stored("decoding")["greedy_speedup_decode"]
+    for beginning, dtype in (("greedy speedup over 10 of the app's prompts", "float32"), ("the same with", "bfloat16")):
+        kinds = found[f"target {dtype}, draft float32"]
+        shown = [kinds[kind] for kind in ("story", "structured")]
+        assert {each["prompts"] for each in shown} == {10}
+        ends = [[times(each[name])[:-1] for name in ("low", "high")] for each in shown]
+        said = [f"{times(each['speedup'])} [{low}–{high}]" for each, (low, high) in zip(shown, ends, strict=True)]
+        assert row(beginning) == ", ".join(said)
+    text = " ".join(MEASUREMENTS.split())
+    wanted = {"kind": "structured", "layers": 12, "dtype": "float32", "draft": "wren-nano", "gamma": int(LENGTH)}
+    [baseline] = [each for each in stored("baselines")["speedups"] if wanted.items() <= each.items()]
+    nano = known(known(read_methods(FILE).greedy).find("wren-nano")).kinds["structured"]
+    samples = {
+        "over 8 prompts (`family.json`": family("wren-nano", "float32")["structured"]["greedy"]["speedup_by_gamma"][
+            LENGTH
+        ],
+        "over 8 prompts (`baselines.json`": baseline["own"],
+        "over 6 prompts (`methods.json`": known(nano.at(int(LENGTH))).speedup,
+        "over 10 of the app's own prompts (`decoding.json`": found["target float32, draft float32"]["structured"][
+            "by_draft_length"
+        ][LENGTH],
+    }
+    for words, speedup in samples.items():
+        assert f"{times(speedup)} {words}" in text
 
 
 def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> None:

@@ -20,13 +20,14 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
-from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.data.published import GPU_COSTS, ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import fill
 from specviz.measure.batch_sentences import checks_sentence, compared, outcome, reading, times, where
 from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
 from specviz.ui.helps import by_method
+from specviz.ui.helps.batches import CAPTION as BATCHES_CAPTION
 from specviz.ui.helps.batches import batch_figure, batch_table, check_figure
 from specviz.ui.helps.by_method import GROUPS, costs_figure, heads_sentence, positions_figure, speedups_figure
 from tests.support.fake_batches import COUNTS, fake_point, fake_study, ratio
@@ -232,9 +233,18 @@ def test_the_gain_shrinks_only_where_the_intervals_say_so_and_the_best_length_is
     assert "the gain shrinks." in reading(fake_study(1.5, 1.2))
     assert "the gain grows." in reading(fake_study(1.2, 1.5))
     assert "cannot tell the two apart" in reading(fake_study(1.50, 1.52))
-    assert reading(STUDY).endswith("In batches of 4 γ = 4 has the highest, 0.90×.")
+    assert reading(STUDY).endswith("In batches of 4 γ = 4 has the highest, 0.90× (0.88–0.92).")
     worse = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.7)])
-    assert reading(worse).endswith("In batches of 4 γ = 2 has the highest, 0.80×.")
+    assert reading(worse).endswith("In batches of 4 γ = 2 has the highest, 0.80× (0.78–0.82).")
+    near = replace(STUDY, speedups=[*STUDY.speedups[:-1], fake_point(4, 4, speedup=0.79)])
+    assert reading(near).endswith("0.80× (0.78–0.82); γ = 4 cannot be told apart from it.")
+
+
+def test_the_recorded_batches_name_all_best_lengths_and_group_the_prompts_in_one_way_at_both_ends() -> None:
+    study = recorded_batches()
+    assert reading(study).endswith("(0.83–1.17); γ = 2 cannot be told apart from it.")
+    assert (study.batches[0], study.batches[-1]) == (1, len(study.prompts))
+    assert "except in the smallest and the largest batches" in BATCHES_CAPTION
 
 
 @pytest.mark.parametrize(
@@ -369,3 +379,19 @@ def test_a_run_of_the_story_is_chosen_by_its_counts_and_saved_at_its_median_timi
     run = story_trace("pays")
     timings = [slower(run, factor) for factor in (1.0, 3.0, 1.2, 0.5, 1.1)]
     assert median_run(timings) is timings[4]
+
+
+def test_what_a_gpu_changes_agrees_with_the_published_figures() -> None:
+    (costs,) = [each for each in GPU_COSTS if each.verification]
+    assert costs.verification[5] < 1.5  # "a few tokens costs a large GPU little"
+    assert costs.verification[9] > 3  # "A check of many does cost"
+    assert "nearly free" not in ON_A_GPU["prompt lookup"]
+    assert any("without training" in each.says for each in PUBLISHED_METHODS["early exit"])
+    measured = stored_methods()
+    for part in measured.temperatures if measured else []:
+        for name in ("wren-nano", "wren-eagle"):
+            usual, block = part.find(name), part.find(f"{name} block")
+            if usual and block:
+                rest = [known(each.kinds[ALL].best.costs.overhead) for each in (usual, block)]
+                assert rest[1] > rest[0]
+                assert "takes a little longer" in ON_A_GPU["block"]

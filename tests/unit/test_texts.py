@@ -72,7 +72,7 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(folder: Path) 
         ("quiz", "What does the draft model do", "What do {drafted} tokens do", "there is no figure {drafted} here."),
         ("questions", "page: proof", "page: prove", "“prove” is no page"),
         ("questions", 'gamma: "16"', 'length: "16"', "“length” is no setting"),
-        ("questions", "cites: [eagle, long]", "cites: [eagle, wide]", "Input should be 'eagle', 'long' or 'experts'"),
+        ("questions", "cites: [eagle, long]", "cites: [eagle, wide]", "Input should be 'eagle', 'long', 'experts'"),
         ("questions", "recorded on {machine}", "recorded on {engine}", "there is no figure {engine} here."),
         ("glossary", "lesson: idea", "lesson: ideas", "“ideas” is no step of the story"),
         ("glossary", "also: [draft models]", "also: [target model]", "“target model” is there twice."),

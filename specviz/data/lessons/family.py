@@ -21,6 +21,9 @@ class Member:
     lossless: Voices
     name: str = ""  # of its recorded run, in links; empty: it is shown on the page of the proof
     measured: str = ""  # its name in the comparison of methods; empty: not measured there
+    about: Voices | None = None  # a paragraph, of a method that is not run here
+    paper: str = ""  # where that is from
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

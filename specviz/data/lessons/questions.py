@@ -10,16 +10,23 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from specviz.data.batches import recorded_batches
+from specviz.data.lessons.answers import more_facts
 from specviz.data.lessons.facts import facts_of, method_facts, percent
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
-from specviz.data.published import BUSY_EAGLE, BUSY_LONG_TEXTS, EXPERTS, ServedGain
+from specviz.data.published import SERVED, ServedGain
 from specviz.data.texts import FOLDER, STRICT, Facts, Voices, read_texts
 
 Source = Literal["recorded", "published", "general"]
-Cited = Literal["eagle", "long", "experts"]
+Measured = Literal["run", "sweeps", "passes", "methods", "batches", "proof"]
+Cited = Literal["eagle", "long", "experts", "sparse"]
 QUESTIONS_FILE = FOLDER / "questions.yaml"
-CITED: dict[Cited, ServedGain] = {"eagle": BUSY_EAGLE, "long": BUSY_LONG_TEXTS, "experts": EXPERTS}
+CITED: dict[Cited, ServedGain] = {
+    "eagle": SERVED["busy-eagle"],
+    "long": SERVED["busy-long-texts"],
+    "experts": SERVED["experts"],
+    "sparse": SERVED["sparse-batches"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class FaqEntry:
     page: str = ""  # URL path of the page that shows it; empty for Watch
     link: Mapping[str, str] = field(default_factory=dict)  # what is other there than in the recorded run
     cites: tuple[Cited, ...] = ()  # published figures in the answer
-    measured: Literal["run", "sweeps", "passes", "methods", "batches"] = "run"  # what its recorded figures are from
+    measured: Measured = "run"  # what its recorded figures are from
 
     @property
     def machine(self) -> str:
@@ -47,6 +54,7 @@ class FaqEntry:
             "passes": figures.passes[0].recorded_on,
             "methods": method_facts()["methods_machine"],
             "batches": recorded_batches().recorded_on.machine,
+            "proof": more_facts()["lossy_machine"],
         }[self.measured]
 
     @property
@@ -86,4 +94,5 @@ def answer_facts(trace: str) -> Facts:
         "hard_per_call": facts_of("no-gain")["per_call"],
         "hard_length": facts_of("no-gain")["draft_length"],
         "draft_share": percent((pays.drafter.parameters or 0) / pays.target.parameters),
+        **more_facts(),
     }

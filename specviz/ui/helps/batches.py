@@ -76,11 +76,12 @@ CAPTION = (
     "Each pass of the target reads the next tokens of every text in the batch; each text accepts what it accepts. All "
     "wait for the longest draft in the pass, and a batch ends with its slowest text: the thick lines. The thin lines "
     "with open marks count only while every text writes, as on a server that gives a free place to the next text at "
-    "once. The bars on the points are 95 % intervals over the repeats, each with other groups of the same prompts; "
-    "other prompts would differ. A draft helps where the interval is above 1×, and hurts where it is below. It is "
-    "about even where the interval contains 1× and is within 5 % of it. c, v(γ+1) and o are in passes of the target "
-    "alone over a batch of that size. Modelled: tokens per target call / (γc + v(γ+1) + o), to compare with the "
-    "speedup while every text writes."
+    "once. The bars on the points are 95 % intervals over the repeats. Each repeat has other groups of the same "
+    "prompts, except in the smallest and the largest batches, where there is only one way to group them: there the "
+    "bars are of the timing only. Other prompts would differ. A draft helps where the interval is above 1×, and hurts "
+    "where it is below. It is about even where the interval contains 1× and is within 5 % of it. c, v(γ+1) and o are "
+    "in passes of the target alone over a batch of that size. Modelled: tokens per target call / (γc + v(γ+1) + o), "
+    "to compare with the speedup while every text writes."
 )
 
 

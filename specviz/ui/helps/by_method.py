@@ -189,6 +189,12 @@ CAPTION = (
 )
 
 
+READ_BEFORE = (
+    "The first stage of the target’s training read most of these documents, and every model here comes from that "
+    "stage, so the figures look better than on new text."
+)
+
+
 def where(measured: MeasuredMethods) -> str:
     """Where, when and how it was measured."""
     return (
@@ -196,7 +202,7 @@ def where(measured: MeasuredMethods) -> str:
         f"your machine will differ: {plain(measured.target)} in {plain(measured.target_dtype)}, {measured.prompts} "
         f"prompts of each kind of text, {measured.tokens} tokens, {measured.repeats} {_times(measured.repeats)}, in "
         f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
-        f"did not use."
+        f"did not use. {READ_BEFORE}"
     )
 
 

@@ -227,7 +227,8 @@ def by_schedule(study: Study, source: str) -> None:
         "The fixed γ of each prompt is the one that did best on the other prompts of its workload. The heuristic (an "
         "option of transformers’ assisted generation) drafts two tokens more after a round that accepted all, and one "
         "fewer after any other round. The confidence stop ends a draft after a token to which the draft model gives "
-        "less than 0.4. The default of transformers is nearest to it: up to 20 tokens, and the same limit."
+        "less than 0.4. The default of transformers is nearest to it: up to 20 tokens, and a limit that starts there "
+        "and adapts where scikit-learn is installed."
     )
 
 

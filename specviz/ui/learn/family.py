@@ -1,36 +1,71 @@
 """The family of drafting methods on one screen: a row for each, with its recorded run."""
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
+from specviz.core.drafters import READ_ON
 from specviz.data.lessons.family import Member, family
 from specviz.data.measured_methods import ALL, AtBest, MeasuredMethods, stored_methods
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
+from specviz.ui.shared.escaping import plain
 
 NOT_MEASURED = "–"
-FIGURES = range(2, 5)  # the cells of a row that hold one
+FIGURES = range(3, 6)  # the columns that hold one
 
 
 def show_family(state: Learning) -> None:
-    """All methods in a table, and where its figures are from."""
+    """The methods of this app in a table, and where its figures are from; then those that others serve."""
     st.markdown("## The family: who drafts, and how")
     paragraph(family().introduction.in_(state.words), "family", state.words)
     measured = stored_methods()
     st.html(family_table(measured, state.words))
     if measured:
         st.caption(_source(measured, state.words))
+    st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
+    _served(state.words)
+
+
+def _served(words: Words) -> None:
+    """The methods that are not run here: a table, and a paragraph on each with its paper."""
+    st.markdown("## Not run here, but served")
+    st.html(served_table(words))
+    for member in family().methods:
+        if member.about:
+            said = f"{plain(member.about.in_(words))} Used by: {plain(member.used.in_(words))}."
+            st.markdown(f"**{plain(member.title.in_(words))}.** {said} [{plain(member.paper)}]({member.url})")
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
-    """The table as HTML, whose rows become cards on a phone; our own texts and figures, escaped."""
-    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in _titles(words))
-    rows = "".join(_row(member, measured, words) for member in family().methods)
+    """The methods of this app as HTML, whose rows become cards on a phone; our own texts and figures, escaped."""
+    rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
+    return _table("family", _titles(words), rows)
+
+
+def served_table(words: Words) -> str:
+    """The methods that are not run here, without columns for figures."""
+    titles = [title for column, title in enumerate(_titles(words)) if column not in FIGURES]
+    rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
+    return _table("served", titles, rows)
+
+
+def is_elsewhere(member: Member) -> bool:
+    """Whether other programs have it, and this one has neither a run of it nor a test that it fails."""
+    return not member.name and _is_lossless(member)
+
+
+def _is_lossless(member: Member) -> bool:
+    return member.lossless.technical == "yes"
+
+
+def _table(kind: str, titles: Sequence[str], rows: Sequence[str]) -> str:
+    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in titles)
     return (
-        '<table class="family" role="table"><thead role="rowgroup">'
-        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{rows}</tbody></table>'
+        f'<table class="{kind}" role="table"><thead role="rowgroup">'
+        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
     )
 
 
@@ -38,21 +73,24 @@ def _titles(words: Words) -> list[str]:
     return [title.in_(words) for title in family().columns]
 
 
-def _row(member: Member, measured: MeasuredMethods | None, words: Words) -> str:
-    title, name = escape(member.title.in_(words)), member.name
-    href, label = (f"./?run={name}", "see its run") if name else ("./proof", "see it fail")
-    link = f'<a href="{href}" aria-label="{title}: {label}">{label}</a>'
-    texts = [
-        member.knows.in_(words),
-        member.costs.in_(words),
-        *figures_of(best_of(member, measured)),
-        member.used.in_(words),
-        member.lossless.in_(words),
-    ]
-    labelled = zip(_titles(words)[1:], texts, strict=True)
-    cells = "".join(_cell(label, text, figure=place in FIGURES) for place, (label, text) in enumerate(labelled))
-    kind = "" if name else ' class="lossy"'
+def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
+    title = escape(member.title.in_(words))
+    href, label = _link(member)
+    link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
+    figures = zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
+    texts = {1: member.knows.in_(words), 2: member.costs.in_(words)} | ({} if is_elsewhere(member) else dict(figures))
+    texts |= {FIGURES.stop: member.used.in_(words), FIGURES.stop + 1: member.lossless.in_(words)}
+    titles = _titles(words)
+    cells = "".join(_cell(titles[column], text, figure=column in FIGURES) for column, text in texts.items())
+    kind = "" if _is_lossless(member) else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
+
+
+def _link(member: Member) -> tuple[str, str]:
+    """Where a method can be seen, and what the link says."""
+    if member.name:
+        return f"./?run={member.name}", "see its run"
+    return (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
 
 
 def _cell(label: str, text: str, *, figure: bool) -> str:
@@ -60,17 +98,29 @@ def _cell(label: str, text: str, *, figure: bool) -> str:
     return f'<td role="cell"{shape} data-label="{escape(label)}">{escape(text)}</td>'
 
 
-def best_of(member: Member, measured: MeasuredMethods | None) -> AtBest | None:
-    """The method at its best settings on all kinds of text, in the first part of the file that has it."""
-    parts = measured.temperatures if measured and member.measured else []
-    found = [method for part in parts if (method := part.find(member.measured))]
-    return found[0].kinds[ALL].best if found else None
+def best_of(member: Member, measured: MeasuredMethods | None) -> tuple[AtBest | None, AtBest | None]:
+    """The method at its best settings on all kinds of text, in the first part of the file that has it.
+
+    If that part is not the greedy one, then also its drafter as it is usually used, in the same part: figures of two
+    temperatures cannot be compared.
+    """
+    for part in measured.temperatures if measured and member.measured else []:
+        if method := part.find(member.measured):
+            usual = part.find(method.drafter) if part.temperature else None
+            return method.kinds[ALL].best, usual.kinds[ALL].best if usual else None
+    return None, None
 
 
-def figures_of(best: AtBest | None) -> tuple[str, str, str]:
-    """Tokens per target call, the cost of a draft step, and the speedup."""
+def figures_of(best: AtBest | None, beside: AtBest | None = None) -> tuple[str, ...]:
+    """Tokens per target call, the cost of a draft step, and the speedup; in brackets those of `beside`."""
     if best is None:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
+    if beside is None:
+        return _written(best)
+    return tuple(f"{own} ({other})" for own, other in zip(_written(best), _written(beside), strict=True))
+
+
+def _written(best: AtBest) -> tuple[str, str, str]:
     step = best.costs.draft_step
     cost = NOT_MEASURED if step is None else f"{step:.2f}"
     return f"{best.costs.tokens_per_target_call:.2f}", cost, f"{best.speedup:.2f}"
@@ -78,11 +128,16 @@ def figures_of(best: AtBest | None) -> tuple[str, str, str]:
 
 def _source(measured: MeasuredMethods, words: Words) -> str:
     if words == "plain":
-        return "Recorded figures, over many texts; 1 is as fast as the editor alone. “When it helps” has all of them."
+        return (
+            "Recorded figures, over many texts; 1 is as fast as the editor alone. Where a figure has another one in "
+            "brackets, words were drawn by lot, and the other one is the small intern’s. “When it helps” has all of "
+            "them."
+        )
     trial = "A short trial, to be replaced. " if measured.trial else ""
     return (
         f"{trial}Measured: the cost c is in target steps, the speedup is over the target alone. Recorded over "
         f"{measured.prompts} prompts of each of four kinds of text, each at the setting that did best on the others; "
-        f"greedy, the ways to choose and judge drafts at temperature 1. All figures with their intervals: When it "
+        f"greedy. The ways to choose and judge drafts are at temperature 1, with the same drafter in its usual way in "
+        f"brackets: compare them with that, and not with the other rows. All figures with their intervals: When it "
         f"helps, By method."
     )

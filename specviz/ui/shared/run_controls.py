@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.core.drafters import READ_ON
 from specviz.core.names import first_words
 from specviz.core.request import SHOWN, RunRequest, is_locked, unlocked
 from specviz.core.setting import Setting
@@ -41,7 +42,7 @@ def preset_label(name: str) -> str:
 def draft_help() -> str:
     """What the groups of the Draft menu are, as Markdown."""
     groups = [f"**{group.title}.** {group.about} {group.used}" for group in draft_groups()]
-    return "\n\n".join([DRAFT_HELP, *groups])
+    return "\n\n".join([f"{DRAFT_HELP} Who uses what: read on {READ_ON}.", *groups])
 
 
 def tree_label(tree: str) -> str:
