@@ -116,7 +116,7 @@ export class Controls {
     this.chosen = chosen;
     this.changed = changed;
     this.node = element("div", "controls");
-    /** @type {Map<Slid, { input: HTMLInputElement, output: HTMLOutputElement }>} */
+    /** @type {Map<Slid, { input: HTMLInputElement, output: HTMLElement }>} */
     this.sliders = new Map();
     /** @type {Map<"machine" | "model", HTMLSelectElement>} */
     this.menus = new Map();
@@ -177,7 +177,8 @@ export class Controls {
     const stops = STOPS[name];
     const input = element("input");
     Object.assign(input, { type: "range", min: "0", max: String(stops.length - 1), step: "1", name });
-    const output = element("output");
+    input.setAttribute("aria-label", title); // without its value, which it says itself
+    const output = element("span", "value"); // an <output> would take the label from the slider
     input.addEventListener("input", () => {
       this.chosen[name] = stops[Number(input.value)] ?? this.chosen[name];
       this.show();

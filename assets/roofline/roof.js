@@ -63,7 +63,7 @@ export function drawRoof(machine, plain, check, size, voice) {
   const edge = corner(machine);
   const top = y(machine.teraflops);
   const grounds = [
-    svg("path", { d: `M${x(ACROSS.from)} ${y(reached(machine, ACROSS.from))}L${x(edge)} ${top}V${bottom}H${x(ACROSS.from)}Z`, class: "ground memory" }),
+    svg("path", { d: `M${x(ACROSS.from)} ${y(reached(machine, ACROSS.from))}L${x(edge)} ${top}V${bottom}H${x(ACROSS.from)}Z`, class: "ground waiting" }),
     svg("path", { d: `M${x(edge)} ${top}H${x(ACROSS.to)}V${bottom}H${x(edge)}Z`, class: "ground arithmetic" }),
   ];
   const path = `M${x(ACROSS.from)} ${y(reached(machine, ACROSS.from))}L${x(edge)} ${top}H${x(ACROSS.to)}`;

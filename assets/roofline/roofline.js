@@ -159,9 +159,8 @@ class RooflineLesson {
   #memory(setting) {
     const note = find(this.node, ".memory");
     note.hidden = !tooLarge(setting);
-    note.textContent =
-      `Weights and caches need ${inGb(memoryNeeded(setting))}, this machine has ${setting.machine.memory} GB: it takes ` +
-      "several, and the links between them are not in this model.";
+    const needed = `${inGb(memoryNeeded(setting))}, this machine has ${setting.machine.memory} GB`;
+    note.textContent = `Needs ${needed}: several machines, whose links are not modelled.`;
   }
 
   /** @param {Setting} setting */

@@ -168,9 +168,10 @@ export function verdict(setting, speculation, voice) {
 export function reasons(setting, length, voice) {
   const [plain, check] = [pass(setting, 1), pass(setting, length + 1)];
   const found = [];
-  if (check.seconds < FREE * plain.seconds) found.push(FREE_IN[voice]);
+  const free = check.seconds < FREE * plain.seconds;
+  if (free) found.push(FREE_IN[voice]);
   if (check.touched > MORE_EXPERTS * plain.touched) found.push(expertsIn(plain, check, voice));
-  if (check.weights.computing > check.weights.fetching) found.push(busyIn(setting.batch * (length + 1), voice));
+  if (!free && check.weights.computing > check.weights.fetching) found.push(busyIn(setting.batch * (length + 1), voice));
   if (plain.caches.seconds > MOSTLY * plain.seconds) found.push(cachesIn(plain, voice));
   return found.join(" ").replaceAll(" %", "\u00a0%");
 }

@@ -37,18 +37,18 @@ def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(
     page = open_lesson(new_context, app_server)
     headline = page.locator(".roofline .headline")
     expect(headline).to_have_text(re.compile(r"^Helps, .*, modelled$"))
-    drawn = page.locator(".roof .mark.matrices.check").get_attribute("cx")
+    drawn = page.locator(".drawing .mark.matrices.check").get_attribute("cx")
     slider(page, "Batch size").focus()
     page.keyboard.press("End")
     expect(headline).to_have_text(re.compile("^Hurts"))
     expect(slider(page, "Batch size")).to_have_attribute("aria-valuetext", "512 texts")
-    expect(page.locator(".roof .mark.matrices.check")).not_to_have_attribute("cx", str(drawn))
+    expect(page.locator(".drawing .mark.matrices.check")).not_to_have_attribute("cx", str(drawn))
     expect(page.locator(".roofline .why")).to_contain_text("past the corner of the roof")
     slider(page, "Context length").focus()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     expect(headline).to_have_text(re.compile("^Helps"))
-    expect(page.locator(".roofline .memory")).to_be_visible()  # the price
+    expect(page.locator(".roofline .memory")).to_be_visible()  # the price: more machines
     expect(page.locator(".map td[aria-current]")).to_have_text(f"{speedup(page):.2f}")
     assert page.failures == []  # type: ignore[attr-defined]
 

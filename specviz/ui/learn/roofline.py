@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
-from specviz.data.lessons.roofline import Machine, PublishedPeaks, Shape, published_peaks, roofline
+from specviz.data.lessons.roofline import LoadQuestion, Machine, PublishedPeaks, Shape, published_peaks, roofline
 from specviz.data.published import BUSY_EAGLE, BUSY_LONG_TEXTS
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
@@ -103,23 +103,32 @@ def show_roofline(state: Learning) -> None:
 def roofline_payload(words: Words) -> RooflinePayload:
     """What the browser computes with, and the texts in one voice."""
     texts, peaks = roofline(), published_peaks()
-    names = {"machines": MachinePayload.__annotations__, "models": ShapePayload.__annotations__}
+    draft = texts.draft
     return {
         "words": words,
         "limits": texts.limits.in_(words),
-        "machines": [{name: getattr(each, name) for name in names["machines"]} for each in peaks.machines],  # type: ignore[misc]
-        "models": [{name: getattr(each, name) for name in names["models"]} for each in peaks.models],  # type: ignore[misc]
-        "draft": DraftPayload(**asdict(texts.draft)),
-        "questions": [
-            {
-                "name": asked.name,
-                "question": asked.question.in_(words),
-                "answer": asked.answer.in_(words),
-                "shows": [ShownPayload(**asdict(shown)) for shown in asked.shows],
-            }
-            for asked in texts.questions
-        ],
+        "machines": [_without_source(each) for each in peaks.machines],
+        "models": [_without_source(each) for each in peaks.models],
+        "draft": {"acceptance": draft.acceptance, "length": draft.length, "cost": draft.cost},
+        "questions": [_answer(asked, words) for asked in texts.questions],
         "judged": {"neutral": NEUTRAL, "helps": HELPS, "even": EVEN, "hurts": HURTS},
+    }
+
+
+def _without_source(each: Machine | Shape) -> Any:
+    """The figures alone: addresses and dates are said below the picture."""
+    return {name: value for name, value in asdict(each).items() if name not in ("says", "url", "checked", "billions")}
+
+
+def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
+    return {
+        "name": asked.name,
+        "question": asked.question.in_(words),
+        "answer": asked.answer.in_(words),
+        "shows": [
+            {"machine": shown.machine, "model": shown.model, "batch": shown.batch, "context": shown.context}
+            for shown in asked.shows
+        ],
     }
 
 
