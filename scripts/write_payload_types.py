@@ -28,6 +28,7 @@ from specviz.player.payload import (  # noqa: E402
     StageMount,
     StagePayload,
 )
+from specviz.ui.learn.roofline import RooflinePayload  # noqa: E402
 from specviz.ui.learn.vocabulary import VocabularyPayload  # noqa: E402
 from specviz.ui.play.board import PlayPayload  # noqa: E402
 from specviz.ui.race.lanes import LaneStatus, RacePayload, Step  # noqa: E402
@@ -63,6 +64,7 @@ ROOTS = (
     RacePayload,
     PlayPayload,
     VocabularyPayload,
+    RooflinePayload,
     ChartPayload,
     OfflineLesson,
 )

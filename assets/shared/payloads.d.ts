@@ -81,6 +81,15 @@ export interface DiscardedChip {
 }
 
 /**
+ * The draft of the answers: acceptance of the judged guesses and the cost of one guess, in per cent.
+ */
+export interface DraftPayload {
+  acceptance: number;
+  length: number;
+  cost: number;
+}
+
+/**
  * Where the word can be seen in a run.
  */
 export interface EntryLink {
@@ -157,6 +166,16 @@ export interface JudgedChip {
 }
 
 /**
+ * The words of the one judge, and the speedup up to which nobody would notice a difference.
+ */
+export interface JudgedPayload {
+  neutral: number;
+  helps: string;
+  even: string;
+  hurts: string;
+}
+
+/**
  * One decoder on one prompt. Times are milliseconds from the end of the prompt.
  */
 export interface LanePayload {
@@ -178,6 +197,27 @@ export interface LapPayload {
   lanes: Array<LanePayload>;
   result: string;
   wins: "plain" | "speculative" | null;
+}
+
+/**
+ * A question, its answer with named figures, and the settings that they are computed from.
+ */
+export interface LoadAnswerPayload {
+  name: "batch" | "context" | "experts";
+  question: string;
+  answer: string;
+  shows: Array<ShownPayload>;
+}
+
+/**
+ * A machine's published peak figures: 10^12 operations and 10^12 bytes a second, and 10^9 bytes of memory.
+ */
+export interface MachinePayload {
+  name: string;
+  short: string;
+  teraflops: number;
+  terabytes: number;
+  memory: number;
 }
 
 /**
@@ -302,6 +342,19 @@ export interface RivalPayload {
 }
 
 /**
+ * The whole lesson: published figures in, everything else is computed from them.
+ */
+export interface RooflinePayload {
+  words: "technical" | "plain";
+  limits: string;
+  machines: Array<MachinePayload>;
+  models: Array<ShapePayload>;
+  draft: DraftPayload;
+  questions: Array<LoadAnswerPayload>;
+  judged: JudgedPayload;
+}
+
+/**
  * A round: a sentence for each phase, its chips, and when each phase begins and ends.
  *
  * `ms` are the starts of the three phases and the end; `alone` is what the target alone had written by the end of each
@@ -338,7 +391,33 @@ export interface RunPart {
   plain: Array<number> | null;
 }
 
+/**
+ * A model's published shape; one expert: it is dense.
+ */
+export interface ShapePayload {
+  name: string;
+  layers: number;
+  width: number;
+  inner: number;
+  heads: number;
+  kv_heads: number;
+  head: number;
+  vocabulary: number;
+  experts: number;
+  active: number;
+}
+
 export type ShareRow = [string, number, boolean];
+
+/**
+ * A setting of the sliders that an answer is about.
+ */
+export interface ShownPayload {
+  machine: string;
+  model: string;
+  batch: number;
+  context: number;
+}
 
 /**
  * What is new of a run: its rounds from `start` on, and the plain steps from `plain_start` on.

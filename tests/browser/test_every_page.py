@@ -45,6 +45,7 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/learn?lesson=rejection": ".diagram svg",
     "/learn?lesson=bonus": ".diagram .token",
     "/learn?part=methods": ".family",
+    "/learn?part=load": ".roofline .roof-line",
     "/learn?part=quiz": ".st-key-quiz-1-0",
     "/learn?part=words": ".words .entry",
     "/learn?part=why": ".explained",

@@ -23,6 +23,7 @@ ENTRIES = (
     "menu/history.js",
     "menu/menu.js",
     "race/race.js",
+    "roofline/roofline.js",
     "play/play.js",
     "words/words.js",
 )

@@ -12,6 +12,7 @@ from specviz.data.lessons.glossary import GLOSSARY_FILE, RUN, Word
 from specviz.data.lessons.plan import PAGES
 from specviz.data.lessons.questions import QUESTIONS_FILE, Faq, answer_facts
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_trace
+from specviz.data.lessons.roofline import ROOFLINE_FILE, Roofline, published_peaks
 from specviz.data.lessons.story import QUIZ_FILE, STORY_FILE, Question, Step, steps, watch_link
 from specviz.data.lessons.tour import DONE, TOUR_FILE, Tour, tour_facts
 from specviz.data.measured_methods import stored_methods
@@ -94,6 +95,17 @@ def _tour(file: TextFile[Tour]) -> Iterator[str]:
         yield from _reference(file, node, "page", "page", next_page.page, PAGES)
 
 
+def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
+    yield from figure_problems(file, file.node, {}, ("title", "introduction", "limits", "batching"))
+    peaks = published_peaks()
+    machines, models = [each.short for each in peaks.machines], [each.name for each in peaks.models]
+    for node, asked in zip(file.nodes("questions"), file.content.questions, strict=True):
+        yield from figure_problems(file, node, asked.figures, ("question", "answer"))
+        for shown in asked.shows:
+            yield from _reference(file, node, "shows", "machine", shown.machine, machines)
+            yield from _reference(file, node, "shows", "model", shown.model, models)
+
+
 def _workloads(file: TextFile[tuple[WorkloadTexts, ...]]) -> Iterator[str]:
     seen = set[str]()
     for node, kind in zip(file.nodes(), file.content, strict=True):
@@ -123,5 +135,6 @@ CHECKS: dict[str, tuple[Any, Callable[[TextFile[Any]], Iterator[str]]]] = {
     GLOSSARY_FILE.name: (tuple[Word, ...], _glossary),
     FAMILY_FILE.name: (Family, _family),
     TOUR_FILE.name: (Tour, _tour),
+    ROOFLINE_FILE.name: (Roofline, _roofline),
     WORKLOADS_FILE.name: (tuple[WorkloadTexts, ...], _workloads),
 }

@@ -19,6 +19,7 @@ from specviz.ui.shared.persistent_widgets import set_widgets
 PART_LABELS: dict[Part, str] = {
     "story": "Story",
     "methods": "Methods",
+    "load": "Under load",
     "quiz": "Quiz",
     "words": "Words",
     "why": "Why?",

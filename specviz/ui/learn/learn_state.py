@@ -11,7 +11,7 @@ from specviz.data.lessons.story import steps
 from specviz.data.page_link import PageLink
 from specviz.data.texts import Words
 
-Part = Literal["story", "methods", "quiz", "words", "why", "teach"]
+Part = Literal["story", "methods", "load", "quiz", "words", "why", "teach"]
 PARTS: tuple[Part, ...] = get_args(Part)
 # What numbers in links mean: the steps of the story before others were added. And a step's name in older links.
 NUMBERED = ("slow", "idea", "round", "acceptance", "rejection", "bonus", "same", "pays", "no-gain", "engineer")
@@ -37,7 +37,7 @@ class LearnLink(PageLink):
         """One line for a part of the address that cannot be used."""
         return {
             "lesson": f"That link names no step of this story: the steps are 1 to {len(NUMBERED)}.",
-            "part": "That link names no part of this page: they are story, methods, quiz, words, why and teach.",
+            "part": "That link names no part of this page: they are story, methods, load, quiz, words, why and teach.",
             "words": "That link asks for words that are neither plain nor technical.",
         }[field]
 

@@ -151,6 +151,7 @@ def read_answers(text: str) -> dict[str, int]:
 
 def show_faq(state: Learning) -> None:
     st.markdown("## Why?")
+    st.caption("Batches, long texts and experts, with sliders: [Latency against throughput](./learn?part=load).")
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):

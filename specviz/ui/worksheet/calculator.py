@@ -81,6 +81,7 @@ def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
         if model.batch == 1:
             st.caption(_batch(model, start))
         st.caption(BATCH_ASSUMPTION)
+        st.caption(BATCH_LESSON)
         if study and (said := checks_sentence(study, model.draft_length, model.batch)):
             st.caption(plain(said))
     with outcome:
@@ -108,3 +109,4 @@ BATCH_ASSUMPTION = (
     "shrink as batches grow and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
     "(https://arxiv.org/abs/2601.11580))."
 )
+BATCH_LESSON = "What a batch does on a large machine: [Latency against throughput](./learn?part=load)."

@@ -1,0 +1,130 @@
+"""The lesson about latency and throughput: published machines and models, and the texts around its picture.
+
+The figures are in assets/roofline/machines.json and the texts in assets/texts/roofline.yaml. What is computed from them
+is computed once, in the browser: assets/roofline/model.js.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from specviz.core.files import ASSETS
+from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
+
+MACHINES_FILE = ASSETS / "roofline/machines.json"
+ROOFLINE_FILE = FOLDER / "roofline.yaml"
+COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figures of each setting that a question shows
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine's peak figures as its maker published them, in bfloat16 without sparsity."""
+
+    __pydantic_config__ = STRICT
+    name: str
+    short: str
+    teraflops: float  # 10^12 operations a second
+    terabytes: float  # 10^12 bytes a second from its memory
+    memory: int  # 10^9 bytes
+    says: str  # what the source says, in its own figures
+    url: str
+    checked: str  # when the source was last looked up, and in which document
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A model's shape, from its published configuration."""
+
+    __pydantic_config__ = STRICT
+    name: str
+    layers: int
+    width: int
+    inner: int  # width of an expert, or of the only one
+    heads: int
+    kv_heads: int
+    head: int  # width of one head
+    vocabulary: int
+    experts: int  # of a layer; 1: dense
+    active: int  # of them, for each token
+    billions: float  # all weights, as published
+    url: str
+    checked: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPeaks:
+    __pydantic_config__ = STRICT
+    note: str
+    machines: tuple[Machine, ...]
+    models: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """How well and at what cost the answers' draft guesses."""
+
+    __pydantic_config__ = STRICT
+    acceptance: int  # per cent of the judged guesses
+    length: int
+    cost: int  # of a guess, in per cent of a plain pass
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A setting of the sliders that an answer is about."""
+
+    __pydantic_config__ = STRICT
+    machine: str
+    model: str
+    batch: int
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadQuestion:
+    __pydantic_config__ = STRICT
+    name: Literal["batch", "context", "experts"]
+    question: Voices
+    answer: Voices
+    shows: tuple[Shown, ...]
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """The names of the figures that the answer may use; the browser computes them."""
+        numbered = [f"{name}_{place}" for place in range(1, len(self.shows) + 1) for name in COMPUTED]
+        return dict.fromkeys(["tokens", *numbered], "")
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    __pydantic_config__ = STRICT
+    title: Voices
+    text: Voices
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """The texts around the picture."""
+
+    __pydantic_config__ = STRICT
+    title: Voices
+    introduction: Voices
+    limits: Voices  # what the model leaves out
+    draft: Draft
+    questions: tuple[LoadQuestion, ...]
+    batching: Batching
+
+
+@cache
+def roofline() -> Roofline:
+    return read_texts(ROOFLINE_FILE, Roofline).content
+
+
+@cache
+def published_peaks() -> PublishedPeaks:
+    data = json.loads(MACHINES_FILE.read_text(encoding="utf-8"))
+    return TypeAdapter(PublishedPeaks).validate_json(json.dumps(data))

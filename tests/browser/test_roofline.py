@@ -1,0 +1,108 @@
+"""Learn, part "Under load", in a real Chromium: sliders by mouse and keyboard, the verdict, the answers, a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from tests.conftest import AppServer, NewContext
+from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_still
+
+FIGURE = re.compile(r"\d+\.\d\d×")
+
+
+def open_lesson(new_context: NewContext, server: AppServer, screen: ViewportSize = DESK) -> Page:
+    page = new_context(viewport=screen, reduced_motion="reduce").new_page()
+    page.failures = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.failures.append(str(error)))  # type: ignore[attr-defined]
+    page.goto(f"{server.url}/learn?part=load")
+    expect(page.locator(".roofline .roof-line")).to_be_visible()
+    wait_until_still(page)
+    return page
+
+
+def slider(page: Page, name: str) -> Locator:
+    return page.get_by_role("slider", name=re.compile(f"^{name}"))
+
+
+def speedup(page: Page) -> float:
+    found = FIGURE.search(page.locator(".roofline .headline").text_content() or "")
+    assert found
+    return float(found[0][:-1])
+
+
+def test_a_larger_batch_turns_the_verdict_and_longer_texts_turn_it_back(
+    new_context: NewContext, app_server: AppServer
+) -> None:
+    page = open_lesson(new_context, app_server)
+    headline = page.locator(".roofline .headline")
+    expect(headline).to_have_text(re.compile(r"^Helps, .*, modelled$"))
+    drawn = page.locator(".drawing .mark.matrices.check").get_attribute("cx")
+    slider(page, "Batch size").focus()
+    page.keyboard.press("End")
+    expect(headline).to_have_text(re.compile("^Hurts"))
+    expect(slider(page, "Batch size")).to_have_attribute("aria-valuetext", "512 texts")
+    expect(page.locator(".drawing .mark.matrices.check")).not_to_have_attribute("cx", str(drawn))
+    expect(page.locator(".roofline .why")).to_contain_text("past the corner of the roof")
+    slider(page, "Context length").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    expect(headline).to_have_text(re.compile("^Helps"))
+    expect(page.locator(".roofline .memory")).to_be_visible()  # the price: more machines
+    expect(page.locator(".map td[aria-current]")).to_have_text(f"{speedup(page):.2f}")
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+def test_experts_turn_it_for_one_text(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_lesson(new_context, app_server)
+    active = slider(page, "Active for each token")
+    expect(active).to_be_disabled()
+    page.get_by_role("combobox", name="Target").select_option("Mixtral 8x7B")
+    expect(page.locator(".roofline .headline")).to_have_text(re.compile("^Hurts"))
+    expect(active).to_be_enabled()
+    slider(page, "Experts in a layer").focus()
+    page.keyboard.press("Home")
+    expect(slider(page, "Experts in a layer")).to_have_attribute("aria-valuetext", re.compile("dense.*as published: 8"))
+    expect(page.locator(".roofline .headline")).to_have_text(re.compile("^Helps"))
+
+
+@pytest.mark.parametrize("name", ["batch", "context", "experts"])
+def test_an_answer_gives_the_figure_that_its_button_shows(
+    new_context: NewContext, app_server: AppServer, name: str
+) -> None:
+    page = open_lesson(new_context, app_server)
+    asked = page.locator(f"details[data-question={name}]")
+    asked.locator("summary").focus()
+    page.keyboard.press("Enter")
+    answer = asked.locator(".answer").text_content() or ""
+    assert "{" not in answer
+    for button in asked.get_by_role("button").all():
+        button.click()
+        assert f"{speedup(page):.2f}×" in answer
+
+
+def test_other_words_leave_the_sliders_where_they_are(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_lesson(new_context, app_server)
+    slider(page, "Batch size").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Plain words", exact=True).click()
+    expect(slider(page, "Texts at once")).to_have_attribute("aria-valuetext", "2 texts")
+
+
+def test_it_fits_a_phone_and_every_name_in_the_roof_is_inside(new_context: NewContext, app_server: AppServer) -> None:
+    page = open_lesson(new_context, app_server, PHONE)
+    for _ in range(10):
+        inside = page.locator(".roof svg.drawing").evaluate(
+            """(svg) => [...svg.querySelectorAll("text")].filter((text) => {
+              const [own, all] = [text.getBoundingClientRect(), svg.getBoundingClientRect()];
+              return own.left < all.left - 1 || own.right > all.right + 1;
+            }).map((text) => text.textContent)"""
+        )
+        assert inside == []
+        expect_no_sideways_scroll(page)
+        slider(page, "Batch size").focus()
+        page.keyboard.press("ArrowRight")
+    for part in page.locator(".map td").all()[:11]:
+        box = part.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= PHONE["width"]
