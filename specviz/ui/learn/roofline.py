@@ -8,7 +8,7 @@ import streamlit as st
 
 from specviz.core.judge import EVEN, HELPS, HURTS, NEUTRAL
 from specviz.data.lessons.roofline import LoadQuestion, Machine, PublishedPeaks, Shape, published_peaks, roofline
-from specviz.data.published import BUSY_EAGLE, BUSY_LONG_TEXTS
+from specviz.data.published import SERVED
 from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
@@ -134,7 +134,7 @@ def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
 
 def _measured_by_others() -> str:
     """Two reports from servers, as a comparison for what is modelled here."""
-    eagle, long = BUSY_EAGLE, BUSY_LONG_TEXTS
+    eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
     return (
         f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
         f"([{eagle.source}]({eagle.url})); {long.system}, up to {long.speedup:g}× with {long.setting} "
