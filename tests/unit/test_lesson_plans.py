@@ -283,7 +283,7 @@ def the_first_run(run: Trace, round: Round) -> list[str]:
     return [
         f"{counts.emitted} tokens in {len(run.rounds)} target passes, about three tokens a pass",
         f"{speed(run)} times as fast",
-        f"{counts.accepted} of {judged} judged guesses",
+        f"{counts.accepted} of {judged} checked guesses",
     ]
 
 
@@ -296,7 +296,7 @@ def a_run_that_pays(run: Trace, round: Round) -> list[str]:
     counts = count(run.rounds)
     assert "<!DOCTYPE html>" in run.prompt.text
     return [
-        f"{counts.accepted} of {counts.accepted + counts.rejected} judged guesses were accepted",
+        f"{counts.accepted} of {counts.accepted + counts.rejected} checked guesses were accepted",
         f"the {counts.emitted} tokens took {len(run.rounds)} target passes",
         f"{speed(run)} times as fast",
     ]
@@ -321,7 +321,7 @@ def a_costly_draft(run: Trace, round: Round) -> list[str]:
     assert run.target.parameters is not None
     assert run.drafter.parameters > run.target.parameters
     return [
-        f"{counts.accepted} of {counts.accepted + counts.rejected} judged guesses were accepted",
+        f"{counts.accepted} of {counts.accepted + counts.rejected} checked guesses were accepted",
         f"{speed(run)} times the speed",
         f"The draft, {run.drafter.name}, is bigger than the target, {run.target.name}",
         f"One guess costs {cost.cost_ratio:.2f} target steps",

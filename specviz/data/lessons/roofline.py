@@ -68,7 +68,7 @@ class Draft:
     """How well and at what cost the answers' draft guesses."""
 
     __pydantic_config__ = STRICT
-    acceptance: int  # per cent of the judged guesses
+    acceptance: int  # per cent of the checked guesses
     length: int
     cost: int  # of a guess, in per cent of a plain pass
 

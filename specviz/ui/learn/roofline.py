@@ -68,7 +68,7 @@ class JudgedPayload(TypedDict):
 
 
 class DraftPayload(TypedDict):
-    """The draft of the answers: acceptance of the judged guesses and the cost of one guess, in per cent."""
+    """The draft of the answers: acceptance of the checked guesses and the cost of one guess, in per cent."""
 
     acceptance: int
     length: int
