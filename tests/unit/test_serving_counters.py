@@ -302,12 +302,13 @@ def test_llama_cpps_and_lm_studios_answers_count_all_calls() -> None:
     counters = read_counters(json.dumps({"stats": LM_STUDIO}))
     assert counters.engine == "LM Studio"
     assert counters.tokens_per_target_call == pytest.approx(232 / 100)  # 233 − 1 − 132 calls
-    assert counters.acceptance_rate == pytest.approx(132 / 152)  # 8 of 160 were never checked
+    assert counters.acceptance_rate == pytest.approx(132 / 152)  # 8 of 160 were not sent to the main model
+    assert "8 drafted tokens are not counted" in counters.notes[-1]
     python = {
+        "ignored_draft_tokens_count": 8,
         "predicted_tokens_count": 233,
         "total_draft_tokens_count": 160,
         "accepted_draft_tokens_count": 132,
-        "ignored_draft_tokens_count": 8,
     }
     assert read_counters(json.dumps(python)) == counters
     assert read_counters(json.dumps({**python, "tokens_per_second": 40.0})).latency == pytest.approx(0.025)
@@ -371,6 +372,7 @@ def test_tensorrts_metrics_count_calls_only_in_newer_fields() -> None:
         (json.dumps({"timings": LLAMA | {"draft_n": 20}}), "More tokens are accepted than drafted"),
         (json.dumps(TENSORRT | {"total_draft_tokens": 0}), "nothing was drafted"),
         (json.dumps(LM_STUDIO | {"totalDraftTokensCount": 0}), "nothing was drafted"),
+        (json.dumps(LM_STUDIO | {"ignoredDraftTokensCount": 160}), "nothing was drafted"),
         (json.dumps({"spec_verify_ct": 0}), "no spec_accept_length"),
         (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
         ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),

@@ -17,16 +17,12 @@ __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters"
 TENSORRT = Names(
     ("num_spec_steps",), ("total_accepted_draft_tokens",), ("total_draft_tokens",), ("acceptance_histogram",)
 )
-PER_SECOND = ("tokensPerSecond", "tokens_per_second")
 LM_STUDIO = [
     ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount", "ignoredDraftTokensCount"),
-    (
-        "total_draft_tokens_count",
-        "accepted_draft_tokens_count",
-        "predicted_tokens_count",
-        "ignored_draft_tokens_count",
-    ),
+    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count", "ignored_draft_tokens_count"),
 ]
+IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
+PER_SECOND = ("tokensPerSecond", "tokens_per_second")
 
 
 def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
@@ -49,17 +45,27 @@ def _steps(found: Sequence[Found], accepted: float) -> float | None:
 
 
 def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
-    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client."""
+    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client.
+
+    Ignored drafts were not sent to the main model. They do not count, as in `data.importers.lm_studio`.
+    """
     for names in LM_STUDIO:
         if stats := with_keys(found, names[0]):
-            sums = [sum(number(each.get(name) or 0, name) for each in stats) for name in names]
-            drafted, accepted, written = sums[0] - sums[3], sums[1], sums[2]  # ignored ones were never checked
-            if drafted <= 0:
-                raise InputError(f"{names[0]} says that nothing was drafted that was also checked.")
-            speed = sum(number(each.get(name) or 0, name) for each in stats for name in PER_SECOND)
-            latency = 1 / speed if speed and len(stats) == 1 else None
-            return replace(by_written("LM Studio", drafted, accepted, written, len(stats)), latency=latency)
+            total, accepted, written, ignored = (
+                sum(number(each.get(name) or 0, name) for each in stats) for name in names
+            )
+            if total <= ignored:
+                raise InputError(f"{names[0]} says that nothing was drafted for the main model to check.")
+            counters = by_written("LM Studio", total - ignored, accepted, written, len(stats))
+            counters = replace(counters, latency=_latency(stats))
+            return replace(counters, notes=(*counters.notes, IGNORED.format(ignored))) if ignored else counters
     return None
+
+
+def _latency(stats: Sequence[Found]) -> float | None:
+    """Seconds a token of one prediction; None of several, whose mean would need their lengths."""
+    speeds = [number(each[name], name) for each in stats for name in PER_SECOND if each.get(name)]
+    return 1 / speeds[0] if len(speeds) == len(stats) == 1 and speeds[0] else None
 
 
 MAX_CHARACTERS = 1_000_000

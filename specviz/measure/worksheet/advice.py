@@ -47,7 +47,8 @@ def known_without_costs(found: Production) -> str:
         f"{tokens:.2f} tokens per target call were counted, so it pays where a round takes less than {tokens:.2f} "
         f"plain steps.{_plain_calls(found)} At the published costs of {len(ahead.places)} pairs of models, one text at "
         f"a time, it would be {slowest.speed:.2f}× ({slowest.name}) to {fastest.speed:.2f}× ({fastest.name}), "
-        f"modelled. {free} of them publish only the cost of a guess: checking is taken to be free there, so expect less."
+        f"modelled. {free} of them publish only the cost of a guess: checking is taken to be free there, so expect "
+        "less."
     )
 
 

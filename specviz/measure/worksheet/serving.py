@@ -127,8 +127,8 @@ def _explaining(model: Model, cost: float) -> Model:
     cost_ratio = min(MOST_COST, MIDDLE * extra * part / length)
     verification = min(MOST_VERIFICATION, 1 + MIDDLE * extra * (1 - part))
     overhead = min(MOST_OVERHEAD, cost - length * cost_ratio - verification)
-    costs = {"cost_ratio": cost_ratio, "verification": verification, "overhead": overhead}
-    return replace(model, **costs, batch=1, passes=None)  # what other passes cost on that machine is not known
+    model = replace(model, cost_ratio=cost_ratio, verification=verification, overhead=overhead)
+    return replace(model, batch=1, passes=None)  # what other passes cost on that machine is not known
 
 
 def measured_speedup(

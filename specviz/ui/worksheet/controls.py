@@ -103,7 +103,7 @@ def model_now(worksheet: Worksheet, start: Start) -> Model:
     """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
     produced, state = worksheet.produced, st.session_state
     same = produced and (state.worksheet_drafted, state.worksheet_accepted) == (produced.drafted, produced.accepted)
-    survival = ()
+    survival: tuple[float, ...] = ()
     if produced and same and abs(state.worksheet_alpha - produced.model.alpha) < 0.0005:
         survival = produced.model.survival
     return replace(read_model(), survival=survival, passes=start.model.passes)

@@ -173,8 +173,8 @@ def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> Production | None:
     if not state.worksheet_paste.strip():
         return None
     counters = read_counters(state.worksheet_paste)
-    given = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = measured_speedup(*given, counters.latency)
+    given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
+    speedup = measured_speedup(given, without, speculative, counters.latency)
     return production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
@@ -192,8 +192,9 @@ def _speedup_fields(changed: Callable[[], None]) -> None:
     with st.container(horizontal=True, gap="small", key="worksheet_measured"):
         for label, key, explanation in FIELDS:
             # None even if the state holds a number: a field with a default of its own could not be emptied
-            more = {"placeholder": "not measured", "help": explanation, "key": key, "on_change": changed}
-            st.number_input(label, 0.0, 1e9, None, **more)
+            st.number_input(
+                label, 0.0, 1e9, None, placeholder="not measured", help=explanation, key=key, on_change=changed
+            )
 
 
 def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> None:
