@@ -98,8 +98,13 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 def _speculation(answers: Sequence[Answer]) -> Speculation:
     found = [answer.metrics.speculative_decoding for answer in answers if answer.metrics]
     known = next((each for each in reversed(found) if each), None)
-    if known is None or known.per_step_accepted is None or known.per_step_drafted is None:
-        raise InputError(f"The record does not say what each step drafted and accepted: {HOW}.")
+    if known is None:
+        raise InputError(f"metrics.speculative_decoding is missing, which says what each step drafted: {HOW}.")
+    for name in ("per_step_accepted", "per_step_drafted"):
+        if getattr(known, name) is None:
+            raise InputError(f"metrics.speculative_decoding.{name} is missing: {HOW}.")
+    assert known.per_step_accepted is not None
+    assert known.per_step_drafted is not None
     if len(known.per_step_accepted) != len(known.per_step_drafted):
         raise InputError("per_step_accepted and per_step_drafted differ in length.")
     return known
