@@ -49,7 +49,7 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
             _verdict(model)
             _figures(model)
         _loaded(start)
-        if model.batch > 1:
+        if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
         alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
