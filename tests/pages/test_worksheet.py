@@ -347,6 +347,25 @@ def test_the_batch_slider_changes_the_speedup_or_says_why_not(page: AppTest) -> 
     assert "The batch changes nothing here" in page.info[0].value
 
 
+def test_the_batch_slider_says_what_it_follows_and_for_which_machine(page: AppTest) -> None:
+    page.select_slider(key="worksheet_batch").set_value(16).run()
+    assert "as it was measured for wren-base" in texts(page)
+    assert "The processor that was measured here is the other way round" in texts(page)
+    start_from(page, "T5-large")
+    assert "That is a straight line." in texts(page)
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"), [("1", "as it was measured for wren-base"), ("0", "That is a straight line.")]
+)
+def test_a_link_holds_the_shape_of_the_batch(shape: str, says: str) -> None:
+    page = opened()
+    page.query_params.update({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": shape})
+    page.run()
+    assert not page.exception
+    assert says in texts(page)
+
+
 def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:
     counters = {"drafts": 100, "draft_tokens": 30, "accepted_tokens": 20}  # prompt lookup that seldom finds anything
     text = "\n".join(f"vllm:spec_decode_num_{name}_total {count}" for name, count in counters.items())

@@ -1,5 +1,6 @@
 """Production's counters with and without a measured speedup: costs, draft lengths, words. Hand-worked numbers."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -151,6 +152,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
     for title, text in advice.advice(found):
         assert title
+        assert not re.search(r"(\d\.\d\d×?) to \1(?!\d)", text)  # "1.44 to 1.44"
         assert text.endswith(".")
         assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))
 

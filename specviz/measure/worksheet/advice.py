@@ -15,6 +15,7 @@ from specviz.measure.worksheet.serving import (
     nearest_batch,
     outlook,
     recommended,
+    span,
 )
 
 UNTOLD = "Cannot be told without the cost of a round on your machine."
@@ -132,7 +133,7 @@ def _meaning(found: Production) -> str:
         f"{written}, so the same text takes {change}. One step is the pass that plain decoding needs too. The other "
         f"{extra:.2f} steps pay for {length} draft {_tokens(length)}, for checking {length + 1} tokens instead of one, "
         f"and for the engine’s own work: {extra / length:.2f} for each drafted token. For comparison, published rounds "
-        f"on one A100, one request at a time, cost {low:.2f} to {high:.2f} steps ([Spec-Bench]({GPU_ROUNDS[0].url}), "
+        f"on one A100, one request at a time, cost {span(low, high, '')} steps ([Spec-Bench]({GPU_ROUNDS[0].url}), "
         "inferred in the same way)."
     )
 
@@ -177,7 +178,7 @@ def _longer(found: Production, counted: str) -> str:
 
 
 def _range(lengths: Sequence[Length]) -> str:
-    shown = [f"{each.slowest:.2f}× to {each.fastest:.2f}× at γ = {each.draft_length}" for each in lengths if each.good]
+    shown = [f"{span(each.slowest, each.fastest)} at γ = {each.draft_length}" for each in lengths if each.good]
     return f"Modelled speedup: {', '.join(shown)}."
 
 

@@ -188,6 +188,12 @@ def production_start(found: Production, costs_from: str) -> Start:
     )
 
 
+def span(low: float, high: float, unit: str = "×") -> str:
+    """ "1.20× to 1.50×", or one figure where both are written alike."""
+    first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
+    return first if first == last else f"{first} to {last}"
+
+
 BY_HAND = "set by hand with the sliders"
 PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
@@ -238,7 +244,7 @@ class Outlook:
 
     @property
     def speeds(self) -> str:
-        return f"{self.places[0].speed:.2f}× to {self.places[-1].speed:.2f}×"
+        return span(self.places[0].speed, self.places[-1].speed)
 
     @property
     def lengths(self) -> str:

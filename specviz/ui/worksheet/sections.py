@@ -219,6 +219,7 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> N
         figure = positions_figure(found.counters.position_rates, found.counters.survival)
         alt = "Acceptance by position: per judgement, and of all drafts."
         chart(figure, key="worksheet_positions", alt=alt)
+        st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
     if found.share < 1:
         st.caption("Not for the map: it shows calls that all draft, and here only some do.")
     else:
