@@ -14,6 +14,7 @@ import pytest
 from specviz.cli import plots
 from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
+from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
@@ -299,5 +300,7 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
         assert all(
             line.startswith(f"{study.series.label}: No verdict: {count}, so the machine was busy.") for line in its
         )
+        assert set(study.as_sure(study.fair)["outcome"]) == {UNTOLD}
     quiet = next(study for study in studies_of(recorded_sweep()) if not study.spoilt.any())
+    assert quiet.as_sure(quiet.fair) is quiet.fair
     assert not any("No verdict" in line for line in said if line.startswith(f"{quiet.series.label}: "))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep.points import (
@@ -133,6 +134,10 @@ class Study:
     @cached_property
     def fair(self) -> pd.DataFrame:
         return fair_points(self.fair_rows)
+
+    def as_sure(self, found: pd.DataFrame) -> pd.DataFrame:
+        """Points to be drawn: with outcomes that cannot be told where the machine was busy."""
+        return found.assign(outcome=UNTOLD, sure=False) if self.spoilt.any() else found
 
     @cached_property
     def costs(self) -> Costs | None:

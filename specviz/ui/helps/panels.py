@@ -67,7 +67,7 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
     """A row for each workload; for each study its speedup and its repetition."""
     columns: dict[str, list[str | None]] = {"workload": [workload_title(name) for name in workloads]}
     for study in studies:
-        points = {point.workload: point for point in each_row(study.fair)}
+        points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
         name = _temperature(study.series.temperature)
         columns[name] = [_speedup(points.get(workload)) for workload in workloads]
         columns[f"repeated, {name}"] = [_repeated(points.get(workload)) for workload in workloads]
@@ -100,7 +100,7 @@ def by_workload(study: Study, source: str) -> None:
     _reading(doubted(workload_sentence(fair), study.spoilt))
     if fair.empty:
         return
-    chart(workload_figure(fair, study.fair_rows), "sweep-workload", f"Speedup by workload, {source}.")
+    chart(workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", f"Speedup by workload, {source}.")
     show_race_beside(study, session().race.shown().values())
     if repeated := repetition_sentence(fair):
         st.markdown(plain(repeated))
@@ -143,7 +143,7 @@ def by_map(study: Study, source: str) -> None:
     _reading(doubted((lookup_map_sentence if study.lookup else map_sentence)(every, costs), study.spoilt))
     if every.empty:
         return
-    chart(grid_figure(every), "sweep-grid", f"Speedup by workload and draft length, {source}.")
+    chart(grid_figure(study.as_sure(every)), "sweep-grid", f"Speedup by workload and draft length, {source}.")
     if costs and study.lookup:
         chart(
             break_even_tokens_figure(every, costs),
