@@ -11,8 +11,8 @@ def rivals_t(freedom: int, lengths: int) -> float:
     """The t above which a length is told apart from the best of `lengths`, with `RISK` for all of them together.
 
     The best is itself chosen by these figures, so it may be any of them: Bonferroni's bound over all ordered pairs,
-    RISK / (k (k - 1)) each. With RISK / 2 / (k - 1), for a best that is known before, 6 to 13 % of simulated equal
-    cases would have a length told apart (tests/unit/test_study.py).
+    RISK / (k (k - 1)) each. RISK / 2 / (k - 1), for a best that is known before, would tell a length apart in more than
+    RISK of simulated equal cases (tests/unit/test_study.py).
     """
     if lengths < 2:
         return math.inf
