@@ -49,6 +49,8 @@ export class Figures {
     this.note = find(stage, "[data-figure=lengths] .note");
     /** @type {Record<FigureName, HTMLElement>} */
     this.plots = Object.fromEntries(parts(".plot"));
+    /** @type {Record<FigureName, HTMLElement>} */
+    this.figures = Object.fromEntries(parts(""));
     /** @type {StagePayload | null} */
     this.data = null;
     /** @type {FiguresAfter[]} */
@@ -65,6 +67,9 @@ export class Figures {
     this.rounds = data.rounds.map((round) => round.after);
     this.reach = reachOf(data, this.reach);
     this.shown = null;
+    // Another system's run: no plain run is recorded beside it, and no other draft length can be replayed.
+    this.figures.speedup.hidden = data.imported && data.plain === null;
+    this.figures.lengths.hidden = data.imported && data.replay.why_not !== null;
   }
 
   /**
@@ -77,8 +82,9 @@ export class Figures {
     const { data, rounds, reach } = this;
     if (!data) return;
     this.#showValues(done, data, asked);
-    const state = `${done} ${style.key} ${asked.length} ${asked.run !== null} ${this.plots.speedup.clientWidth} ${this.plots.speedup.clientHeight}`;
-    if (this.shown === state || !this.plots.speedup.clientWidth) return;
+    const { clientWidth, clientHeight } = this.plots.acceptance; // it is never hidden
+    const state = `${done} ${style.key} ${asked.length} ${asked.run !== null} ${clientWidth} ${clientHeight}`;
+    if (this.shown === state || !clientWidth) return;
     this.shown = state;
     for (const name of NAMES) {
       const plot = this.plots[name];

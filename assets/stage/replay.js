@@ -38,6 +38,7 @@ export class Replay {
     /** @type {HTMLInputElement} */
     this.slider = find(stage, ".draft-length input");
     this.value = find(stage, ".draft-length output");
+    this.control = /** @type {HTMLElement} */ (find(stage, ".draft-length"));
     /** @type {HTMLButtonElement[]} */
     this.buttons = [...stage.querySelectorAll(".draft-length .by")].map((button) => /** @type {HTMLButtonElement} */ (button));
     this.fixed = find(stage, ".draft-length .fixed");
@@ -82,6 +83,7 @@ export class Replay {
     const isNew = data.gamma !== this.data?.gamma || data.run_id !== this.data?.run_id;
     this.data = data;
     this.slider.max = String(data.longest_draft);
+    this.control.hidden = data.imported && data.replay.why_not !== null; // nothing here can run it again
     this.#fix(data);
     if (data.gamma === this.sent) this.sent = null; // answered; until then what arrives answers something older
     if (isNew && !this.dragging && this.sent === null) this.slider.value = String(data.gamma);
@@ -129,6 +131,7 @@ export class Replay {
     const replay = this.data?.replay;
     if (!replay) return "";
     if (replay.why_not === null) return this.shown ? `${MODELLED}; ${replay.exact ? EXACT : NOT_EXACT}. Speedup: ${replay.times}.` : "";
+    if (this.control.hidden) return "";
     return this.length !== this.data?.draft_length || this.dragging ? replay.why_not : "";
   }
 

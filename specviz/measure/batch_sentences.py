@@ -2,6 +2,7 @@
 
 from specviz.core.judge import HURTS, Word, judge
 from specviz.data.batches import BatchSpeedup, BatchStudy, Ratio
+from specviz.data.published import GPU_COSTS
 
 
 def reading(study: BatchStudy) -> str:
@@ -82,3 +83,21 @@ def checks_sentence(study: BatchStudy, draft_length: int, batch: int) -> str | N
         told += f" and {here.value:.2f} ({here.low:.2f}–{here.high:.2f}) in batches of {batch}"
     machine = study.recorded_on.machine
     return f"Measured: {study.target} ({study.target_dtype}) on {machine} has {told}."
+
+
+def kinds_of_machines(study: BatchStudy) -> str:
+    """Which shape a pass has on which kind of machine: of a GPU as published, of the recorded one as measured."""
+    gpu = next(each for each in GPU_COSTS if each.verification)
+    few, many, next_one = 2, max(gpu.verification) - 1, max(gpu.verification)
+    *begin, end = (f"v({tokens}) = {gpu.verification[tokens]:.2f}" for tokens in (few, many, next_one))
+    first, last = study.passes[0], study.passes[-1]
+    tokens = max(set(first.verification) & set(last.verification))
+    alone, together = first.verification[tokens], last.growth.value * last.verification[tokens]
+    each = [(steps - 1) / (size * tokens - 1) for size, steps in ((first.batch, alone), (last.batch, together))]
+    shape = "the other way round" if each[0] > each[1] else "alike"
+    return (
+        f"Machines differ. A published GPU is flat at first and steeper later: {', '.join(begin)} and {end} "
+        f"({gpu.pair}, {gpu.machine}). The processor that was measured here is {shape}: a pass over {tokens} tokens "
+        f"takes {alone:.2f} steps, {each[0]:.2f} for each further token, and one over {last.batch * tokens} takes "
+        f"{together:.2f}, {each[1]:.2f} for each ({study.target} on {study.recorded_on.machine})."
+    )

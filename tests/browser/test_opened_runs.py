@@ -7,6 +7,7 @@ from tests.support.records import RECORDS
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn
 
 SCREENS = (PHONE, DESK)
+NOT_REPORTED = ("[data-figure=speedup]", "[data-figure=lengths]", ".draft-length")
 RECORD = RECORDS / "vllm-0.29-chat.json"
 
 
@@ -32,8 +33,12 @@ def expect_what_it_reports(page: Page) -> None:
     for screen in SCREENS:
         page.set_viewport_size(screen)
         expect(stage.get_by_role("button", name="Copy link")).to_be_hidden()
-        for part in (".lanes", ".keys", ".zoom"):
+        for part in (".lanes", ".keys", ".zoom", *NOT_REPORTED):
             expect(stage.locator(part)).to_be_hidden()
+        for part in ("acceptance", "positions"):
+            expect(stage.locator(f"[data-figure={part}] .plot > svg")).to_be_visible()
+        expect(page.get_by_text("What checking k tokens at once costs")).to_be_hidden()
+        expect(page.get_by_text("The target alone wrote")).to_be_hidden()
         expect(stage.locator(".caption")).to_contain_text("the times of this run are not reported")
         expect_no_sideways_scroll(page)
 
@@ -57,7 +62,7 @@ def expect_a_run_of_this_program_to_have_its_timeline_again(page: Page) -> None:
     stage = page.locator(".stage")
     for screen in SCREENS:
         page.set_viewport_size(screen)
-        for part in (".lanes", ".keys"):
+        for part in (".lanes", ".keys", *NOT_REPORTED):
             expect(stage.locator(part)).to_be_visible()
         expect(stage.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.get_by_text("On screen is the run of your file")).to_be_hidden()

@@ -196,27 +196,52 @@ def test_a_published_machine_can_be_started_from(page: AppTest) -> None:
     assert "Leviathan et al. 2023" in texts(page)
 
 
-def test_pasted_counters_get_a_modelled_verdict_and_go_on_the_map(page: AppTest) -> None:
+UNTOLD = "**Cannot be told without the cost of a round on your machine.**"
+OPT = "OPT-30B, one A100"
+
+
+def start_from(page: AppTest, part: str) -> None:
+    label = next(option for option in page.selectbox(key="worksheet_start").options if part in option)
+    page.selectbox(key="worksheet_start").set_value(label).run()
+
+
+def test_pasted_counters_alone_are_not_judged_and_the_page_starts_from_them(page: AppTest) -> None:
     checked = page.slider(key="worksheet_verification").value  # v(5), at γ = 4
     page.text_area(key="worksheet_paste").set_value(LINE).run()
     assert not page.exception
-    assert "modelled.** 2.79 tokens per target call were counted" in texts(page)
+    assert f"{UNTOLD} 2.79 tokens per target call were counted" in texts(page)
+    assert "Helps" not in texts(page).split("Predicted against measured")[0]
     assert "α = 0.93 per judgement (counted" in texts(page)
-    page.button(key="worksheet_use").click().run()
+    assert "Read: the line about speculation." in texts(page)
+    assert page.selectbox(key="worksheet_start").value == "from production: vLLM"
     assert page.slider(key="worksheet_gamma").value == 2
     assert page.slider(key="worksheet_alpha").value == pytest.approx(0.927, abs=0.001)  # α + α² = 1.786
     assert page.slider(key="worksheet_verification").value == pytest.approx(1 + (checked - 1) * 2 / 4, abs=0.001)
 
 
+def test_text_and_figures_of_counters_alone_have_one_source(page: AppTest) -> None:
+    page.text_area(key="worksheet_paste").set_value(ISSUE).run()
+    low, high = re.fullmatch(r"(.*×) to (.*×)", metric(page, "Speedup")).groups()
+    for part in (f"it would be {low} (", f"to {high} (", "**Draft length.**", "**Measure next.**"):
+        assert part in texts(page)
+    assert metric(page, "Pays below") == "2.72 steps"
+    assert f"it is γ = {metric(page, 'Best length')}, most often" in texts(page)
+    assert "not of your machine" in texts(page)
+    start_from(page, OPT)
+    assert f"{UNTOLD} 2.72" in texts(page)  # below, with the speedup at the chosen costs
+    assert f"**Helps, {metric(page, 'Speedup')}, modelled**" in texts(page)
+    length, speedup = re.fullmatch(r"(\d+) \((.*×)\)", metric(page, "Best length")).groups()
+    assert f"At the chosen costs γ = {length} is best, {speedup}, modelled." in texts(page)
+    assert length == "4"  # the fifth position adds too little
+
+
 def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppTest) -> None:
     page.text_area(key="worksheet_paste").set_value(ISSUE).run()
-    assert "at **assumed** costs (the recorded run" in texts(page)
+    assert UNTOLD in texts(page)
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
     assert not page.exception
     assert "**2.89 target steps a round**" in texts(page)
     assert "Try **2 or 3** instead of 5" in texts(page)
-    page.button(key="worksheet_use").click().run()
-    assert not page.exception
     assert metric(page, "Speedup") == "0.94×"
     assert term(page, "E(γ)") == "2.72"
     assert metric(page, "Best length").startswith(("2 ", "3 "))
@@ -232,21 +257,21 @@ def test_a_measured_speedup_leads_to_advice_and_the_whole_page_agrees(page: AppT
     assert "The batch slider does not change this part" in texts(page)
     page.select_slider(key="worksheet_batch").set_value(1)
     page.number_input(key="worksheet_speedup").set_value(None).run()
-    assert ", 0.94×, modelled.**" in texts(page)
     assert "(inferred from the measured speedup)" in texts(page)
+    assert ", 0.94×, modelled**" in texts(page)
 
 
-def test_without_a_measured_speedup_top_and_bottom_agree_too(page: AppTest) -> None:
+def test_at_chosen_costs_top_and_bottom_agree_too(page: AppTest) -> None:
     text = ISSUE + "\nvllm:num_requests_running 6"
     page.text_area(key="worksheet_paste").set_value(text).run()
-    assert "6 requests were running. At a batch of 4 instead of 1 this would be" in texts(page)
-    page.button(key="worksheet_use").click().run()
     assert page.select_slider(key="worksheet_batch").value == 4
+    assert "6 requests were running: the published costs are of one text at a time" in texts(page)
+    start_from(page, "CodeLlama")
     speedup = metric(page, "Speedup")
-    assert f", {speedup}, modelled.** 2.72 tokens per target call were counted" in texts(page)
+    assert f", {speedup}, modelled**" in texts(page)
     page.select_slider(key="worksheet_batch").set_value(64).run()
     assert metric(page, "Speedup") != speedup
-    assert f", {metric(page, 'Speedup')}, modelled.** 2.72 tokens" in texts(page)
+    assert f", {metric(page, 'Speedup')}, modelled**" in texts(page)
 
 
 def test_latencies_give_the_speedup_and_one_alone_gets_a_sentence(page: AppTest) -> None:
@@ -259,7 +284,6 @@ def test_latencies_give_the_speedup_and_one_alone_gets_a_sentence(page: AppTest)
 
 def test_published_gpu_costs_leave_the_acceptance_alone(page: AppTest) -> None:
     page.text_area(key="worksheet_paste").set_value(ISSUE).run()
-    page.button(key="worksheet_use").click().run()
     label = next(option for option in page.selectbox(key="worksheet_start").options if "CodeLlama" in option)
     page.selectbox(key="worksheet_start").set_value(label).run()
     assert not page.exception
@@ -276,7 +300,6 @@ def test_published_gpu_costs_leave_the_acceptance_alone(page: AppTest) -> None:
 def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     page.text_area(key="worksheet_paste").set_value(ISSUE)
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
-    page.button(key="worksheet_use").click().run()
     again = opened(worksheet=replace(page.session_state["session"].worksheet)).run()
     assert not again.exception
     assert again.number_input(key="worksheet_speedup").value == 0.94
@@ -302,7 +325,7 @@ def test_every_systems_answer_is_read_with_and_without_a_measured_speedup(page: 
         assert not page.exception
         assert not page.error
         assert f"{engine}: " in texts(page)
-        assert "modelled.**" in texts(page)
+        assert UNTOLD in texts(page)
         page.number_input(key="worksheet_speedup").set_value(0.9).run()
         assert not page.exception
         assert "**Measure next.**" in texts(page)
@@ -324,12 +347,31 @@ def test_the_batch_slider_changes_the_speedup_or_says_why_not(page: AppTest) -> 
     assert "The batch changes nothing here" in page.info[0].value
 
 
+def test_the_batch_slider_says_what_it_follows_and_for_which_machine(page: AppTest) -> None:
+    page.select_slider(key="worksheet_batch").set_value(16).run()
+    assert "as it was measured for wren-base" in texts(page)
+    assert "The processor that was measured here is the other way round" in texts(page)
+    start_from(page, "T5-large")
+    assert "That is a straight line." in texts(page)
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"), [("1", "as it was measured for wren-base"), ("0", "That is a straight line.")]
+)
+def test_a_link_holds_the_shape_of_the_batch(shape: str, says: str) -> None:
+    page = opened()
+    page.query_params.update({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": shape})
+    page.run()
+    assert not page.exception
+    assert says in texts(page)
+
+
 def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:
     counters = {"drafts": 100, "draft_tokens": 30, "accepted_tokens": 20}  # prompt lookup that seldom finds anything
     text = "\n".join(f"vllm:spec_decode_num_{name}_total {count}" for name, count in counters.items())
     page.text_area(key="worksheet_paste").set_value(text).run()
     assert not page.exception
-    assert "modelled.** 1.20 tokens per target call" in texts(page)
+    assert f"{UNTOLD} 1.20 tokens per target call" in texts(page)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import SMALL_FILE, parse_trace
 from specviz.data.hidden import HIDEABLE
 from specviz.data.importers import SYSTEMS, Given, import_run
+from specviz.data.importers.record import pieces_of
 from specviz.data.lessons import plans
 from specviz.data.lessons.plan import FIRST, Plan
 from specviz.data.lessons.plans import find_plan, parse_plan
@@ -257,6 +258,33 @@ def test_a_record_in_traces_md_is_read(system: str, record: str) -> None:
 
 def test_traces_md_has_a_record_of_each_system() -> None:
     assert [system for system, _ in SHORT_RECORDS] == list(SYSTEMS)
+
+
+def keys_of(value: object) -> set[str]:
+    """Every key in a record, inner ones too."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {*(value if isinstance(value, dict) else ()), *(key for each in inner for key in keys_of(each))}
+
+
+def without(value: Any, key: str) -> Any:
+    if isinstance(value, list):
+        return [without(each, key) for each in value]
+    return {name: without(its, key) for name, its in value.items() if name != key} if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize(("system", "record"), SHORT_RECORDS, ids=[system for system, _ in SHORT_RECORDS])
+def test_a_record_without_a_field_is_read_or_refused_with_its_name(system: str, record: str) -> None:
+    values = [piece.value for piece in pieces_of(record.encode())]
+    given = Given(tokenizer=FakeTokenizer() if system == "transformers" else None)
+    refused = dict[str, str]()
+    for key in keys_of(values):
+        less = "\n".join(json.dumps(each) for each in without(values, key)).encode()
+        try:
+            import_run(less, system, given)
+        except InputError as error:
+            refused[key] = str(error)
+    assert all(key in sentence for key, sentence in refused.items())
+    assert refused  # some are needed
 
 
 @pytest.mark.parametrize("field", [name for name in json.loads(SMALLEST) if name != "schema"])

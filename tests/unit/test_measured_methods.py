@@ -89,7 +89,8 @@ def test_the_reading_tells_outcomes_by_intervals_without_one() -> None:
         "helps", "cannot be told", "cannot be told", "hurts",
     ]  # fmt: skip
     said = by_method.reading(measured(1.5, 1.4, 0.8, 1.02, 0.5, 1.3).temperatures[0], ALL)
-    assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Three methods help on these prompts.")
+    assert said.startswith("Highest: wren-nano, 1.50× [1.40 to 1.60]. Not told apart from it: wren-eagle, ")
+    assert "Three methods help on these prompts." in said
     assert "Hurts: wren-medusa, early exit (4 layers)." in said
     assert "Cannot be told: prompt lookup." in said
     assert "No method helps here." in by_method.reading(measured(0.5, 0.6, 0.7).temperatures[0], ALL)
@@ -245,6 +246,29 @@ def test_the_recorded_batches_name_all_best_lengths_and_group_the_prompts_in_one
     assert reading(study).endswith("(0.83–1.17); γ = 2 cannot be told apart from it.")
     assert (study.batches[0], study.batches[-1]) == (1, len(study.prompts))
     assert "except in the smallest and the largest batches" in BATCHES_CAPTION
+
+
+def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> None:
+    stored = known(stored_methods())
+    for part in stored.temperatures:
+        named = by_method.rivals(part.methods, ALL)
+        listed = by_method.reading(part, ALL).partition("Not told apart from it: ")[2].split(". ")[0].split(", ")
+        assert {each.title for each in named} == set(listed)
+        first = max(part.methods, key=lambda each: each.kinds[ALL].best.speedup)
+        inside = [each for each in part.methods if each.kinds[ALL].best.high >= first.kinds[ALL].best.speedup]
+        assert all(each in named for each in inside if each is not first)  # their intervals contain the highest
+    greedy = known(stored.greedy)
+    assert "Not told apart from it: wren-mini, " in by_method.reading(greedy, ALL)
+    assert known(greedy.find("early-exit:2")) not in by_method.rivals(greedy.methods, ALL)
+
+
+def test_the_curves_by_position_say_what_a_later_position_counts() -> None:
+    assert "only drafts whose earlier guesses were all accepted" in by_method.HEADS_CAPTION
+    for part in known(stored_methods()).temperatures:
+        for name in by_method.COMPARED:
+            at = known(known(part.find(name)).kinds[ALL].at(4))
+            assert at.judged[1:] == sorted(at.judged[1:], reverse=True)
+            assert all(later <= yes for later, yes in zip(at.judged[1:], at.accepted, strict=False))
 
 
 @pytest.mark.parametrize(

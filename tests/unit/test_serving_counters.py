@@ -302,13 +302,16 @@ def test_llama_cpps_and_lm_studios_answers_count_all_calls() -> None:
     counters = read_counters(json.dumps({"stats": LM_STUDIO}))
     assert counters.engine == "LM Studio"
     assert counters.tokens_per_target_call == pytest.approx(232 / 100)  # 233 − 1 − 132 calls
-    assert counters.acceptance_rate == pytest.approx(132 / 160)
+    assert counters.acceptance_rate == pytest.approx(132 / 152)  # 8 of 160 were not sent to the main model
+    assert "8 drafted tokens are not counted" in counters.notes[-1]
     python = {
+        "ignored_draft_tokens_count": 8,
         "predicted_tokens_count": 233,
         "total_draft_tokens_count": 160,
         "accepted_draft_tokens_count": 132,
     }
     assert read_counters(json.dumps(python)) == counters
+    assert read_counters(json.dumps({**python, "tokens_per_second": 40.0})).latency == pytest.approx(0.025)
 
 
 def test_tensorrts_metrics_count_calls_only_in_newer_fields() -> None:
@@ -369,6 +372,7 @@ def test_tensorrts_metrics_count_calls_only_in_newer_fields() -> None:
         (json.dumps({"timings": LLAMA | {"draft_n": 20}}), "More tokens are accepted than drafted"),
         (json.dumps(TENSORRT | {"total_draft_tokens": 0}), "nothing was drafted"),
         (json.dumps(LM_STUDIO | {"totalDraftTokensCount": 0}), "nothing was drafted"),
+        (json.dumps(LM_STUDIO | {"ignoredDraftTokensCount": 160}), "nothing was drafted"),
         (json.dumps({"spec_verify_ct": 0}), "no spec_accept_length"),
         (json.dumps({"meta_info": SGLANG | {"spec_verify_ct": "![x](//evil)"}}), "is “??x????evil?”, which is not"),
         ('{"timings": {"draft_n": 1e400, "draft_n_accepted": 1}}', "draft_n is “inf”, which is not a number"),
@@ -433,3 +437,60 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
 def test_objects_after_some_that_are_not_closed_are_found() -> None:
     answer = '{"timings": {"predicted_n": 12, "draft_n": 9, "draft_n_accepted": 6}}'
     assert read_counters(f"[ INFO ] started\n[\n[\n{answer}\n").accepted == 6
+
+
+PER_STEP = {"num_spec_tokens": 3, "per_step_accepted": [3, 1, 0], "per_step_drafted": [3, 3, 3]}
+
+
+def test_an_answer_with_lists_of_steps_is_counted() -> None:
+    counters = read_counters(json.dumps({"metrics": {"speculative_decoding": PER_STEP}}))
+    assert (counters.engine, counters.draft_length) == ("vLLM", 3)
+    assert (counters.drafted, counters.accepted) == (9, 4)
+    assert counters.tokens_per_target_call == pytest.approx(1 + 4 / 3)
+    assert counters.survival == pytest.approx((2 / 3, 1 / 3, 1 / 3))
+    both = {**PER_STEP, "num_spec_steps": 3, "acceptance_histogram": [1, 1, 0, 1]}
+    assert read_counters(json.dumps({"speculative_decoding": both})).survival == counters.survival
+
+
+@pytest.mark.parametrize(
+    ("lists", "sentence"),
+    [
+        ({"per_step_accepted": [1, 2], "per_step_drafted": [3]}, "has 2 steps, and per_step_drafted 1"),
+        ({"per_step_accepted": [900], "per_step_drafted": [3]}, "whole numbers up to 64"),
+        ({"per_step_accepted": [0.5], "per_step_drafted": [3]}, "whole numbers up to 64"),
+        ({"per_step_accepted": ["x"], "per_step_drafted": [3]}, "per_step_accepted is"),
+        ({"per_step_accepted": [], "per_step_drafted": []}, "nothing was drafted"),
+    ],
+)
+def test_impossible_lists_of_steps_get_a_sentence(lists: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_counters(json.dumps({"speculative_decoding": PER_STEP | lists}))
+
+
+def test_latencies_are_read_where_they_are_reported() -> None:
+    tpot = "vllm:request_time_per_output_token_seconds"
+    counters = read_counters(f"{METRICS}{tpot}_sum 0.6\n{tpot}_count 50\nvllm:inter_token_latency_seconds_sum 9\n")
+    assert counters.latency == pytest.approx(0.012)  # not inter_token_latency: it has one value a step
+    llama = METRICS.replace("vllm:", "llamacpp:") + "llamacpp:tokens_predicted_total 100\n"
+    assert read_counters(f"{llama}llamacpp:tokens_predicted_seconds_total 4\n").latency == pytest.approx(0.04)
+    answer = read_counters(json.dumps({"timings": {**LLAMA, "predicted_n": 200, "predicted_ms": 5000}}))
+    assert answer.latency == pytest.approx(0.025)
+    assert read_counters(SGLANG_LOG.format(length="3.04", rate="0.68")).latency == pytest.approx(9 / 22.4)
+    assert read_counters(METRICS).latency is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (METRICS, "Read: num_requests_running, num_drafts, num_draft_tokens, num_accepted_tokens, num_accepted_"),
+        (f"{METRICS}vllm:gpu_cache 0.3\nhello\n", "Not used: 2 lines, such as “vllm?gpu_cache?0.3”."),
+        (LOG, "Read: the line about speculation, and 1 more."),
+        (LOG + LOG, "Read: the last of 2 lines about speculation, and 1 more. Not used: 2 lines, such as"),
+        (json.dumps({"id": "x", "metrics": PER_STEP}), "Read: num_spec_tokens, per_step_accepted, per_step_drafted. "),
+        (json.dumps({"id": "x", "metrics": PER_STEP}), "Not used: id."),
+        (json.dumps({"timings": LLAMA}), "Read: predicted_n, predicted_ms, draft_n, draft_n_accepted. Not used: "),
+        ('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}', "Not used: ?b?x??b?."),
+    ],
+)
+def test_it_is_said_what_was_read_and_what_was_not(text: str, says: str) -> None:
+    assert says in read_counters(text).reading

@@ -1,9 +1,11 @@
 """What a sweep's file says as a whole: predictions, conclusions, and figures as files."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -11,13 +13,16 @@ import pytest
 
 from specviz.cli import plots
 from specviz.core.errors import InputError
+from specviz.core.intervals import student_t
+from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep import study as studying
 from specviz.measure.sweep.points import costs_of, points
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.sentences import conclusions, lookup_map_sentence, prediction_sentence, repetition_sentence
-from specviz.measure.sweep.study import errors, predictions, studies_of
+from specviz.measure.sweep.simultaneous import RISK, rivals_t, t_quantile
+from specviz.measure.sweep.study import errors, predictions, studies_of, with_rivals
 from specviz.measure.sweep.table import each_row, frame_of
 from specviz.measure.worksheet.runs import of_rows
 from specviz.ui.helps.figures import break_even_tokens_figure
@@ -244,3 +249,61 @@ def test_measured_costs_of_checking_are_drawn_beside_checking_one_by_one() -> No
     found = by_name(verification_figure(COSTS))
     assert found["measured here"]["y"] == [1.0, 1.1, 1.3, 1.9]
     assert found["one by one"]["y"] == [1, 2, 5, 17]
+
+
+def equal_cases(cases: int, lengths: int, prompts: int) -> pd.DataFrame:
+    """Workloads on which every draft length is equally fast but for noise; each prompt has a speed of its own."""
+    noise = Random(1)
+    rows = []
+    for case in range(cases):
+        for number in range(prompts):
+            prompt = noise.gauss(0, 0.3)
+            for length in range(1, lengths + 1):
+                speedup = math.exp(prompt + noise.gauss(0, 0.1))
+                rows.append(row_at(f"case {case}", length, speedup, number=number))
+    return frame_of(rows)
+
+
+def falsely_told_apart(rows: pd.DataFrame) -> float:
+    """The share of the workloads on which a length is told apart from the best."""
+    found = with_rivals(points(rows), rows)
+    return float((~found["may_be_best"]).groupby(found["workload"]).any().mean())
+
+
+@pytest.mark.parametrize(("lengths", "prompts"), [(4, 10), (5, 6)])
+def test_equal_draft_lengths_are_told_apart_in_at_most_one_case_of_twenty(
+    lengths: int, prompts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = equal_cases(400, lengths, prompts)
+    assert falsely_told_apart(rows) <= RISK
+    one_sided = RISK / 2 / (lengths - 1)  # as if the best were known before
+    monkeypatch.setattr(studying, "rivals_t", lambda freedom, _: t_quantile(freedom, 1 - one_sided))
+    assert RISK < falsely_told_apart(rows) < 0.15
+    monkeypatch.setattr(studying, "rivals_t", lambda freedom, _: student_t(freedom))
+    assert falsely_told_apart(rows) > 0.15  # one comparison at a time: what the page did before
+
+
+def test_the_t_of_several_comparisons_is_exact() -> None:
+    for freedom in (1, 2, 5, 8, 9, 30):
+        assert t_quantile(freedom, 0.975) == pytest.approx(student_t(freedom), abs=0.001)
+    assert t_quantile(5, 0.995) == pytest.approx(4.032, abs=0.001)  # as tables of Student's t have it
+    assert rivals_t(9, 2) == pytest.approx(student_t(9), abs=0.001)  # of two lengths there is one pair
+    assert rivals_t(9, 5) > rivals_t(9, 4) > rivals_t(9, 3)
+
+
+def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
+    """The recorded sweep of prompt lookup has pairs that are faster than possible."""
+    said = conclusions(recorded_sweep())
+    spoilt = [study for study in studies_of(recorded_sweep()) if study.spoilt.any()]
+    assert spoilt
+    for study in spoilt:
+        count = f"{study.spoilt.sum()} of {len(study.rows)} pairs of runs were faster than possible"
+        its = [line for line in said if line.startswith(f"{study.series.label}: ") and "times the speed" in line]
+        assert its
+        assert all(
+            line.startswith(f"{study.series.label}: No verdict: {count}, so the machine was busy.") for line in its
+        )
+        assert set(study.as_sure(study.fair)["outcome"]) == {UNTOLD}
+    quiet = next(study for study in studies_of(recorded_sweep()) if not study.spoilt.any())
+    assert quiet.as_sure(quiet.fair) is quiet.fair
+    assert not any("No verdict" in line for line in said if line.startswith(f"{quiet.series.label}: "))

@@ -1,8 +1,10 @@
 """The worksheet's pure parts: model, gap, published machines, starts, figures, exercises. Hand-worked numbers."""
 
+import math
 import re
 from dataclasses import replace
 from decimal import Decimal
+from statistics import median
 
 import pytest
 
@@ -11,8 +13,10 @@ from specviz.core.metrics import Costs
 from specviz.core.terms import terms_of
 from specviz.core.theory import expected_tokens
 from specviz.core.trace import Trace
+from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
-from specviz.data.published import PUBLISHED
+from specviz.data.published import GPU_COSTS, PUBLISHED
+from specviz.measure.batch_sentences import kinds_of_machines
 from specviz.measure.sweep.points import costs_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.exercises import exercises, sheet
@@ -20,12 +24,14 @@ from specviz.measure.worksheet.model import (
     Model,
     alpha_of_counts,
     batch_sentence,
+    batch_shape,
     break_even_sentence,
     counts_sentence,
     half_sentence,
     symbols,
     verdict_sentence,
 )
+from specviz.measure.worksheet.passes import MeasuredPasses, measured_passes
 from specviz.measure.worksheet.runs import (
     Measured,
     first_series,
@@ -78,6 +84,65 @@ def test_counts_are_of_the_draft_length_at_which_they_were_counted(sliders_at: i
     said = counts_sentence(100, 60, 4, model)
     assert "60 / 100 = **60 % of the drafted tokens accepted**; at γ = 4" in said
     assert f"α = **{alpha_of_counts(100, 60, 4):.2f}**" in said
+
+
+def predicted(study: BatchStudy, batch: int, length: int, passes: MeasuredPasses | None) -> float:
+    """The speedup in a batch from one text's counts and costs alone."""
+    one = study.at(1, length)
+    costs = (one.cost_ratio.value, one.verification.value, one.overhead.value)
+    model = Model(0.5, length, *costs, batch=batch, passes=passes)
+    return known(one.counts.tokens_per_target_call) / model.terms.steps
+
+
+def test_the_batch_slider_fits_the_measured_passes() -> None:
+    study = recorded_batches()
+    passes = known(measured_passes(study))
+    errors = {"measured": list[float](), "straight": list[float]()}
+    for point in study.speedups:
+        if point.batch == 1:
+            continue
+        for shape, its in (("measured", passes), ("straight", None)):
+            speedup = predicted(study, point.batch, point.draft_length, its)
+            errors[shape].append(abs(math.log(speedup / point.full_speedup.value)))
+    assert median(errors["measured"]) < 0.05
+    assert max(errors["measured"]) < 0.13
+    assert median(errors["straight"]) > 0.25  # what the slider would say with a straight line
+    largest, longest = study.batches[-1], study.draft_lengths[-1]
+    measured = study.at(largest, longest).full_speedup
+    assert measured.low <= predicted(study, largest, longest, passes) <= measured.high
+    assert predicted(study, largest, longest, None) < measured.low
+
+
+def test_measured_passes_are_followed_and_continued() -> None:
+    study = recorded_batches()
+    passes = known(measured_passes(study))
+    for each in study.passes:
+        for check in each.checks:
+            assert passes.steps(each.batch, check.tokens) == pytest.approx(check.steps.value)
+    model = Model(0.8, 4, 0.1, 1.4, 0.05, passes=passes)
+    assert model.steps(5) == pytest.approx(1.4)  # one text: as the slider says
+    steps = [replace(model, batch=batch).steps(5) for batch in (16, 32, 64, 128, 256)]
+    assert steps == sorted(steps)
+    assert steps[-1] < 5 * 1.4 / passes.steps(1, 5)  # never dearer than one by one
+    assert "as it was measured for wren-base" in batch_shape(model)
+    assert "Above 16 texts nothing was measured" in batch_shape(replace(model, batch=64))
+    assert "a straight line" in batch_shape(replace(model, passes=None))
+
+
+def test_it_is_said_which_kind_of_machine_has_which_shape() -> None:
+    study = recorded_batches()
+    said = kinds_of_machines(study)
+    gpu = next(each for each in GPU_COSTS if each.verification)
+    assert f"v(8) = {gpu.verification[8]:.2f} and v(9) = {gpu.verification[9]:.2f} (" in said
+    early = [gpu.verification[8] - gpu.verification[2], gpu.verification[9] - gpu.verification[8]]
+    assert early[0] / 6 < early[1]  # flat at first, then steeper
+    assert "The processor that was measured here is the other way round" in said
+    tokens = max(study.passes[0].verification)
+    alone = study.passes[0].verification[tokens]
+    together = study.passes[-1].growth.value * study.passes[-1].verification[tokens]
+    assert f"takes {alone:.2f} steps" in said
+    assert f"takes {together:.2f}," in said
+    assert (alone - 1) / (tokens - 1) > (together - 1) / (study.batches[-1] * tokens - 1)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Production's counters with and without a measured speedup: costs, draft lengths, words. Hand-worked numbers."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from specviz.core.errors import InputError
-from specviz.data.published import GPU_COSTS, GPU_ROUNDS
+from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED
 from specviz.data.serving_counters import ServingCounters, read_counters
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import MOST_COST, MOST_OVERHEAD, MOST_VERIFICATION, Model
@@ -14,6 +15,7 @@ from specviz.measure.worksheet.serving import (
     draft_lengths,
     inferred_cost,
     measured_speedup,
+    outlook,
     production,
     production_start,
     recommended,
@@ -33,19 +35,74 @@ def said(found: Production) -> str:
     return " ".join([advice.headline(found, "the test"), *(text for _, text in advice.advice(found))])
 
 
-def test_production_counts_its_own_tokens_and_takes_assumed_costs() -> None:
+OPT = "published GPU costs: OPT"
+
+
+def test_counters_alone_are_not_judged_and_chosen_costs_give_a_modelled_speedup() -> None:
     helped = production(ServingCounters("vLLM", 3.7, draft_length=4), MODEL, None)
     headline = advice.headline(helped, "the recorded run")
-    assert headline.startswith("**Helps, 2.00×, modelled.** 3.70 tokens")  # 3.7 / (0.4 + 1.4 + 0.05)
-    assert "**assumed** costs (the recorded run)" in headline
+    assert headline.startswith(f"**{advice.UNTOLD}** 3.70 tokens per target call were counted")
+    assert "pays where a round takes less than 3.70 plain steps" in headline
+    assert "2.00×" not in headline  # at the costs of this program's own small model
+    headline = advice.headline(helped, OPT)
+    assert headline.startswith(f"**{advice.UNTOLD}** 3.70 tokens")
+    assert f"At the chosen costs ({OPT}) a round takes 1.85 target steps: **Helps, 2.00×, modelled**." in headline
     poor = production(ServingCounters("vLLM", 1.1, draft_length=4), MODEL, None)
-    assert advice.headline(poor, "x").startswith("**Hurts, 0.59×")
+    assert "**Hurts, 0.59×, modelled**" in advice.headline(poor, OPT)
     text = "sglang:spec_accept_length 3.2\nsglang:spec_num_draft_tokens 32\nsglang:spec_num_steps 5"
     found = production(read_counters(text), CHEAP, None)
     assert found.speed == pytest.approx(3.2 / (5 * 0.05 + 1.25 + 0.02))  # 2.11
-    headline = advice.headline(found, "x")
-    assert headline.startswith("**Helps, 2.11×, modelled.** This assumes that checking the 32 nodes of the tree takes")
+    headline = advice.headline(found, OPT)
+    assert "**Helps, 2.11×, modelled**. This assumes that checking the 32 nodes of the tree takes" in headline
     assert "At v(γ+1)’s straight line it would be 1.13×" in headline  # 3.2 / (0.25 + 2.55 + 0.02)
+
+
+COUNTED = ISSUE.replace(" 780", " 800").replace(" 270", " 250")  # 800, 450, 250, 140 and 80 of 1,000
+
+
+def test_counters_alone_have_a_range_over_the_published_machines() -> None:
+    found = measured(None, COUNTED)
+    ahead = outlook(found)
+    pairs = {(each.pair, each.machine) for each in [*GPU_COSTS, *PUBLISHED]}
+    assert len(ahead.places) == len(pairs)
+    slowest, fastest = ahead.places[0], ahead.places[-1]
+    dearest = max(each.cost_ratio for each in GPU_COSTS)
+    cheapest = min(each.cost_ratio for each in PUBLISHED)
+    assert slowest.speed == pytest.approx(2.72 / (1 + 5 * dearest))
+    assert fastest.speed == pytest.approx(2.72 / (1 + 5 * cheapest))
+    headline = advice.headline(found, "the recorded run")
+    assert f"{slowest.speed:.2f}× ({slowest.name}) to {fastest.speed:.2f}× ({fastest.name}), modelled" in headline
+    assert ahead.speeds == f"{slowest.speed:.2f}× to {fastest.speed:.2f}×"  # the page's figure has the same source
+
+
+def test_counters_alone_get_a_draft_length_and_what_to_measure_at_once() -> None:
+    reported = f"{COUNTED}\nvllm:num_requests_running 6\n"
+    latency = "vllm:request_time_per_output_token_seconds"
+    found = measured(None, f"{reported}{latency}_sum 3\n{latency}_count 200\n")
+    (length, about), (nxt, first) = advice.advice(found)
+    assert (length, nxt) == ("Draft length", "Measure next")
+    assert f"at the {len(outlook(found).places)} published ones it is γ = {outlook(found).lengths}, most often" in about
+    assert "Position 5 adds 0.08 tokens a round (counted)" in about
+    assert "(6 were running)" in first
+    assert "reports 15 ms for an output token: speculation pays if the target alone takes longer" in first
+
+
+def test_pasted_positions_choose_the_best_length_up_to_the_counted_one() -> None:
+    costs = start_of_gpu(GPU_COSTS[0]).model
+    found = measured(None, COUNTED, costs)
+    cost_ratio = GPU_COSTS[0].cost_ratio
+    assert (found.model.best, found.model.longest) == (4, 5)
+    assert found.model.best_speedup == pytest.approx(2.64 / (1 + 4 * cost_ratio))  # 1 + .8 + .45 + .25 + .14 tokens
+    assert f"γ = 4 is best, {found.model.best_speedup:.2f}×" in advice.advice(found, OPT)[0][1]
+    alike = replace(found.model, survival=())
+    assert alike.tokens_at(4) != pytest.approx(2.64)
+    assert found.model.realistic == pytest.approx(found.speed)
+
+
+def test_a_reported_latency_stands_in_for_the_one_with_speculation() -> None:
+    assert measured_speedup(None, 30.0, None, counted=0.015) == pytest.approx(2)  # ms for a token
+    assert measured_speedup(None, 30.0, 20.0, counted=0.015) == pytest.approx(1.5)  # what is given comes first
+    assert measured_speedup(None, None, None, counted=0.015) is None
 
 
 def test_a_measured_speedup_gives_the_cost_of_a_round_and_a_cheap_round_keeps_its_length() -> None:
@@ -95,6 +152,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))
     for title, text in advice.advice(found):
         assert title
+        assert not re.search(r"(\d\.\d\d×?) to \1(?!\d)", text)  # "1.44 to 1.44"
         assert text.endswith(".")
         assert not any(wrong in text for wrong in ("nan", "inf ", "  ", "None", ".."))
 
@@ -106,6 +164,7 @@ def test_calls_without_a_draft_cost_one_step_and_impossible_speedups_are_refused
     assert found.share == pytest.approx(0.5)
     assert found.speed == pytest.approx((2.72 + 1) / (found.round_cost + 1))
     assert "About 50 % of the calls drafted" in advice.headline(found, "x")
+    assert outlook(found).places[-1].speed < outlook(measured(None)).places[-1].speed
     with pytest.raises(InputError, match="faster than one plain step"):
         measured(4.0)
 
@@ -174,6 +233,9 @@ def test_the_batch_slider_and_two_alphas_are_explained() -> None:
     assert "6 requests were running. At a batch of 4 instead of 1 this would be" in note
     assert "already contains the load" in advice.batch_note(production(running, MODEL, 0.94))
     assert advice.batch_note(production(replace(running, running=None), MODEL, None)) == ""
+    assert "published costs are of one text at a time" in advice.batch_note(
+        production(running, MODEL, None), told=False
+    )
     found = measured(None)
     alpha = found.counters.alpha(5)
     assert alpha == pytest.approx(1720 / (1720 + 920))  # 80 of 1000 rounds had no rejection

@@ -33,6 +33,7 @@ HOW = (
     "start vLLM (0.29 or newer) with --per-request-spec-decode-metrics detailed; of a stream ask for "
     "stream_options.include_usage. Totals alone can be pasted on the page Worksheet"
 )
+SILENT = f"The record has no {{}}, so it does not say what each step drafted and accepted: {HOW}."
 FIRST = "Round 1 is the pass over the prompt: it writes the first token without a draft."
 
 
@@ -98,8 +99,13 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 def _speculation(answers: Sequence[Answer]) -> Speculation:
     found = [answer.metrics.speculative_decoding for answer in answers if answer.metrics]
     known = next((each for each in reversed(found) if each), None)
-    if known is None or known.per_step_accepted is None or known.per_step_drafted is None:
-        raise InputError(f"The record does not say what each step drafted and accepted: {HOW}.")
+    if known is None:
+        raise InputError(SILENT.format("metrics.speculative_decoding"))
+    for name in ("per_step_accepted", "per_step_drafted"):
+        if getattr(known, name) is None:
+            raise InputError(SILENT.format(f"metrics.speculative_decoding.{name}"))
+    assert known.per_step_accepted is not None
+    assert known.per_step_drafted is not None
     if len(known.per_step_accepted) != len(known.per_step_drafted):
         raise InputError("per_step_accepted and per_step_drafted differ in length.")
     return known

@@ -1,13 +1,16 @@
 """Speculation counters of vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio, read from pasted text."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters import llama_cpp, sglang, vllm
 from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, checked, number
 from specviz.data.serving_counters.llama_cpp import by_written
 from specviz.data.serving_counters.pasted_json import Found, Names, objects, read_requests, with_keys
-from specviz.data.serving_counters.prometheus import Series
+from specviz.data.serving_counters.prometheus import ENGINES, SGLANG, Series
+from specviz.data.serving_counters.reading import Kind, what_was_read
 
 __all__ = ["MAX_CHARACTERS", "MAX_POSITIONS", "NOTHING_FOUND", "ServingCounters", "read_counters"]
 
@@ -15,9 +18,11 @@ TENSORRT = Names(
     ("num_spec_steps",), ("total_accepted_draft_tokens",), ("total_draft_tokens",), ("acceptance_histogram",)
 )
 LM_STUDIO = [
-    ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount"),
-    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count"),
+    ("totalDraftTokensCount", "acceptedDraftTokensCount", "predictedTokensCount", "ignoredDraftTokensCount"),
+    ("total_draft_tokens_count", "accepted_draft_tokens_count", "predicted_tokens_count", "ignored_draft_tokens_count"),
 ]
+IGNORED = "{:,.0f} drafted tokens are not counted: LM Studio ignored them, so the main model did not check them."
+PER_SECOND = ("tokensPerSecond", "tokens_per_second")
 
 
 def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
@@ -40,14 +45,27 @@ def _steps(found: Sequence[Found], accepted: float) -> float | None:
 
 
 def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
-    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client."""
+    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client.
+
+    Ignored drafts were not sent to the main model. They do not count, as in `data.importers.lm_studio`.
+    """
     for names in LM_STUDIO:
         if stats := with_keys(found, names[0]):
-            drafted, accepted, written = (sum(number(each.get(name) or 0, name) for each in stats) for name in names)
-            if not drafted:
-                raise InputError(f"{names[0]} says that nothing was drafted.")
-            return by_written("LM Studio", drafted, accepted, written, len(stats))
+            total, accepted, written, ignored = (
+                sum(number(each.get(name) or 0, name) for each in stats) for name in names
+            )
+            if total <= ignored:
+                raise InputError(f"{names[0]} says that nothing was drafted for the main model to check.")
+            counters = by_written("LM Studio", total - ignored, accepted, written, len(stats))
+            counters = replace(counters, latency=_latency(stats))
+            return replace(counters, notes=(*counters.notes, IGNORED.format(ignored))) if ignored else counters
     return None
+
+
+def _latency(stats: Sequence[Found]) -> float | None:
+    """Seconds a token of one prediction; None of several, whose mean would need their lengths."""
+    speeds = [number(each[name], name) for each in stats for name in PER_SECOND if each.get(name)]
+    return 1 / speeds[0] if len(speeds) == len(stats) == 1 and speeds[0] else None
 
 
 MAX_CHARACTERS = 1_000_000
@@ -69,22 +87,24 @@ def read_counters(text: str) -> ServingCounters:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
     found = objects(text)
-    readers: tuple[Callable[[], ServingCounters | None], ...] = (
-        lambda: from_tensorrt(found),
-        lambda: vllm.from_answers(found),
-        lambda: sglang.from_answers(found, text),
-        lambda: llama_cpp.from_answers(found),
-        lambda: from_lm_studio(found),
-        lambda: _from_series(Series(text, found), text),
-        lambda: vllm.from_log(text),
-        lambda: sglang.from_log(text),
-        lambda: llama_cpp.from_log(text),
+    series = cache(lambda: Series(text, found))
+    readers: tuple[tuple[Callable[[], ServingCounters | None], Kind], ...] = (
+        (lambda: from_tensorrt(found), _kind(TENSORRT, "avg_decoded_tokens_per_iter")),
+        (lambda: vllm.from_answers(found), _kind(vllm.NAMES, *vllm.LISTS, "num_spec_tokens", "completion_tokens")),
+        (lambda: sglang.from_answers(found, text), _kind(sglang.NAMES, *sglang.LENGTHS, *sglang.DEPTHS)),
+        (lambda: llama_cpp.from_answers(found), Kind(frozenset(llama_cpp.FIELDS))),
+        (lambda: from_lm_studio(found), Kind(frozenset(name for names in (*LM_STUDIO, PER_SECOND) for name in names))),
+        (lambda: vllm.from_counters(series()), Kind(frozenset(ENGINES))),
+        (lambda: sglang.from_gauges(series(), text), Kind(frozenset(SGLANG), also=(sglang.STEPS,))),
+        (lambda: vllm.from_log(text), Kind(last="SpecDecoding metrics:", also=(r"Running: *\d+ reqs",))),
+        (lambda: sglang.from_log(text), Kind(last="accept len:", also=(sglang.STEPS,))),
+        (lambda: llama_cpp.from_log(text), Kind(last="draft acceptance", also=("#gen drafts", "eval time ="))),
     )
-    for read in readers:
+    for read, kind in readers:
         if (counters := read()) is not None:
-            return checked(counters)
+            return replace(checked(counters), reading=what_was_read(text, found, kind))
     raise InputError(NOTHING_FOUND)
 
 
-def _from_series(series: Series, text: str) -> ServingCounters | None:
-    return vllm.from_counters(series) or sglang.from_gauges(series, text)
+def _kind(names: Names, *more: str) -> Kind:
+    return Kind(frozenset((*names.steps, *names.accepted, *names.drafted, *names.histogram, *more)))

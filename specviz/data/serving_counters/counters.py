@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from dataclasses import field as field_of
 
 from specviz.core.errors import InputError
 from specviz.core.theory import alpha_from_acceptance_rate
@@ -30,6 +31,8 @@ class ServingCounters:
     checked: float | None = None  # tokens that one pass over a draft tree checks
     drafting_share: float | None = None  # share of the target's calls that checked a draft; None if it is unknown
     notes: tuple[str, ...] = ()  # how the figures were read, and what they leave out
+    latency: float | None = None  # seconds for an output token of a request, with speculation
+    reading: str = field_of(default="", compare=False)  # which parts of the text were read, and which were not
 
     @property
     def acceptance_rate(self) -> float | None:

@@ -7,12 +7,14 @@ without a draft among them. mlx-vlm has the same names and counts its rounds (`d
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.data.serving_counters.counters import ServingCounters, field, number, numbers
 from specviz.data.serving_counters.pasted_json import Found, with_keys
 
 ALL_CALLS = "Counted over all calls of the target, also those that had no draft."
+FIELDS = ("draft_n", "draft_n_accepted", "predicted_n", "draft_rounds", "predicted_ms")
 NUMBER = r"([^\s,)(/]+)"
 ACCEPTED = re.compile(rf"draft acceptance(?: rate)? = *{NUMBER} *\( *{NUMBER} accepted / *{NUMBER} generated\)(.*)")
 
@@ -21,14 +23,14 @@ def from_answers(found: Sequence[Found]) -> ServingCounters | None:
     timings = with_keys(found, "draft_n")
     if not timings:
         return None
-    drafted, accepted, written, rounds = (
-        _sum(timings, name) for name in ("draft_n", "draft_n_accepted", "predicted_n", "draft_rounds")
-    )
+    drafted, accepted, written, rounds = (_sum(timings, name) for name in FIELDS[:4])
     if not drafted or accepted is None:
         raise InputError("timings says that nothing was drafted: draft_n or draft_n_accepted is missing or 0.")
+    milliseconds = _sum(timings, "predicted_ms")
+    latency = milliseconds / 1000 / written if milliseconds and written else None
     if rounds:
-        return _by_rounds(drafted, accepted, rounds)
-    return by_written("llama.cpp", drafted, accepted, written, len(timings))
+        return replace(_by_rounds(drafted, accepted, rounds), latency=latency)
+    return replace(by_written("llama.cpp", drafted, accepted, written, len(timings)), latency=latency)
 
 
 def from_log(text: str) -> ServingCounters | None:

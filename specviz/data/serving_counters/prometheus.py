@@ -16,9 +16,21 @@ Values = dict[Labels, list[float]]  # labels → the values in the order pasted
 SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
 DRAFTING = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", "num_accepted_tokens_per_pos"}
 SGLANG = {"spec_accept_length", "spec_accept_rate", "spec_num_steps", "spec_num_draft_tokens", "num_running_reqs"}
-KNOWN = {*DRAFTING, *SGLANG, "generation_tokens", "num_requests_running", *SAME}
+# The time of an output token of a request: its sum, and how many it is the sum of. vLLM's inter_token_latency has one
+# value a step, not a token, and is not read. (vllm/v1/metrics/stats.py, llama.cpp's tools/server.)
+PER_TOKEN = "request_time_per_output_token_seconds"
+LATENCY = {f"{PER_TOKEN}_sum": f"{PER_TOKEN}_count", "tokens_predicted_seconds": "generation_tokens"}
+LATENCIES = {*LATENCY, f"{PER_TOKEN}_count"}
+ENGINES = {*DRAFTING, *LATENCIES, "generation_tokens", "num_requests_running", *SAME}  # vLLM and llama.cpp
+KNOWN = ENGINES | SGLANG
 _NAME = re.compile(r"(?:(vllm|llamacpp|sglang)[:_])?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{=:|\"',]|$)")
 _SEPARATOR = re.compile(r"[\s:=|,]+")
+
+
+def name_of_line(line: str) -> str | None:
+    """The name of the counter that a line begins with, without prefix and `_total`; None for another line."""
+    found = _NAME.match(line) if len(line) <= MAX_LINE or "{" not in line else None
+    return found[3] if found and found[3] in KNOWN else None
 
 
 class Series:
@@ -39,6 +51,14 @@ class Series:
 
     def total(self, name: str) -> float | None:
         return sum(_counted(name, values) for values in self.values[name].values()) if name in self else None
+
+    def latency(self) -> float | None:
+        """Seconds for an output token of a request; None where it is not reported."""
+        for name, count in LATENCY.items():
+            seconds, tokens = self.total(name), self.total(count)
+            if seconds and tokens:
+                return seconds / tokens
+        return None
 
     def mean(self, name: str) -> float | None:
         """The mean of a gauge over all ranks, without the draft model's own worker."""

@@ -6,7 +6,7 @@ block drafter writes a whole block in one step: then `spec_num_steps` is not the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
@@ -21,6 +21,7 @@ NAMES = Names(
     ("spec_correct_drafts_histogram", "spec_accept_histogram"),
 )
 STEPS = r"spec(?:ulative)?[_-]num[_-]steps[\"'\s:=]{1,4}(\d+)"
+DEPTHS = ("speculative_num_steps", "spec_num_steps", "completion_tokens")
 LENGTHS = ("spec_accept_length", "avg_spec_accept_length")  # of an answer, and of /server_info
 PASTE_STEPS = "Paste speculative_num_steps too"
 
@@ -55,7 +56,10 @@ def from_log(text: str) -> ServingCounters | None:
         raise InputError("The SGLang log line has no number after “accept len”.")
     proposed = _proposed(length, field(lines[-1], r"accept rate: *([^\s,]+)"))
     draft = _draft(length, proposed, field(text, STEPS), exact=False)
-    return _counters(length, draft, field(lines[-1], r"#running-req: *(\d+)"))
+    running = field(lines[-1], r"#running-req: *(\d+)")
+    throughput = field(lines[-1], r"gen throughput \(token/s\): *([\d.]+)")
+    latency = running / throughput if running and throughput else None
+    return replace(_counters(length, draft, running), latency=latency)
 
 
 def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:

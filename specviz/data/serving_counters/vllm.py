@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 
 from specviz.core.errors import InputError
-from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, field, numbers, whole
+from specviz.data.serving_counters.counters import MAX_POSITIONS, ServingCounters, field, number, numbers, whole
 from specviz.data.serving_counters.pasted_json import Found, Names, read_requests, with_keys
 from specviz.data.serving_counters.prometheus import DRAFTING, Series
 
 NAMES = Names(("num_spec_steps",), ("num_accepted_draft_tokens",), ("num_draft_tokens",), ("acceptance_histogram",))
+LISTS = ("per_step_accepted", "per_step_drafted")  # with --per-request-spec-decode-metrics detailed
 ONLY_DRAFTING = (
     "Only target calls that checked a draft are counted. A draft model drafts in every call; n-gram drafting does not, "
     "and these figures do not say how often."
@@ -47,6 +48,7 @@ def from_counters(series: Series) -> ServingCounters | None:
         accepted,
         drafting_share=share,
         notes=() if share is not None else (ONLY_DRAFTING,),
+        latency=series.latency(),
     )
 
 
@@ -81,7 +83,7 @@ def _mean_drafted(length: float, accepted: float | None, drafted: float | None) 
 
 
 def from_answers(found: Sequence[Found]) -> ServingCounters | None:
-    metrics = with_keys(found, "mean_acceptance_length", "acceptance_histogram")
+    metrics = [_counted(each) for each in with_keys(found, "mean_acceptance_length", *NAMES.histogram, *LISTS)]
     metrics = [each for each in metrics if "total_draft_tokens" not in each and "num_spec_steps" in each]
     if not metrics:
         return None
@@ -94,6 +96,28 @@ def from_answers(found: Sequence[Found]) -> ServingCounters | None:
     share = _drafting_share(total.steps, total.accepted, tokens, len(metrics))
     notes = () if share is not None else (ONLY_DRAFTING,)
     return total.counters("vLLM", total.steps, drafting_share=share, notes=notes)
+
+
+def _counted(found: Found) -> Found:
+    """The same with the counts that its lists of steps add up to, where it has such lists and no histogram."""
+    accepted, drafted = (found.get(name) for name in LISTS)
+    if not isinstance(accepted, list) or found.get(NAMES.histogram[0]) is not None:
+        return found
+    counts = [number(each, LISTS[0]) for each in accepted]
+    lengths = [number(each, LISTS[1]) for each in drafted] if isinstance(drafted, list) else []
+    if lengths and len(lengths) != len(counts):
+        raise InputError(f"{LISTS[0]} has {len(counts)} steps, and {LISTS[1]} {len(lengths)}.")
+    most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
+    if most > MAX_POSITIONS or any(count != int(count) for count in counts):
+        raise InputError(f"{LISTS[0]} must hold whole numbers up to {MAX_POSITIONS}.")
+    histogram = [counts.count(place) for place in range(int(most) + 1)]
+    sums = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
+    return {
+        **found,
+        **sums,
+        **({"num_draft_tokens": sum(lengths)} if lengths else {}),
+        "acceptance_histogram": histogram,
+    }
 
 
 def _drafting_share(steps: float, accepted: float, written: float | None, requests: int = 0) -> float | None:

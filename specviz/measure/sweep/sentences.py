@@ -29,6 +29,17 @@ def clock_sentence(impossible: "pd.Series[bool]") -> str:
     )
 
 
+def doubted(sentence: str, impossible: "pd.Series[bool]") -> str:
+    """What a sweep says, as no more than its times support: on a busy machine they decide nothing."""
+    spoilt = int(impossible.sum())
+    if not spoilt or sentence == NOTHING:
+        return sentence
+    return (
+        f"No verdict: {spoilt} of {len(impossible)} pairs of runs were faster than possible, so the machine was busy. "
+        f"As timed: {sentence}"
+    )
+
+
 def workload_title(name: str) -> str:
     """The workload's name on an axis; a visitor's own workload is shown by the name in the file."""
     known = find_workload(name)
@@ -261,7 +272,7 @@ def _speeds(study: Study) -> list[str]:
     found += [_speed(its, f"with the {name}") for name, its in chosen.items() if not its.empty]
     if fixed and not all(its.empty for its in chosen.values()):
         found.append(adaptive_sentence(study.adaptive))
-    return found
+    return [doubted(sentence, study.spoilt) for sentence in found if sentence]
 
 
 def _how(study: Study) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from specviz.core.intervals import student_t
+from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
 from specviz.core.theory import expected_tokens
 from specviz.measure.sweep.points import (
@@ -25,13 +25,16 @@ from specviz.measure.sweep.points import (
     points,
     split_by_series,
 )
+from specviz.measure.sweep.simultaneous import rivals_t
+from specviz.measure.sweep.table import each_row
 
 
 def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """`points(rows)` with a column `may_be_best`: whether the prompts do not tell it apart from its workload's best.
 
-    The best is the highest of these very figures. Another length is told apart from it if the 95 % t-interval of the
-    paired ratio, best / other on the same prompt, lies above 1. A single prompt tells nothing apart.
+    The best is the highest of these very figures. Another length is told apart from it if the simultaneous t-interval
+    of the paired ratio, best / other on the same prompt, lies above 1: see `rivals_t`. A single prompt tells nothing
+    apart.
     """
     if every.empty:
         return every.assign(may_be_best=pd.Series(dtype="bool"))
@@ -42,17 +45,21 @@ def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     top = own.merge(best, on=["workload", "draft_length"])[[*prompt, "log"]].rename(columns={"log": "top"})
     pairs = own.merge(top, on=prompt)
     behind = (pairs["top"] - pairs["log"]).groupby([pairs["workload"], pairs["draft_length"]])
-    mean, half = behind.mean(), half_width(behind.std(), behind.size())
-    told_apart = (mean - half > 0).rename("told_apart").reset_index()
-    joined = every.merge(told_apart, on=["workload", "draft_length"], how="left")
+    lengths = every.groupby("workload").size()
+    found = pd.DataFrame({"mean": behind.mean(), "deviation": behind.std(), "prompts": behind.size()}).reset_index()
+    told_apart = found.assign(told_apart=_told_apart(found, found["workload"].map(lengths)))
+    joined = every.merge(told_apart[["workload", "draft_length", "told_apart"]], how="left")
     return every.assign(may_be_best=~joined["told_apart"].fillna(False).astype("bool").to_numpy())
 
 
-def half_width(deviation: "pd.Series[float]", count: "pd.Series[int]") -> "pd.Series[float]":
-    """Half of the 95 % t-interval of a mean; NaN for a single value."""
-    quantile = count.map(lambda values: student_t(values - 1) if values > 1 else math.nan)
-    half: pd.Series[float] = quantile * deviation / count**0.5
-    return half
+def _told_apart(found: pd.DataFrame, lengths: "pd.Series[int]") -> list[bool]:
+    """Whether the best is above each of these by more than chance explains, of so many lengths."""
+    return [
+        bool(
+            point.prompts > 1 and point.mean > rivals_t(point.prompts - 1, count) * point.deviation / point.prompts**0.5
+        )
+        for point, count in zip(each_row(found), lengths, strict=True)
+    ]
 
 
 def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
@@ -127,6 +134,10 @@ class Study:
     @cached_property
     def fair(self) -> pd.DataFrame:
         return fair_points(self.fair_rows)
+
+    def as_sure(self, found: pd.DataFrame) -> pd.DataFrame:
+        """Points to be drawn: with outcomes that cannot be told where the machine was busy."""
+        return found.assign(outcome=UNTOLD, sure=False) if self.spoilt.any() else found
 
     @cached_property
     def costs(self) -> Costs | None:

@@ -6,28 +6,59 @@ from dataclasses import replace
 from specviz.core.judge import NEUTRAL, judge
 from specviz.data.published import GPU_ROUNDS
 from specviz.measure.worksheet.model import break_even_sentence
-from specviz.measure.worksheet.serving import GROWING, Length, Production, draft_lengths, nearest_batch, recommended
+from specviz.measure.worksheet.serving import (
+    GROWING,
+    Length,
+    Production,
+    costs_are_told,
+    draft_lengths,
+    nearest_batch,
+    outlook,
+    recommended,
+    span,
+)
+
+UNTOLD = "Cannot be told without the cost of a round on your machine."
 
 
-def headline(found: Production, assumed: str) -> str:
-    """The verdict in two sentences: measured, or modelled at costs that are assumed.
+def headline(found: Production, costs: str) -> str:
+    """The verdict: measured; without a measured speedup, that there is none, and what is known instead.
 
     Args:
         found: production's acceptance and costs.
-        assumed: where the costs are from, as the page names it.
+        costs: where the costs are from, as the page names it.
     """
     cost, tokens = found.round_cost, found.tokens
-    judged = judge(found.speed, None, modelled=found.speedup is None)
     if found.speedup is not None:
+        judged = judge(found.speed, None)
         return (
             f"**{judged.headline}, measured.** {tokens:.2f} tokens a round / "
             f"{found.speed:.2f} = **{cost:.2f} target steps a round**, inferred{_where(found)}."
         )
+    told = f" {at_costs(found, costs)}" if costs_are_told(costs) else ""
+    return f"**{UNTOLD}** {known_without_costs(found)}{told}"
+
+
+def known_without_costs(found: Production) -> str:
+    """What counters alone say: below which cost it pays, and the range over published machines."""
+    tokens, ahead = found.tokens, outlook(found)
+    slowest, fastest = ahead.places[0], ahead.places[-1]
+    free = sum(each.free_checks for each in ahead.places)
     return (
-        f"**{judged.headline}.** {_tree(found)}{tokens:.2f} tokens per target call "
-        "were counted. "
-        f"A round takes {cost:.2f} target steps at **assumed** costs ({assumed}): it pays above {cost:.2f} tokens per "
-        f"target call.{_plain_calls(found)} {break_even_sentence(found.model)}"
+        f"{tokens:.2f} tokens per target call were counted, so it pays where a round takes less than {tokens:.2f} "
+        f"plain steps.{_plain_calls(found)} At the published costs of {len(ahead.places)} pairs of models, one text at "
+        f"a time, it would be {slowest.speed:.2f}× ({slowest.name}) to {fastest.speed:.2f}× ({fastest.name}), "
+        f"modelled. {free} of them publish only the cost of a guess: checking is taken to be free there, so expect "
+        "less."
+    )
+
+
+def at_costs(found: Production, costs: str) -> str:
+    """The modelled speedup at costs that were chosen for this machine."""
+    judged = judge(found.speed, None, modelled=True)
+    return (
+        f"At the chosen costs ({costs}) a round takes {found.round_cost:.2f} target steps: **{judged.headline}**. "
+        f"{_tree(found)}{break_even_sentence(found.model)}"
     )
 
 
@@ -41,8 +72,10 @@ def _plain_calls(found: Production) -> str:
     return f" About {100 * found.share:.0f} % of the calls drafted; the others count as one plain step each."
 
 
-def advice(found: Production) -> list[tuple[str, str]]:
-    """A title and a few sentences each. Only for a measured speedup: without one the costs are assumed."""
+def advice(found: Production, costs: str = "") -> list[tuple[str, str]]:
+    """A title and a few sentences each. Without a measured speedup only what needs no cost of a round."""
+    if found.speedup is None:
+        return [("Draft length", _length_without_costs(found, costs)), ("Measure next", _measure_first(found))]
     lengths = draft_lengths(found)
     return [
         ("What this means", _meaning(found)),
@@ -50,6 +83,45 @@ def advice(found: Production) -> list[tuple[str, str]]:
         ("When to switch it off", _switch_off(found, lengths)),
         ("Measure next", _measure_next(found, lengths)),
     ]
+
+
+def _length_without_costs(found: Production, costs: str) -> str:
+    """Where shorter drafts would be best: at published costs, and at chosen ones. Never longer ones than counted."""
+    length, ahead = found.draft_length, outlook(found)
+    counted = "counted" if found.positions_counted else "modelled, every position alike"
+    often = f", most often {ahead.usual[0][0]}" if len(ahead.usual) > 1 else ""
+    chosen = ""
+    if costs_are_told(costs):
+        model = found.model
+        chosen = f" At the chosen costs γ = {model.best} is best, {model.best_speedup:.2f}×, modelled."
+    adds = found.survival[length - 1]
+    return (
+        f"The best length up to {length} depends on the costs: at the {len(ahead.places)} published ones it is "
+        f"γ = {ahead.lengths}{often}.{chosen} Position {length} adds {adds:.2f} tokens a round ({counted}): where "
+        f"speculation pays, this position pays only if its guess and its check take less than {adds:.2f} plain steps. "
+        "Longer drafts cannot be judged from these counters."
+    )
+
+
+def _measure_first(found: Production) -> str:
+    length, running = found.draft_length, found.counters.running
+    other = next((best for best, _ in outlook(found).usual if best != length), length + 1)
+    load = f" ({running:.0f} were running)" if running else ""
+    return (
+        f"The same requests without speculation, with γ = {length}, and with γ = {other}, at the same number of "
+        f"running requests{load}, taking turns, at least five times. Enter the speedup or both latencies on the left: "
+        f"the cost of a round on your machine follows.{_latency(found)}"
+    )
+
+
+def _latency(found: Production) -> str:
+    """What a reported latency says alone: the latency of the target above which speculation pays."""
+    if found.counters.latency is None:
+        return ""
+    return (
+        f" The text reports {1000 * found.counters.latency:.3g} ms for an output token: speculation pays if the target "
+        "alone takes longer at this load. Enter that under “or latency without”, in ms for a token."
+    )
 
 
 def _meaning(found: Production) -> str:
@@ -61,7 +133,7 @@ def _meaning(found: Production) -> str:
         f"{written}, so the same text takes {change}. One step is the pass that plain decoding needs too. The other "
         f"{extra:.2f} steps pay for {length} draft {_tokens(length)}, for checking {length + 1} tokens instead of one, "
         f"and for the engine’s own work: {extra / length:.2f} for each drafted token. For comparison, published rounds "
-        f"on one A100, one request at a time, cost {low:.2f} to {high:.2f} steps ([Spec-Bench]({GPU_ROUNDS[0].url}), "
+        f"on one A100, one request at a time, cost {span(low, high, '')} steps ([Spec-Bench]({GPU_ROUNDS[0].url}), "
         "inferred in the same way)."
     )
 
@@ -106,7 +178,7 @@ def _longer(found: Production, counted: str) -> str:
 
 
 def _range(lengths: Sequence[Length]) -> str:
-    shown = [f"{each.slowest:.2f}× to {each.fastest:.2f}× at γ = {each.draft_length}" for each in lengths if each.good]
+    shown = [f"{span(each.slowest, each.fastest)} at γ = {each.draft_length}" for each in lengths if each.good]
     return f"Modelled speedup: {', '.join(shown)}."
 
 
@@ -138,8 +210,14 @@ def _measure_next(found: Production, lengths: Sequence[Length]) -> str:
     )
 
 
-def batch_note(found: Production, loaded: bool = False) -> str:
-    """What the batch slider does to this verdict, or why it does nothing. `loaded`: the costs contain the load."""
+def batch_note(found: Production, loaded: bool = False, told: bool = True) -> str:
+    """What the batch slider does to this verdict, or why it does nothing.
+
+    Args:
+        found: production's acceptance and costs.
+        loaded: whether the costs contain the load.
+        told: whether the costs are of the machine in question; else the slider changes nothing that is said.
+    """
     if found.speedup is not None:
         return (
             "The batch slider does not change this part: the measured speedup already contains the load it was "
@@ -148,6 +226,9 @@ def batch_note(found: Production, loaded: bool = False) -> str:
     if loaded:
         return "The costs contain the load at which the speedup was measured: the batch slider multiplies that load."
     batch = nearest_batch(found.counters.running)
+    if not told:
+        more = "the published costs are of one text at a time, and checking is dearer beside other texts"
+        return f"{found.counters.running:.0f} requests were running: {more}." if batch and batch > 1 else ""
     running = f"{found.counters.running:.0f} requests were running" if batch else ""
     if batch and batch != found.model.batch:
         there = Production(found.counters, replace(found.model, batch=batch))

@@ -1,10 +1,12 @@
 """The worksheet's model: acceptance and costs in, speedup and break-even out. Pure; all of it is modelled."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from specviz.core import theory
 from specviz.core.judge import judge
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms
+from specviz.measure.worksheet.passes import MeasuredPasses
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits
@@ -21,14 +23,19 @@ class Model:
     overhead: float  # o
     batch: int = 1  # sequences decoded together
     operations_ratio: float = 0.0  # ĉ
+    survival: tuple[float, ...] = ()  # share of rounds that accepted position 1, 2, ... as counted; empty: alike
+    passes: MeasuredPasses | None = field(default=None, compare=False)  # of this kind of machine; None: assumed
 
     def steps(self, tokens: int) -> float:
         """v(k) in a batch: one pass over `tokens` of every sequence, over one pass over one of every sequence.
 
-        Assumes that a pass takes 1 + s(n − 1) for n tokens in it, whichever sequence they are of, with the slope s
-        that v(γ+1) gives for one sequence: nearly free on an idle machine, `tokens` times as expensive on a busy one.
+        For one sequence a straight line through v(1) = 1 and v(γ+1). In a batch it grows as the measured passes do. If
+        there are none, a pass is assumed to take 1 + s(n − 1) for n tokens in it, whichever sequence they are of, with
+        the slope s of that line: nearly free on an idle machine, `tokens` times as expensive on a busy one.
         """
         slope = max(0.0, (self.verification - 1) / self.draft_length)
+        if self.passes:
+            return (1 + slope * (tokens - 1)) * self.passes.growth(self.batch, tokens)
         return (1 + slope * (self.batch * tokens - 1)) / (1 + slope * (self.batch - 1))
 
     @property
@@ -36,10 +43,15 @@ class Model:
         checked = self.steps(self.draft_length + 1)
         return Terms(self.alpha, self.draft_length, self.cost_ratio, checked, self.overhead)
 
+    def tokens_at(self, draft_length: int) -> float:
+        """Tokens a round writes: by the counted positions up to the last one, else E(γ): Leviathan, Eq. 1."""
+        if draft_length <= len(self.survival):
+            return 1 + sum(self.survival[:draft_length])
+        return theory.expected_tokens(self.alpha, draft_length)
+
     @property
     def tokens_per_call(self) -> float:
-        """E(γ): Leviathan, Eq. 1."""
-        return theory.expected_tokens(self.alpha, self.draft_length)
+        return self.tokens_at(self.draft_length)
 
     @property
     def ideal(self) -> float:
@@ -48,8 +60,13 @@ class Model:
 
     @property
     def realistic(self) -> float:
-        """E(γ) / (γc + v(γ+1) + o), v in this batch."""
-        return self.speedup_at(self.alpha, self.draft_length)
+        """Tokens a round / (γc + v(γ+1) + o), v in this batch."""
+        return self.speedup_of(self.draft_length)
+
+    def speedup_of(self, draft_length: int) -> float:
+        """The realistic speedup of another draft length, with the same acceptance and costs."""
+        cost = theory.round_steps(draft_length, self.cost_ratio, self.steps, self.overhead)
+        return self.tokens_at(draft_length) / cost
 
     @property
     def extra_operations(self) -> float:
@@ -57,13 +74,18 @@ class Model:
         return theory.extra_operations(self.alpha, self.draft_length, self.operations_ratio)
 
     @property
+    def longest(self) -> int:
+        """The longest draft that can be compared: the last counted position, else the slider's end."""
+        return min(len(self.survival), MAX_DRAFT_LENGTH) or MAX_DRAFT_LENGTH
+
+    @property
     def best(self) -> int:
-        """The draft length from 1 to 16 with the highest realistic speedup."""
-        return theory.best_draft_length(self.alpha, self.cost_ratio, self.steps, self.overhead)
+        """The draft length up to `longest` with the highest realistic speedup; the shortest of equal ones."""
+        return max(range(1, self.longest + 1), key=self.speedup_of)
 
     @property
     def best_speedup(self) -> float:
-        return self.speedup_at(self.alpha, self.best)
+        return self.speedup_of(self.best)
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
         """The realistic speedup elsewhere on the map, at these costs."""
@@ -147,7 +169,7 @@ def symbols(model: Model) -> list[tuple[str, str, str]]:
         ("v(γ+1)", f"cost of a check of {length + 1} tokens, in this batch", f"{terms.verification:.3f}"),
         ("o", "overhead: the rest of a round", f"{model.overhead:.3f}"),
         ("ĉ", "operations of the draft / of the target", f"{model.operations_ratio:.3f}"),
-        ("E(γ)", "tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)", f"{model.tokens_per_call:.2f}"),
+        ("E(γ)", _tokens_are(model), f"{model.tokens_per_call:.2f}"),
         ("γc + v(γ+1) + o", "cost of a round", f"{terms.steps:.2f}"),
         ("E(γ) / (γc + v(γ+1) + o)", "speedup with these costs", f"{model.realistic:.2f}×"),
         (
@@ -162,6 +184,12 @@ def symbols(model: Model) -> list[tuple[str, str, str]]:
             f"{model.extra_operations:.2f}×",
         ),
     ]
+
+
+def _tokens_are(model: Model) -> str:
+    if model.draft_length <= len(model.survival):
+        return "tokens a round writes, by the counted positions"
+    return "tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)"
 
 
 def break_even_sentence(model: Model) -> str:
@@ -196,16 +224,33 @@ def batch_sentence(model: Model, measured: bool = False) -> str:
         return "A batch of 1 stands here for the load at which the speedup was measured: its costs contain it."
     if model.batch == 1:
         return "A batch of 1: one sequence, as on the Watch page."
-    if model.verification <= 1:
+    if model.verification <= 1 and not model.passes:
         return (
             "The batch changes nothing here: with v(γ+1) = 1, checking is free in this model at any batch size. No "
             "real machine does that. Raise v to see the effect of a batch."
         )
-    alone, here = model.verification, model.terms.verification
+    alone, here = replace(model, batch=1), model.terms.verification
     return (
         f"In a batch of {model.batch}, checking {model.draft_length + 1} tokens of each takes {here:.2f} target steps "
-        f"(alone: {alone:.2f}): the modelled speedup is {model.realistic:.2f}× instead of "
-        f"{replace(model, batch=1).realistic:.2f}×."
+        f"(alone: {alone.terms.verification:.2f}): the modelled speedup is {model.realistic:.2f}× instead of "
+        f"{alone.realistic:.2f}×."
+    )
+
+
+def batch_shape(model: Model) -> str:
+    """What the batch slider follows: measured passes, or an assumption; and for which kind of machine which holds."""
+    if model.passes is None:
+        return (
+            "Assumed in a batch: a pass over n tokens takes 1 + s(n − 1), whichever sequence they are of, with the "
+            "slope s of v(γ+1); c and o stay as they are. That is a straight line."
+        )
+    passes, largest = model.passes, model.passes.largest
+    further = (
+        f" Above {largest} texts nothing was measured: further tokens cost what they cost in batches of {largest}."
+    )
+    return (
+        f"In a batch, v(k) grows as it was measured for {passes.target} ({passes.dtype}) on {passes.machine}, in "
+        f"batches of 1 to {largest}; c and o stay as they are.{further if model.batch > largest else ''}"
     )
 
 

@@ -4,11 +4,15 @@ A round's cost R is in target steps: the time of one round over the time of one 
 tokens a round τ give it: S = τ / R (the definition of the speedup; Leviathan's Theorem 3.8 has R = γc + 1).
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from specviz.core import theory
 from specviz.core.errors import InputError
 from specviz.core.judge import NEUTRAL
+from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.data.published import GPU_COSTS, PUBLISHED
 from specviz.data.serving_counters import ServingCounters
 from specviz.measure.worksheet.model import (
     BATCHES,
@@ -18,7 +22,7 @@ from specviz.measure.worksheet.model import (
     MOST_VERIFICATION,
     Model,
 )
-from specviz.measure.worksheet.starts import IN_BATCHES, Start
+from specviz.measure.worksheet.starts import IN_BATCHES, LINKED, Start
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
@@ -53,8 +57,7 @@ class Production:
     def round_cost(self) -> float:
         """R in target steps: inferred from the measured speedup if there is one, else of the model."""
         if self.speedup is None:
-            terms = self.model.terms
-            return terms.draft_length * terms.cost_ratio + terms.verification + terms.overhead
+            return self.model.terms.steps
         return inferred_cost(self.tokens, self.speedup, self.share)
 
     @property
@@ -105,7 +108,9 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits
         length += 1
     checking = min(MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
-    model = replace(costs, alpha=counters.alike_alpha(length), draft_length=length, verification=checking)
+    counted = counters.survival[:MAX_DRAFT_LENGTH] if len(counters.survival) >= length else ()
+    alike = counters.alike_alpha(length)
+    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
     found = Production(counters, model, speedup)
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
@@ -122,15 +127,27 @@ def _explaining(model: Model, cost: float) -> Model:
     cost_ratio = min(MOST_COST, MIDDLE * extra * part / length)
     verification = min(MOST_VERIFICATION, 1 + MIDDLE * extra * (1 - part))
     overhead = min(MOST_OVERHEAD, cost - length * cost_ratio - verification)
-    return replace(model, cost_ratio=cost_ratio, verification=verification, overhead=overhead, batch=1)
+    model = replace(model, cost_ratio=cost_ratio, verification=verification, overhead=overhead)
+    return replace(model, batch=1, passes=None)  # what other passes cost on that machine is not known
 
 
-def measured_speedup(speedup: float | None, without: float | None, speculative: float | None) -> float | None:
+def measured_speedup(
+    speedup: float | None, without: float | None, speculative: float | None, counted: float | None = None
+) -> float | None:
     """The measured speedup as given, or from two latencies of the same work; None if neither is given.
+
+    Args:
+        speedup: as given.
+        without: the latency of the target alone.
+        speculative: the latency with speculation, in the same unit.
+        counted: seconds for an output token, as the counters report them with speculation. It stands in for a
+            `speculative` that is not given; `without` is then in milliseconds for a token.
 
     Raises:
         InputError: one latency alone, a zero, or a speedup that the latencies contradict.
     """
+    if without is not None and speculative is None and counted is not None:
+        speculative = 1000 * counted
     if (without is None) != (speculative is None):
         raise InputError("Give both latencies, without and with speculation, or none.")
     if without is None or speculative is None:
@@ -171,6 +188,24 @@ def production_start(found: Production, costs_from: str) -> Start:
     )
 
 
+def span(low: float, high: float, unit: str = "×") -> str:
+    """ "1.20× to 1.50×", or one figure where both are written alike."""
+    first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
+    return first if first == last else f"{first} to {last}"
+
+
+BY_HAND = "set by hand with the sliders"
+PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
+
+
+def costs_are_told(costs_from: str) -> bool:
+    """Whether costs from there were chosen for another machine, or measured on it.
+
+    Those of a run of this program are of its own small models, and say nothing of a server.
+    """
+    return costs_from in (BY_HAND, INFERRED, LINKED) or costs_from.startswith(PUBLISHED_COSTS)
+
+
 def contain_load(costs_from: str) -> bool:
     """Whether costs from there are those of a pass that other texts shared, so that their batch is 1."""
     return costs_from == INFERRED or costs_from.startswith(IN_BATCHES)
@@ -179,6 +214,67 @@ def contain_load(costs_from: str) -> bool:
 def nearest_batch(running: float | None) -> int | None:
     """The batch slider's value nearest to the requests that were running; None if that is unknown."""
     return min(BATCHES, key=lambda size: abs(size - running)) if running else None
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What these counters would bring at the costs of one published pair of models. Modelled."""
+
+    name: str  # the pair and its machine
+    speed: float  # at the counted draft length
+    best: int  # the draft length up to that one with the highest speed
+    best_speed: float
+    free_checks: bool  # whether only c is published, so that a check is taken to cost one step
+
+
+def elsewhere(found: Production) -> list[Elsewhere]:
+    """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
+    published = [(f"{each.pair}, {each.machine}", each.cost_ratio, each.verification) for each in GPU_COSTS]
+    published += [(f"{each.pair}, {each.machine}", each.cost_ratio, {}) for each in PUBLISHED]
+    known = {name: (cost_ratio, checks) for name, cost_ratio, checks in published}
+    places = [_elsewhere(found, name, *costs) for name, costs in known.items()]
+    return sorted(places, key=lambda each: each.speed)
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What counters say without the cost of a round: a range over published machines. Text and figures use it."""
+
+    places: list[Elsewhere]  # the slowest first
+
+    @property
+    def speeds(self) -> str:
+        return span(self.places[0].speed, self.places[-1].speed)
+
+    @property
+    def lengths(self) -> str:
+        """ "1 to 5", or one length where all agree."""
+        best = sorted({each.best for each in self.places})
+        return f"{best[0]} to {best[-1]}" if len(best) > 1 else str(best[0])
+
+    @property
+    def usual(self) -> list[tuple[int, int]]:
+        """Each length that is the best somewhere, and at how many of the places; the most usual first."""
+        return Counter(each.best for each in self.places).most_common()
+
+
+def outlook(found: Production) -> Outlook:
+    return Outlook(elsewhere(found))
+
+
+def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> Elsewhere:
+    speeds = {
+        length: _over_all_calls(found, length, theory.round_steps(length, cost_ratio, checks or 1.0))
+        for length in range(1, found.draft_length + 1)
+    }
+    best = max(speeds, key=speeds.__getitem__)
+    return Elsewhere(name, speeds[found.draft_length], best, speeds[best], not checks)
+
+
+def _over_all_calls(found: Production, length: int, cost: float) -> float:
+    """The speedup if a round drafts `length` tokens and takes `cost` steps; calls without a draft are plain steps."""
+    plain = 1 - found.share
+    return (found.share * found.tokens_at(length) + plain) / (found.share * cost + plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +304,7 @@ def draft_lengths(found: Production) -> list[Length]:
 def _speed(found: Production, length: int, growing: float) -> float:
     """The modelled speedup over all calls, if `growing` of the extra cost grows with the draft."""
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
-    plain = 1 - found.share
-    return (found.share * found.tokens_at(length) + plain) / (found.share * cost + plain)
+    return _over_all_calls(found, length, cost)
 
 
 def recommended(lengths: Sequence[Length]) -> list[int]:

@@ -1,7 +1,7 @@
 """What the worksheet can start from: the visitor's runs, the recorded run, this machine as calibrated, papers. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median_high
 
 from specviz.core import metrics
@@ -15,8 +15,10 @@ from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchSpeedup, BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet.model import Model
+from specviz.measure.worksheet.passes import MeasuredPasses
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
+LINKED = "the values in the link"
 IN_BATCHES = "measured in batches of "  # the label of a start whose costs contain the load of other texts
 
 
@@ -35,6 +37,7 @@ class Start:
     costs_from: str = ""  # where the costs are from, if not from what the label names
     measured: float | None = None  # the speedup of the run that this is; None where that cannot be trusted
     counted_at: int = 0  # the draft length of the counts; 0: the model's
+    target: str = ""  # the model whose costs these are, as this program calls it; empty: not one that runs here
 
     @property
     def named_costs(self) -> str:
@@ -94,6 +97,7 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
         counts.accepted,
         costs.verification,
         measured=verdict.speedup if verdict and verdict.trusted else None,
+        target=trace.target.name,
     )
 
 
@@ -142,8 +146,16 @@ def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trac
         counts.drafted,
         counts.accepted,
         costs.verification,
+        target=target,
     )
     return start, newest
+
+
+def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:
+    """The same, where its target is the one whose passes over several texts were measured, with those."""
+    if passes is None or start.target != passes.target:
+        return start
+    return replace(start, model=replace(start.model, passes=passes))
 
 
 def batch_starts(study: BatchStudy) -> list[Start]:

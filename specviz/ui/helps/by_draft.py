@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, method_of, spoken
-from specviz.core.judge import judge
+from specviz.core.judge import NEUTRAL, judge
 from specviz.core.replay import Prospect, counts_of, modelled_speedup
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
@@ -206,7 +206,8 @@ def _progress_line(view: JobView) -> str:
 
 def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     """Which draft would pay most on this text, and at which draft length; `complete` once every draft was compared."""
-    best = max((best_of(points) for points in drafts), key=lambda point: point.speedup)
+    ranked = sorted(map(best_of, drafts), key=lambda point: -point.speedup)
+    best, *others = ranked
     name = spoken(best.draft)
     if judge(best.speedup, None, modelled=True).label != "helps":
         none = "No draft helps on this text" if complete else "No draft so far would help on this text"
@@ -214,8 +215,14 @@ def reading(drafts: Sequence[Sequence[Point]], complete: bool = True) -> str:
     return (
         f"On this text {name} would help most: {best.speedup:.2f}× at γ = {best.draft_length} (modelled), "
         f"with {best.per_call:.2f} tokens per target call (exact). It is the best of {sum(map(len, drafts))} "
-        "combinations of draft and γ, all tried on this one text: expect less on another."
+        f"combinations of draft and γ, all tried on this one text: expect less on another.{_near(best, others)}"
     )
+
+
+def _near(best: Point, others: Sequence[Point]) -> str:
+    """The drafts that are as fast, for all that costs of one machine can tell."""
+    near = [f"{spoken(each.draft)} ({each.speedup:.2f}×)" for each in others if each.speedup * NEUTRAL >= best.speedup]
+    return f" Not told apart from it, because within 5 %: {', '.join(near)}." if near else ""
 
 
 def _columns() -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """By method: all drafting methods on the same prompts, as they were measured for everyone; and what a GPU changes."""
 
+import math
 from collections.abc import Sequence
 
 import streamlit as st
 
 from specviz.core.drafters import METHODS, Group
+from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import in_words
 from specviz.data.measured_methods import (
@@ -17,6 +19,7 @@ from specviz.data.measured_methods import (
     stored_methods,
 )
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
+from specviz.measure.sweep.simultaneous import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
@@ -236,6 +239,8 @@ def reading(part: AtTemperature, kind: str) -> str:
     first = ranked[0]
     best = first.kinds[kind].best
     said = [f"Highest: {first.title}, {best.speedup:.2f}× [{best.low:.2f} to {best.high:.2f}]."]
+    if near := [method.title for method in ranked if method in rivals(part.methods, kind)]:
+        said.append(f"Not told apart from it: {', '.join(near)}.")
     helping = sum(word == HELPS for word in outcomes.values())
     methods = "method helps" if helping == 1 else "methods help"
     said.append(f"{in_words(helping).capitalize()} {methods} on these prompts." if helping else "No method helps here.")
@@ -243,6 +248,28 @@ def reading(part: AtTemperature, kind: str) -> str:
         if its := [title for title, outcome in outcomes.items() if outcome == word]:
             said.append(f"{start}: {', '.join(its)}.")
     return " ".join(said)
+
+
+def rivals(methods: Sequence[MeasuredMethod], kind: str) -> list[MeasuredMethod]:
+    """The methods that these intervals do not tell apart from the highest, which was chosen among all of them.
+
+    Only intervals are stored, not the prompts' ratios: so the two standard errors are added, which is right for any
+    correlation, and `rivals_t` is for all methods at once. That tells fewer apart, never more.
+    """
+    first = max(methods, key=lambda method: method.kinds[kind].best.speedup)
+
+    def behind(method: MeasuredMethod) -> bool:
+        freedom = method.kinds[kind].prompts - 1
+        errors = sum(_half(each.kinds[kind].best) / student_t(freedom) for each in (first, method))
+        gap = math.log(first.kinds[kind].best.speedup / method.kinds[kind].best.speedup)
+        return gap > rivals_t(freedom, len(methods)) * errors
+
+    return [method for method in methods if method is not first and not behind(method)]
+
+
+def _half(best: AtBest) -> float:
+    """Half the width of its interval, in logarithms: up to the end that was rounded less."""
+    return math.log(best.high / best.speedup)
 
 
 def _table(part: AtTemperature, kind: str) -> None:
@@ -293,8 +320,9 @@ def _heads(part: AtTemperature, kind: str) -> None:
 HEADS_CAPTION = (
     "Both heads read the target’s last hidden state. The EAGLE head makes its guesses one after the other, and each "
     "one knows the guesses before it. Medusa’s heads make all guesses at once, and none knows another: that is cheap, "
-    "but a guess may not fit the one before it. Lines: 95 % intervals by Wilson; judgements of one text are counted as "
-    "independent."
+    "but a guess may not fit the one before it. A later position counts only drafts whose earlier guesses were all "
+    "accepted, and these may be at easier places. Lines: 95 % intervals by Wilson; judgements of one text are counted "
+    "as independent."
 )
 
 

@@ -9,6 +9,7 @@ from specviz.core.judge import UNTOLD
 from specviz.measure.sweep.points import ADAPTIVE
 from specviz.measure.sweep.sentences import (
     adaptive_sentence,
+    doubted,
     grammar_sentence,
     length_sentence,
     lookup_map_sentence,
@@ -19,6 +20,7 @@ from specviz.measure.sweep.sentences import (
     workload_sentence,
     workload_title,
 )
+from specviz.measure.sweep.simultaneous import RISK
 from specviz.measure.sweep.study import Study
 from specviz.measure.sweep.table import each_row
 from specviz.ui.helps.batches import show_batches
@@ -65,7 +67,7 @@ def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.
     """A row for each workload; for each study its speedup and its repetition."""
     columns: dict[str, list[str | None]] = {"workload": [workload_title(name) for name in workloads]}
     for study in studies:
-        points = {point.workload: point for point in each_row(study.fair)}
+        points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
         name = _temperature(study.series.temperature)
         columns[name] = [_speedup(points.get(workload)) for workload in workloads]
         columns[f"repeated, {name}"] = [_repeated(points.get(workload)) for workload in workloads]
@@ -95,10 +97,10 @@ Panel = Callable[[Study, str], None]  # one series, and where its rows are from
 def by_workload(study: Study, source: str) -> None:
     """Speedup and both acceptance rates, a workload each; then other temperatures, and how much outputs repeat."""
     fair = study.fair
-    _reading(workload_sentence(fair))
+    _reading(doubted(workload_sentence(fair), study.spoilt))
     if fair.empty:
         return
-    chart(workload_figure(fair, study.fair_rows), "sweep-workload", f"Speedup by workload, {source}.")
+    chart(workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", f"Speedup by workload, {source}.")
     show_race_beside(study, session().race.shown().values())
     if repeated := repetition_sentence(fair):
         st.markdown(plain(repeated))
@@ -120,13 +122,15 @@ WORKLOAD_CAPTION = (
 def by_length(study: Study, source: str) -> None:
     """Speedup against the draft length, a line for each workload."""
     every = study.points
-    _reading(length_sentence(every))
+    _reading(doubted(length_sentence(every), study.spoilt))
     if every.empty:
         return
     chart(length_figure(every), "sweep-length", f"Speedup against draft length by workload, {source}.")
     note(
         f"Each point is the geometric mean of {prompts_each(every)}. A ring: the highest point of a line, or one that "
-        "these prompts cannot tell apart from it (the 95 % interval of the paired ratio over the prompts contains 1). "
+        "these prompts cannot tell apart from it (the interval of the paired ratio over the prompts contains 1). The "
+        "interval is for all pairs of lengths together: where all lengths are equal, chance tells one apart on at most "
+        f"{100 * RISK:.0f} % of workloads. "
         "The highest was chosen from the same prompts as are shown. The By drafter tab counts tokens per target call "
         "at every draft length, which needs no clock.",
         "sweep-length",
@@ -136,10 +140,10 @@ def by_length(study: Study, source: str) -> None:
 def by_map(study: Study, source: str) -> None:
     """Workload by draft length, and the measured points beside the break-even line."""
     every, costs = study.points, study.costs
-    _reading((lookup_map_sentence if study.lookup else map_sentence)(every, costs))
+    _reading(doubted((lookup_map_sentence if study.lookup else map_sentence)(every, costs), study.spoilt))
     if every.empty:
         return
-    chart(grid_figure(every), "sweep-grid", f"Speedup by workload and draft length, {source}.")
+    chart(grid_figure(study.as_sure(every)), "sweep-grid", f"Speedup by workload and draft length, {source}.")
     if costs and study.lookup:
         chart(
             break_even_tokens_figure(every, costs),
@@ -203,7 +207,7 @@ def by_constraint(study: Study, source: str) -> None:
 def by_schedule(study: Study, source: str) -> None:
     """Schedules that choose the draft length themselves, beside fixed ones."""
     found = study.adaptive
-    _reading(adaptive_sentence(found))
+    _reading(doubted(adaptive_sentence(found), study.spoilt))
     if found.empty:
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
         return

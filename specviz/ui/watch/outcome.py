@@ -32,16 +32,20 @@ def verification_figure(costs: Costs) -> Figure:
 def show_outcome(watching: Watching, shown: Shown, *, running: bool) -> None:
     """What a run's figures say that the stage does not: both texts, and what its costs are."""
     request = watching.request
-    if not is_hidden("texts"):
-        show_outputs(shown.trace, shown.plain_text, waiting=running)
-    if not is_hidden("costs"):
-        show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
+    with st.container():  # one place on the page, whatever it holds: what is below stays open
+        if not is_hidden("texts"):
+            show_outputs(shown.trace, shown.plain_text, waiting=running)
+        if not is_hidden("costs") and not shown.trace.imported:  # its pair can never be measured here
+            show_costs(watching.shown_costs, watching.costs.formats.get(pair_key(request), ()) if request else ())
 
 
 def show_outputs(trace: Trace, plain_text: str | None, *, waiting: bool) -> None:
     """Both decoders' texts, and whether they are the same."""
     compared = trace.autoregressive and trace.output.stopped_by and not waiting
     st.markdown(f"**Is it the same text?** {compare_texts(trace)}" if compared else "**The text**")
+    if trace.imported and trace.autoregressive is None:
+        st.text(trace.output.text)
+        return
     if plain_text is None and (waiting or not trace.output.stopped_by):
         plain_text = "…"
     elif trace.autoregressive is None:

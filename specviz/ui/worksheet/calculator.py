@@ -2,24 +2,33 @@
 
 import streamlit as st
 
-from specviz.core.judge import judge
+from specviz.core.judge import LOOKS, UNTOLD, judge
 from specviz.data.batches import BatchStudy
-from specviz.measure.batch_sentences import checks_sentence
+from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
+from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import (
     Model,
     batch_sentence,
+    batch_shape,
     break_even_sentence,
     counts_sentence,
     half_sentence,
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.serving import contain_load
+from specviz.measure.worksheet.serving import Production, contain_load, outlook
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import note, say
-from specviz.ui.worksheet.controls import changes, chosen_start, controls, more_controls
+from specviz.ui.worksheet.controls import (
+    changes,
+    chosen_start,
+    controls,
+    costs_named,
+    counters_alone,
+    more_controls,
+)
 from specviz.ui.worksheet.figures import speedup_map
 from specviz.ui.worksheet.worksheet_page import Known
 from specviz.ui.worksheet.worksheet_state import Worksheet
@@ -32,16 +41,21 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
     with inputs:
         model = controls(worksheet, known.starts, known.count)
     start = chosen_start(worksheet, known.starts)
+    alone = counters_alone(worksheet, start)
     with outcome:
-        _verdict(model)
-        _figures(model)
+        if alone:
+            _untold(alone)
+        else:
+            _verdict(model)
+            _figures(model)
         _loaded(start)
-        if model.batch > 1:
+        if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
         alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
         chart(speedup_map(model, known.measured, loaded=_elsewhere(start)), key="worksheet_map", alt=alt)
-        st.caption("The map has the costs of the sliders. Its points are measured, each at its own costs.")
+        whose = f", those of {plain(costs_named(start))} and not of your machine" if alone else ""
+        st.caption(f"The map has the costs of the sliders{whose}. Its points are measured, each at its own costs.")
     with st.expander("All terms"):
         _all_terms(model, start, known.batches)
 
@@ -51,6 +65,17 @@ def _verdict(model: Model) -> None:
     look = judged.look
     st.markdown(f":material/{look.icon}: :{look.color}[**{judged.headline}.**]")
     say(verdict_sentence(model), "worksheet-verdict")
+
+
+def _untold(found: Production) -> None:
+    """Counters without the cost of a round: no verdict, but a range. The text below takes it from the same place."""
+    ahead, look = outlook(found), LOOKS[UNTOLD]
+    st.markdown(f":material/{look.icon}: :{look.color}[**{advice.UNTOLD}**]")
+    say(advice.known_without_costs(found), "worksheet-verdict")
+    with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
+        st.metric("Speedup", ahead.speeds, help=RANGE_HELP, width="content")
+        st.metric("Pays below", f"{found.tokens:.2f} steps", help=BELOW_HELP, width="content")
+        st.metric("Best length", ahead.lengths, help=LENGTHS_HELP, width="content")
 
 
 def _figures(model: Model) -> None:
@@ -80,7 +105,8 @@ def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
         more_controls()
         if model.batch == 1:
             st.caption(_batch(model, start))
-        st.caption(BATCH_ASSUMPTION)
+        kinds = f" {plain(kinds_of_machines(study))}" if study else ""
+        st.caption(f"{plain(batch_shape(model))}{kinds} {H100}")
         st.caption(BATCH_LESSON)
         if study and (said := checks_sentence(study, model.draft_length, model.batch)):
             st.caption(plain(said))
@@ -102,11 +128,15 @@ REALISTIC_HELP = (
     "the sliders."
 )
 NEEDED_HELP = "Of the checked guesses, the share that must be accepted so that a draft of this length breaks even."
-BEST_HELP = "The draft length from 1 to 16 with the highest speedup at these costs, and that speedup. Modelled."
-BATCH_ASSUMPTION = (
-    "Assumed: a pass over n tokens takes 1 + s(n − 1), whichever sequence they are of, with the slope s of v(γ+1); c "
-    "and o stay as they are. Real machines are flat at first and steeper later. Measured on H100s under vLLM, speedups "
-    "shrink as batches grow and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
+BEST_HELP = (
+    "The draft length from 1 to 16 with the highest speedup at these costs, and that speedup. Modelled. With counted "
+    "positions: up to the last of them."
+)
+RANGE_HELP = "At the published costs of several pairs of models on GPUs and TPUs, one text at a time. Modelled."
+BELOW_HELP = "The cost of a round in steps of the target alone: a cheaper round pays, a dearer one does not. Counted."
+LENGTHS_HELP = "The best draft lengths at those published costs, up to the last counted position. Modelled."
+H100 = (
+    "On H100s under vLLM speedups shrink as batches grow, and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
     "(https://arxiv.org/abs/2601.11580))."
 )
 BATCH_LESSON = "What a batch does on a large machine: [Latency against throughput](./learn?part=load)."

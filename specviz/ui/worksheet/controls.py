@@ -18,6 +18,7 @@ from specviz.measure.worksheet.model import (
     Model,
     alpha_of_counts,
 )
+from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
@@ -29,6 +30,7 @@ from specviz.ui.worksheet.worksheet_state import Worksheet, WorksheetLink, start
 TERMS = ["alpha", "gamma", "cost", "verification", "overhead", "batch", "operations"]
 UNSET = ("worksheet_speedup", "worksheet_without", "worksheet_with")  # empty until a visitor fills them in
 COUNTS = ("drafted", "accepted", "counted_at")
+COST_KEYS = ("worksheet_cost", "worksheet_overhead")
 KEYS = [*(f"worksheet_{name}" for name in ("start", *TERMS, *COUNTS, "paste")), *UNSET]
 SAID: dict[str, tuple[str, Callable[[float], str]]] = {  # what the first view calls a term, and how it writes it
     "alpha": ("acceptance", lambda value: f"{100 * value:.1f} %"),
@@ -78,7 +80,7 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
     _fine(st, "verification", "Cost of a check", VERIFICATION_HELP)
     st.caption(UNIT)
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
-    model, state = read_model(), st.session_state
+    model, state = model_now(worksheet, start), st.session_state
     counts = (state[f"worksheet_{name}"] for name in COUNTS)
     write_address(WorksheetLink.of(model, *counts).parameters())
     return model
@@ -95,6 +97,32 @@ def more_controls() -> None:
 
 def read_model() -> Model:
     return Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
+
+
+def model_now(worksheet: Worksheet, start: Start) -> Model:
+    """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
+    produced, state = worksheet.produced, st.session_state
+    same = produced and (state.worksheet_drafted, state.worksheet_accepted) == (produced.drafted, produced.accepted)
+    survival: tuple[float, ...] = ()
+    if produced and same and abs(state.worksheet_alpha - produced.model.alpha) < 0.0005:
+        survival = produced.model.survival
+    return replace(read_model(), survival=survival, passes=start.model.passes)
+
+
+def costs_named(start: Start) -> str:
+    """Where the costs on the sliders are from, in a few words."""
+    if start.acceptance_only:
+        return "as the sliders have them"
+    changed = any(not _as_near(key, value) for key, value in _filled(start).items() if key in COST_KEYS)
+    return BY_HAND if changed else start.named_costs
+
+
+def counters_alone(worksheet: Worksheet, start: Start) -> Production | None:
+    """The pasted counters that the page starts from, where no cost of a round is known for their machine."""
+    found = worksheet.counted if start is worksheet.produced else None
+    if found is None or found.speedup is not None or costs_are_told(costs_named(start)) or changes(start):
+        return None
+    return found
 
 
 def chosen_start(worksheet: Worksheet, found: Sequence[Start]) -> Start:
@@ -138,9 +166,9 @@ def _filled(start: Start) -> dict[str, float]:
     return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
 
-def put_on_map(worksheet: Worksheet, start: Start) -> None:
+def put_on_map(worksheet: Worksheet, start: Start, found: Production) -> None:
     """Start from pasted counters: the whole page then shows them."""
-    worksheet.produced = start
+    worksheet.produced, worksheet.counted = start, found
     fill(start)
 
 
@@ -241,7 +269,8 @@ def _linked(given: Params, found: Sequence[Start]) -> tuple[Start | None, list[s
     """What the address asks for: as one of the starts where it is just what that fills in."""
     state = st.session_state
     counts = {name: state[f"worksheet_{name}"] for name in COUNTS}
-    default = replace(found[0], model=read_model(), **counts)
+    passes = next((start.model.passes for start in found if start.model.passes), None)
+    default = replace(found[0], model=replace(read_model(), passes=passes), **counts)
     linked, problems = start_from_link(given, default)
     alike = (start for start in found if linked and _filled(start) == _filled(linked))
     return next(alike, linked), problems
@@ -262,7 +291,7 @@ VERIFICATION_HELP = (
     "v(1) = 1 and this value is used."
 )
 OVERHEAD_HELP = "o: the time of a round that is neither drafting nor checking, in target steps."
-BATCH_HELP = "How many sequences are decoded together. Modelled: the assumption is written below."
+BATCH_HELP = "How many sequences are decoded together. Modelled: the text below says from what."
 OPERATIONS_HELP = (
     "ĉ: operations per token of the draft over those of the target: a ratio of work, not of time like c. For a run it "
     "is the ratio of parameters. It only changes the extra compute."

@@ -1,6 +1,7 @@
 """The worksheet's machines and its serving section: published costs beside this machine's, and pasted counters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from specviz.measure.worksheet.serving import (
     Length,
     Production,
     contain_load,
+    costs_are_told,
     draft_lengths,
     measured_speedup,
     production,
@@ -29,7 +31,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import MOST_TYPED, NOT_MEASURED, TIMES, data_table, numbers, texts
 from specviz.ui.shared.persistent_widgets import with_value
-from specviz.ui.worksheet.controls import chosen_start, is_shown, put_on_map, read_model
+from specviz.ui.worksheet.controls import chosen_start, costs_named, is_shown, model_now, put_on_map
 from specviz.ui.worksheet.figures import machines_figure, positions_figure
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
@@ -126,9 +128,16 @@ MACHINES_CAPTION = (
 )
 
 
-def show_production(worksheet: Worksheet, found: Sequence[Start]) -> None:
+def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
     """Pasted counters of a serving engine, with a measured speedup if there is one, and what follows from them."""
     box, verdict = st.columns(2, gap="large")
+
+    def changed() -> None:
+        """The page starts from what was pasted, so that its upper part speaks of the same counters."""
+        with suppress(InputError):
+            if (found := _pasted(worksheet, starts)) and _fits_the_map(found):
+                put_on_map(worksheet, *_start_from(worksheet, starts, found))
+
     with box:
         text = st.text_area(
             "Counters, log lines or an answer in JSON",
@@ -136,63 +145,85 @@ def show_production(worksheet: Worksheet, found: Sequence[Start]) -> None:
             placeholder=PASTE,
             max_chars=MOST_TYPED,
             help=PASTE_HELP,
+            on_change=changed,
             **with_value("worksheet_paste"),
         )
         st.caption(READ)
-        _speedup_fields()
+        _speedup_fields(changed)
     with verdict:
         if not text.strip():
-            st.info("Paste acceptance from production; c, v, o and the batch come from the sliders above.")
+            st.info("Paste acceptance from production. The page then starts from it.")
             return
         try:
-            state = st.session_state
-            speedup = measured_speedup(state.worksheet_speedup, state.worksheet_without, state.worksheet_with)
-            shown = production(read_counters(text), read_model(), speedup)
+            shown = _pasted(worksheet, starts)
         except InputError as error:
             st.error(plain(str(error)), icon=":material/error:")
             return
-        _show(worksheet, shown, _costs_named(chosen_start(worksheet, found)))
+        assert shown
+        _show(worksheet, starts, shown)
 
 
-def _speedup_fields() -> None:
+def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> Production | None:
+    """What the fields hold; None for no text.
+
+    Raises:
+        InputError: the text or the speedup cannot be used.
+    """
+    state = st.session_state
+    if not state.worksheet_paste.strip():
+        return None
+    counters = read_counters(state.worksheet_paste)
+    given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
+    speedup = measured_speedup(given, without, speculative, counters.latency)
+    return production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+
+
+def _start_from(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> tuple[Start, Production]:
+    return production_start(found, costs_named(chosen_start(worksheet, starts))), found
+
+
+def _fits_the_map(found: Production) -> bool:
+    """Whether the map can show it: all calls draft, and no draft is longer than its axis."""
+    return found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH
+
+
+def _speedup_fields(changed: Callable[[], None]) -> None:
     """The measured speedup, or two latencies that give it. Empty fields are None."""
     with st.container(horizontal=True, gap="small", key="worksheet_measured"):
         for label, key, explanation in FIELDS:
             # None even if the state holds a number: a field with a default of its own could not be emptied
-            st.number_input(label, 0.0, 1e9, None, placeholder="not measured", help=explanation, key=key)
+            st.number_input(
+                label, 0.0, 1e9, None, placeholder="not measured", help=explanation, key=key, on_change=changed
+            )
 
 
-def _costs_named(start: Start) -> str:
-    model = read_model()
-    if start.acceptance_only:
-        return "as the sliders have them"
-    same = abs(start.model.cost_ratio - model.cost_ratio) < 0.001 and abs(start.model.overhead - model.overhead) < 0.001
-    return start.named_costs if same else "set by hand with the sliders"
-
-
-def _show(worksheet: Worksheet, found: Production, costs: str) -> None:
+def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> None:
+    costs = costs_named(chosen_start(worksheet, starts))
+    told = costs_are_told(costs)
     st.markdown(advice.headline(found, plain(costs)))
+    for title, text in advice.advice(found, costs):
+        st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
-        for title, text in advice.advice(found):
-            st.markdown(f"**{title}.** {text}")
         _show_lengths(draft_lengths(found))
     else:
-        st.caption(ASSUMED)
+        st.caption(CHOSEN if told else NOT_YOURS.format(plain(costs)))
     alpha = found.counters.alpha(found.draft_length)
     notes = [
+        found.counters.reading,
         advice.counted_note(found, alpha),
         *found.counters.notes,
-        advice.batch_note(found, loaded=contain_load(costs)),
+        advice.batch_note(found, loaded=contain_load(costs), told=told),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         figure = positions_figure(found.counters.position_rates, found.counters.survival)
         alt = "Acceptance by position: per judgement, and of all drafts."
         chart(figure, key="worksheet_positions", alt=alt)
+        st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
     if found.share < 1:
         st.caption("Not for the map: it shows calls that all draft, and here only some do.")
     else:
-        _offer_map(worksheet, production_start(found, costs))
+        _offer_map(worksheet, *_start_from(worksheet, starts, found))
 
 
 def _show_lengths(lengths: Sequence[Length]) -> None:
@@ -206,18 +237,19 @@ def _show_lengths(lengths: Sequence[Length]) -> None:
     )
 
 
-def _offer_map(worksheet: Worksheet, start: Start) -> None:
+def _offer_map(worksheet: Worksheet, start: Start, found: Production) -> None:
     if start.model.draft_length > MAX_DRAFT_LENGTH:
         st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
     elif is_shown(start):
         st.caption("The sliders and the map above show these values.")
     else:
-        st.button("Put these on the map", on_click=put_on_map, args=(worksheet, start), key="worksheet_use")
+        st.button("Put these on the map", on_click=put_on_map, args=(worksheet, start, found), key="worksheet_use")
 
 
-ASSUMED = (
-    "The costs are assumed. Enter a measured speedup on the left, and this page infers them; or choose published GPU "
-    "costs under “Start from” above."
+CHOSEN = "The costs were chosen. Enter a measured speedup on the left, and this page infers those of your machine."
+NOT_YOURS = (
+    "The sliders above hold the costs of {}: not those of your machine. Enter a measured speedup on the left, and this "
+    "page infers them. Or choose published GPU costs under “Start from” above."
 )
 READ = (
     "Read: vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio: /metrics, log lines, or the JSON of an answer. "
@@ -244,5 +276,10 @@ FIELDS = [
         "worksheet_without",
         "Time per output token, or the time of the same requests, without speculation. Any unit, the same in both.",
     ),
-    ("latency with", "worksheet_with", "The same with speculation."),
+    (
+        "latency with",
+        "worksheet_with",
+        "The same with speculation. Empty: the pasted text’s own latency, if it has one; then give the other in ms for "
+        "a token.",
+    ),
 ]

@@ -14,8 +14,9 @@ from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.measure.race import RaceLap
 from specviz.measure.worksheet.exercises import exercises, sheet
+from specviz.measure.worksheet.passes import measured_passes
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
-from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts
+from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts, with_passes
 from specviz.ui.helps.helps_state import HERE, recorded_sweep
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.session import Session
@@ -56,7 +57,8 @@ class Known:
         found = starts(self.finished, self.recorded, self.costs, raced, self.opened)
         if self.newest and self.opened and (file := start_of_file(self.opened)):
             found.sort(key=lambda start: start.label != file.label)
-        return found + (batch_starts(self.batches) if self.batches else [])
+        passes = measured_passes(self.batches) if self.batches else None
+        return [with_passes(start, passes) for start in found] + (batch_starts(self.batches) if self.batches else [])
 
 
 def known_runs(visitor: Session) -> Known:

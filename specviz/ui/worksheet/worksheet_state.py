@@ -1,6 +1,6 @@
 """The worksheet's values as the parameters of its address, and what it remembers of a visitor. No drawing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
@@ -8,7 +8,8 @@ from pydantic import Field
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.page_link import DIGITS, PageLink, Params, one_of, real
 from specviz.measure.worksheet.model import BATCHES, MOST_COST, MOST_OVERHEAD, MOST_TOKENS, MOST_VERIFICATION, Model
-from specviz.measure.worksheet.starts import Start
+from specviz.measure.worksheet.serving import Production
+from specviz.measure.worksheet.starts import LINKED, Start
 from specviz.ui.shared.arrival import Arrival
 
 
@@ -17,11 +18,11 @@ class Worksheet:
     came: Arrival = field(default_factory=Arrival)
     linked: Start | None = None  # the values of a link, where no other start has them
     produced: Start | None = None  # pasted counters, once they were put on the map
+    counted: Production | None = None  # what was read of them
     values: dict[str, Any] = field(default_factory=dict)  # what the widgets held when last drawn, by their keys
     runs: int = 0  # how many of the visitor's runs were finished then
 
 
-LABEL = "the values in the link"
 NUMBER = real(decimals=3)
 
 
@@ -47,6 +48,9 @@ class WorksheetLink(PageLink):
     )
     batch: Annotated[int, DIGITS, one_of(BATCHES), Field(description=f"one of {', '.join(map(str, BATCHES))}")] = 1
     operations: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
+    shape: Annotated[int, DIGITS, Field(ge=0, le=1, description="0, a straight line, or 1, as measured")] = (
+        0  # of the cost of a pass over several texts
+    )
     drafted: Annotated[
         int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
     ] = 0
@@ -69,6 +73,7 @@ class WorksheetLink(PageLink):
             o=round(model.overhead, 3),
             batch=model.batch,
             operations=round(model.operations_ratio, 3),
+            shape=int(model.passes is not None),
             drafted=drafted,
             accepted=accepted,
             counted_at=counted_at,
@@ -96,4 +101,5 @@ def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[
     held = WorksheetLink.of(default.model, default.drafted, default.accepted, counted_at)
     link, problems = WorksheetLink.read(params, held)
     source = "Acceptance and costs as the link has them."
-    return Start(LABEL, source, link.model, link.drafted, link.accepted, counted_at=link.counted_at), problems
+    model = replace(link.model, passes=default.model.passes if link.shape else None)
+    return Start(LINKED, source, model, link.drafted, link.accepted, counted_at=link.counted_at), problems
