@@ -81,7 +81,7 @@ export interface DiscardedChip {
 }
 
 /**
- * The draft of the answers: acceptance of the judged guesses and the cost of one guess, in per cent.
+ * The draft of the answers: acceptance of the checked guesses and the cost of one guess, in per cent.
  */
 export interface DraftPayload {
   acceptance: number;

@@ -102,7 +102,7 @@ READERS: dict[str, Callable[[Params], Read]] = {
 STEP = "step=x is not a step from 0 to 100000: starting at the first."
 REWORDED = {  # sentences that the language rule, or a new part of a page, changed
     "That link names no part of this page: they are story, quiz, words and why.": (
-        "That link names no part of this page: they are story, methods, quiz, words, why and teach."
+        "That link names no part of this page: they are story, methods, load, quiz, words, why and teach."
     ),
     "The link's repeats is not from 1 to 20: using 5.": "repeats=99 is not a number from 1 to 20: using 5.",
     "The link's same_length is not from 0 to 1: using 1.": "same_length=2 is not 0 or 1: using 1.",

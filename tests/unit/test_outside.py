@@ -84,6 +84,7 @@ OWN = {
     "data/lessons/recorded_runs.py": "a file of the app",
     "data/measured_methods.py": "a file of the app",
     "data/lessons/lossy.py": "a file of the app",
+    "data/lessons/roofline.py": "a file of the app",
     "data/published.py": "a file of the app",
     "data/texts.py": "files of the app",
     "game/game.py": "the engine's turns",
