@@ -226,11 +226,22 @@ export interface OfflineMoment {
 }
 
 /**
- * A lesson's measured pass over several tokens: each number format and its time over that of one token.
+ * A measured pass: the milliseconds of weights, attention, the program and the rest, and its time over that of one
+ * token in the same number format.
+ */
+export interface PassPayload {
+  dtype: string;
+  tokens: number;
+  ms: [number, number, number, number];
+  ratio: number;
+}
+
+/**
+ * A lesson's measured passes over one token and over several, in each number format.
  */
 export interface PassesPayload {
   tokens: number;
-  measured: Array<[string, number]>;
+  passes: Array<PassPayload>;
 }
 
 export type Phase = "propose" | "check" | "judge";

@@ -171,11 +171,21 @@ class ComparedPayload(TypedDict):
     pinned: bool
 
 
+class PassPayload(TypedDict):
+    """A measured pass: the milliseconds of weights, attention, the program and the rest, and its time over that of one
+    token in the same number format."""
+
+    dtype: str
+    tokens: int
+    ms: tuple[float, float, float, float]
+    ratio: float
+
+
 class PassesPayload(TypedDict):
-    """A lesson's measured pass over several tokens: each number format and its time over that of one token."""
+    """A lesson's measured passes over one token and over several, in each number format."""
 
     tokens: int
-    measured: list[tuple[str, float]]
+    passes: list[PassPayload]
 
 
 class BatchPayload(TypedDict):

@@ -126,7 +126,7 @@ def test_the_measured_times_of_a_pass_are_drawn(context: BrowserContext, app_ser
     page = open_learn(context, app_server, "?lesson=arithmetic")
     expect(page.locator(".diagram .book")).to_have_count(2)
     expect(page.locator(".diagram")).to_contain_text("bfloat16")
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+×"))
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+ ms, [0-9.]+×"))
 
 
 def test_the_first_step_has_the_lane_of_the_target_alone_and_nothing_else(

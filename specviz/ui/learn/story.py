@@ -11,11 +11,11 @@ from specviz.core.names import ORDINALS
 from specviz.core.trace import Round
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.recorded_runs import story_figures
+from specviz.data.lessons.pass_shares import PARTS, TimedPass, pass_shares
 from specviz.data.lessons.story import Step, steps, watch_link
 from specviz.data.texts import Words, fill
 from specviz.player.data import stage_data
-from specviz.player.payload import BatchPayload, PassesPayload, StagePayload
+from specviz.player.payload import BatchPayload, PassesPayload, PassPayload, StagePayload
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import ask
@@ -109,9 +109,15 @@ def _stage_data(step: Step, state: Learning) -> StagePayload:
 
 
 def _passes() -> PassesPayload:
-    """What a pass over several tokens costs, in each number format."""
-    passes = story_figures().passes
-    return {"tokens": passes[0].tokens, "measured": [(one.dtype, one.ratio) for one in passes]}
+    """What passes over one token and over several spend their time on, in each number format."""
+    found = pass_shares()
+    return {"tokens": found.most, "passes": [_pass(each) for each in found.passes]}
+
+
+def _pass(timed: TimedPass) -> PassPayload:
+    weights, attention, program, rest = (timed.ms[part].median for part in PARTS)
+    ms = (weights, attention, program, rest)
+    return {"dtype": timed.dtype, "tokens": timed.tokens, "ms": ms, "ratio": timed.ratio.value}
 
 
 def _batch() -> BatchPayload:
