@@ -110,7 +110,10 @@ def parts_of(model: Llama, tokens: int, past: int) -> dict[str, Part]:
 def tiny(model: Llama) -> Llama:
     """A model with as many layers and the same calls, and with nearly no arithmetic."""
     dtype = model.embedding.dtype
-    matrix = lambda rows: Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None)  # noqa: E731
+
+    def matrix(rows: int) -> Linear:
+        return Linear(torch.full((rows, TINY), 0.1, dtype=dtype), None)
+
     norm = torch.ones(TINY, dtype=dtype)
     layer = Layer(norm, matrix(3 * TINY), None, None, matrix(TINY), norm, matrix(2 * TINY), matrix(TINY))
     return replace(

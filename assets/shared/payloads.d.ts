@@ -64,9 +64,11 @@ export interface ComparedPayload {
 export interface DiagramPayload {
   words: "technical" | "plain";
   focus: "timeline" | "diagram" | "transport" | "accepted" | "rejected" | "bonus" | "strip";
-  picture: "way" | "alone" | "pass" | "dice" | "weights" | "texts";
+  picture: "way" | "alone" | "pass" | "dice" | "lossless" | "weights" | "texts" | "stops";
   passes?: PassesPayload;
   batch?: BatchPayload;
+  rule?: LosslessPayload;
+  stops?: StopsPayload;
   step: number;
   place: string;
 }
@@ -178,6 +180,16 @@ export interface LapPayload {
   lanes: Array<LanePayload>;
   result: string;
   wins: "plain" | "speculative" | null;
+}
+
+/**
+ * One place of a sampled run: the text, p and q of its most probable tokens; and of all others together p, q and
+ * Σ min(p, q).
+ */
+export interface LosslessPayload {
+  round: number;
+  tokens: Array<[string, number, number]>;
+  others: [number, number, number];
 }
 
 /**
@@ -489,6 +501,19 @@ export interface StageState {
 }
 
 export type Step = [number, Array<[string, LaneStatus]>];
+
+/**
+ * Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
+ *
+ * `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `machines` are the
+ * two that measured them.
+ */
+export interface StopsPayload {
+  limit: number;
+  schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
+  batches: Array<[number, number, number, number, number]>;
+  machines: [string, string];
+}
 
 /**
  * The target's own token at the end of a round.

@@ -7,17 +7,20 @@ from math import log
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pandas as pd
 import pytest
 
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.metrics import count
 from specviz.core.rounds import DraftedToken
+from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons import facts
 from specviz.data.lessons.alone import target_alone
 from specviz.data.lessons.facts import facts_in, facts_of
 from specviz.data.lessons.family import family
+from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.questions import FaqEntry, answer_facts, faq
 from specviz.data.lessons.recorded_runs import (
@@ -32,11 +35,14 @@ from specviz.data.lessons.recorded_runs import (
     story_figures,
     story_trace,
 )
+from specviz.data.lessons.stopping import DRAFT, stopping
+from specviz.data.lessons.stopping import FILE as SWEEP
 from specviz.data.lessons.story import Question, Step, quiz, request_of, round_at, steps, watch_link
 from specviz.data.measured_methods import FILE, stored_methods
 from specviz.data.permalink import request_from_link
 from specviz.data.texts import Facts, Says, Words, figures_in, fill
 from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.sweep.points import fair_rows, of_kind, pooled
 from specviz.models.catalogue import head_names
 from specviz.models.pairs import known_names
 from specviz.ui.learn.family import family_table, figures_of
@@ -79,8 +85,8 @@ def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
     assert int(facts["drafted"]) == counts.accepted + counts.rejected + counts.discarded
 
 
-def test_there_are_fifteen_steps_and_a_number_in_a_link_means_what_it_meant_when_there_were_ten() -> None:
-    assert len(steps()) == 15
+def test_there_are_seventeen_steps_and_a_number_in_a_link_means_what_it_meant_when_there_were_ten() -> None:
+    assert len(steps()) == 17
     names = []
     for number in range(1, 11):
         state = Learning()
@@ -279,6 +285,45 @@ def test_the_lessons_on_chance_and_on_passes_have_the_runs_own_numbers() -> None
     assert found.of("bfloat16", 1).to_float32.low > 1  # "where the pass over one is slower"
     grows = exact.ms["program"].median / single.ms["program"].median
     assert grows < 1.25 < exact.ratio.low  # "much of a pass does not grow with its tokens"
+
+
+def test_the_rule_gives_every_token_its_own_probability_with_the_recorded_numbers() -> None:
+    step = step_named("lossless")
+    lost = known(drawn_round(step.run))
+    found, token = overlap_of(lost), lost.drafted[lost.accepted]
+    left = {each.id: each.r for each in lost.emitted.residual_top}
+    totals = [(c.p - known(c.q)) / left[c.id] for c in token.candidates if c.id in left]
+    assert len(totals) >= 3
+    assert totals == pytest.approx([1 - found.alpha] * len(totals), rel=1e-4)  # each token gives the same α
+    common = sum(min(each.p, each.q) for each in found.tokens) + found.both_others
+    assert common == pytest.approx(found.alpha)
+    assert 0 < found.both_others < min(found.p_others, found.q_others)
+    p, q = ([getattr(each, name) for each in found.tokens] for name in ("p", "q"))
+    distance = sum(abs(a - b) for a, b in zip(p, q, strict=True)) + found.p_others + found.q_others
+    distance = (distance - 2 * found.both_others) / 2
+    assert distance == pytest.approx(1 - found.alpha)  # α = 1 − TV(p, q)
+    assert f"here {found.alpha:.2f}" in said_in(step)
+
+
+def test_the_lesson_on_stopping_says_what_the_sweep_and_the_run_say() -> None:
+    found, said = stopping(), said_in(step_named("stop"))
+    rows = pd.read_csv(SWEEP)
+    rows = rows[(rows["draft"] == DRAFT) & (rows["temperature"] == 0)]
+    fair, unsure = fair_rows(rows), of_kind(rows, "confidence")
+    for schedule, its in (("fixed", fair), ("confidence", unsure)):  # as When it helps pools them
+        point = pooled(its, ["target"]).iloc[0]
+        assert found.speedups[schedule].value == pytest.approx(point["speedup"])
+        assert found.wasted[schedule] == pytest.approx(1 - point["acceptance_rate"])
+        assert f"{found.speedups[schedule].value:.2f} times" in said
+    assert found.gain.low > 1  # the stop is faster than a fixed length
+    assert found.wasted["confidence"] < found.wasted["fixed"]
+    judged = [t for r in story_trace("round").rounds for t in r.drafted if t.status in ("accepted", "rejected")]
+    sure = [t for t in judged if known(t.draft_prob) >= UNSURE_BELOW]
+    rate = known(count(story_trace("round").rounds).per_judgement_rate)
+    assert sum(t.status == "accepted" for t in sure) / len(sure) > rate  # "tells in advance"
+    study = recorded_batches()
+    checks = [study.at(batch, study.draft_lengths[-1]).verification for batch in (1, study.batches[-1])]
+    assert checks[0].high < checks[1].low  # "a longer check costs more in a large batch"
 
 
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:

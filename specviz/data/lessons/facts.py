@@ -9,8 +9,10 @@ from functools import cache
 from specviz.core.metrics import costs, count, speedup
 from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
+from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
 from specviz.data.batches import Ratio, recorded_batches
+from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.recorded_runs import (
     DRAFT_LENGTH,
@@ -24,6 +26,7 @@ from specviz.data.lessons.recorded_runs import (
     story_figures,
     story_trace,
 )
+from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
 from specviz.data.texts import Facts, Words
 
@@ -41,11 +44,13 @@ def facts_of(name: str) -> Facts:
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
+        **_of_sureness(trace),
         **_of_sweeps(),
         **_of_passes(),
         **_of_tree(trace),
         **method_facts(),
         **_of_batches(),
+        **_of_stopping(),
     }
 
 
@@ -128,6 +133,7 @@ def _of_drawn(trace: Trace) -> Facts:
         "drawn_q": token.draft_prob,
         "drawn_chance": token.accept_prob,
         "drawn_u": token.u,
+        "drawn_alpha": overlap_of(round).alpha,
     }
     known = {name: value for name, value in numbers.items() if value is not None}
     return {
@@ -211,6 +217,32 @@ def _of_batches() -> Facts:
         "batch_check": f"{together.verification.value:.2f}",
         "batch_empty": percent(together.empty_places),
     }
+
+
+def _of_stopping() -> Facts:
+    """What a draft that stops when it is unsure brings, beside a fixed draft length."""
+    found = stopping()
+    fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
+    return {
+        "stop_machine": found.machine,
+        "stop_prompts": str(found.prompts),
+        "stop_fixed": f"{fixed.value:.2f}",
+        "stop_unsure": f"{unsure.value:.2f}",
+        "stop_unsure_interval": interval(unsure),
+        "stop_gain": f"{found.gain.value:.2f}",
+        "stop_gain_interval": interval(found.gain),
+        "stop_fixed_wasted": percent(found.wasted["fixed"]),
+        "stop_unsure_wasted": percent(found.wasted["confidence"]),
+    }
+
+
+def _of_sureness(trace: Trace) -> Facts:
+    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
+    judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
+    sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
+    unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]
+    counts = {"sure": len(sure), "sure_accepted": sum(sure), "unsure": len(unsure), "unsure_accepted": sum(unsure)}
+    return {name: str(number) for name, number in counts.items()}
 
 
 def _of_tree(trace: Trace) -> Facts:
