@@ -152,7 +152,7 @@ def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
 
 
 def measure() -> Figures:
-    """The figures behind the texts: draft length, draft, temperature, overlap of p and q, and what a pass costs."""
+    """The figures behind the texts: draft length, draft, temperature, and overlap of p and q."""
     base = DecodeSettings(max_new_tokens=64, draft_length=4, stop_at_eos=False)
     lengths = [("wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
     drafts = [(draft, base) for draft in DRAFTS]
