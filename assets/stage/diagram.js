@@ -176,7 +176,7 @@ export class Diagram {
     const drawing = { top: 4, size, words, rule: data.rule };
     if (picture === "weights" && passes) this.#fill(size, weightsHeight(size), drawWeights(passes, drawing));
     else if (picture === "texts" && batch) this.#fill(size, textsHeight(batch, size), drawTexts(batch, drawing));
-    else if (picture === "stops" && stops) this.#fill(size, stopsHeight(stops, size), drawStops(stops, round, drawing));
+    else if (picture === "stops" && stops) this.#fill(size, stopsHeight(stops, data, size), drawStops(stops, data, index, drawing));
     else if (picture === "alone") this.#fill(size, ALONE_HEIGHT, drawAlone(data, index, drawing));
     else if (picture === "pass") this.#fill(size, PASS_HEIGHT, drawPass(data, index, drawing));
     else if (picture === "dice") {

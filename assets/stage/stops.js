@@ -6,7 +6,7 @@ import { prob, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 
-/** @import { Chip, DiagramPayload, RoundPayload, TargetChip, StopsPayload } from "../shared/payloads.js" */
+/** @import { Chip, DiagramPayload, RoundPayload, StagePayload, StopsPayload, TargetChip } from "../shared/payloads.js" */
 /** @import { Drawing } from "./diagram.js" */
 
 /** @typedef {Exclude<Chip, TargetChip>} DraftedChip */
@@ -49,12 +49,19 @@ const LEFT = 300; // width of the guesses
 const MOST = 8; // guesses drawn
 
 /**
+ * How many guesses have a row, in each round of a run.
+ * @param {Pick<StagePayload, "draft_length">} run
+ */
+const rowsIn = ({ draft_length: longest }) => Math.min(longest, MOST);
+
+/**
  * @param {StopsPayload} stops
+ * @param {StagePayload} run
  * @param {Drawing["size"]} size
  */
-export function stopsHeight(stops, { width }) {
+export function stopsHeight(stops, run, { width }) {
   const right = (stops.schedules.length + stops.batches.length) * ROW + 62;
-  return width > 500 ? right : right + MOST * ROW + 30;
+  return width > 500 ? right : right + rowsIn(run) * ROW + 40;
 }
 
 /**
@@ -71,16 +78,17 @@ export function guessesOf({ chips }, limit) {
 
 /**
  * @param {StopsPayload} stops
- * @param {RoundPayload} round
+ * @param {StagePayload} run
+ * @param {number} index of the round
  * @param {Drawing} drawing
  * @returns {SVGElement[]}
  */
-export function drawStops(stops, round, { top, size, words }) {
+export function drawStops(stops, run, index, { top, size, words }) {
   const said = WORDS[words];
   const wide = size.width > 500;
-  const [x, y] = wide ? [LEFT + 50, top] : [4, top + MOST * ROW + 26];
+  const [x, y] = wide ? [LEFT + 50, top] : [4, top + rowsIn(run) * ROW + 38];
   return [
-    ...drawGuesses(guessesOf(round, stops.limit).slice(0, MOST), stops.limit, top, wide ? LEFT : size.width - 8, said),
+    ...drawGuesses(guessesOf(run.rounds[index], stops.limit).slice(0, MOST), stops.limit, top, wide ? LEFT : size.width - 8, said),
     ...drawSpeedups(stops, x, y, size.width - x - 8, said),
   ];
 }

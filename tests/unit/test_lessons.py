@@ -13,6 +13,7 @@ import pytest
 from scripts import wanted_runs
 from scripts.wanted_runs import RECORDED_RUNS
 from specviz.core.metrics import count
+from specviz.core.names import in_words
 from specviz.core.rounds import DraftedToken
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import recorded_batches
@@ -320,10 +321,14 @@ def test_the_lesson_on_stopping_says_what_the_sweep_and_the_run_say() -> None:
     judged = [t for r in story_trace("round").rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t for t in judged if known(t.draft_prob) >= UNSURE_BELOW]
     rate = known(count(story_trace("round").rounds).per_judgement_rate)
-    assert sum(t.status == "accepted" for t in sure) / len(sure) > rate  # "tells in advance"
+    assert sum(t.status == "accepted" for t in sure) / len(sure) > rate  # "is a hint"
     study = recorded_batches()
     checks = [study.at(batch, study.draft_lengths[-1]).verification for batch in (1, study.batches[-1])]
-    assert checks[0].high < checks[1].low  # "a longer check costs more in a large batch"
+    assert checks[0].high < checks[1].low  # "in a large batches longer checks cost more"
+    lengths = (study.draft_lengths[-1], study.draft_lengths[0])
+    speedups = [study.at(study.batches[-1], length).speedup for length in lengths]
+    assert speedups[0].high < speedups[1].low  # the two are told apart
+    assert f"drafts of {in_words(lengths[0])} bring {speedups[0].value:.2f} times" in said
 
 
 def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:

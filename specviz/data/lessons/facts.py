@@ -182,13 +182,11 @@ def _of_sweeps() -> Facts:
 def _of_passes() -> Facts:
     """What a target pass over several tokens costs in each number format, and the shares of one over one token."""
     found = pass_shares()
-    exact, fast = found.of("float32", 1), found.of("bfloat16", 1)
+    exact = found.of("float32", 1)
     long = [one for one in found.passes if one.tokens == found.most]
     return {
         **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
         **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        "exact_ms": f"{exact.ms['whole'].median:.1f}",
-        "fast_ms": f"{fast.ms['whole'].median:.1f}",
         "weights": f"{found.weights / 1e6:.1f}",
         "checked": in_words(found.most),
         "pass_machine": found.machine.machine,
@@ -207,12 +205,10 @@ def _of_batches() -> Facts:
         "batch_checked": in_words(length + 1),
         "batch_alone": f"{alone.speedup.value:.2f}",
         "batch_together": f"{together.speedup.value:.2f}",
-        "batch_together_interval": interval(together.speedup),
         "batch_writing": f"{together.full_speedup.value:.2f}",
         "batch_writing_interval": interval(together.full_speedup),
         "batch_shortest": in_words(shortest.draft_length),
         "batch_shortest_together": f"{shortest.speedup.value:.2f}",
-        "batch_shortest_interval": interval(shortest.speedup),
         "batch_check_alone": f"{alone.verification.value:.2f}",
         "batch_check": f"{together.verification.value:.2f}",
         "batch_empty": percent(together.empty_places),
@@ -224,7 +220,6 @@ def _of_stopping() -> Facts:
     found = stopping()
     fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
     return {
-        "stop_machine": found.machine,
         "stop_prompts": str(found.prompts),
         "stop_fixed": f"{fixed.value:.2f}",
         "stop_unsure": f"{unsure.value:.2f}",
