@@ -21,7 +21,7 @@ from scripts.wanted_runs import RECORDED_RUNS
 from specviz import DecodeSettings, ModelDrafter, load_model
 from specviz.core.metrics import count, speedup
 from specviz.core.trace import Candidate, DraftedToken, EmittedToken, Round, Trace, dump_trace
-from specviz.data.lessons.recorded_runs import Figures, Measured, Overlap, Passes
+from specviz.data.lessons.recorded_runs import Figures, Measured, Overlap
 from specviz.data.workloads import STORY, Preset, find_workload
 from specviz.decoding import AutoregressiveRun, SpeculativeRun, take_turns
 from specviz.measure.compare import run_both
@@ -31,7 +31,6 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.pairing import shared_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
-FAMILY = ROOT / "benchmarks" / "results" / "family.json"
 SAVED_CANDIDATES = 4  # per position: those that the stage draws, and one more
 TOKENS = 40
 REPEATS = 5  # timings of each run; the median one counts
@@ -153,7 +152,7 @@ def _few(candidates: Sequence[Candidate], own: int | None) -> list[Candidate]:
 
 
 def measure() -> Figures:
-    """The figures behind the texts: draft length, draft, temperature, overlap of p and q, and what a pass costs."""
+    """The figures behind the texts: draft length, draft, temperature, and overlap of p and q."""
     base = DecodeSettings(max_new_tokens=64, draft_length=4, stop_at_eos=False)
     lengths = [("wren-nano", replace(base, draft_length=length)) for length in DRAFT_LENGTHS]
     drafts = [(draft, base) for draft in DRAFTS]
@@ -167,7 +166,6 @@ def measure() -> Figures:
         list(islice(rows, len(drafts))),
         list(rows),
         overlap(),
-        passes(),
         {name: len(found) for name, found in searches().items()},
     )
 
@@ -210,15 +208,6 @@ def _row(draft: str, settings: DecodeSettings, by_prompt: Sequence[Sequence[Trac
         rejected=counts.rejected,
         speedups=[round(geometric_mean(speedup(run) or 0.0 for run in runs), 4) for runs in by_prompt],
     )
-
-
-def passes() -> list[Passes]:
-    """What a pass over five tokens costs, in each number format: as benchmarks/family.py calibrated it."""
-    result = json.loads(FAMILY.read_text(encoding="utf-8"))
-    machine = result["machine"]["machine"]
-    found = [pair for pair in result["pairs"] if (pair["target"], pair["draft"]) == ("wren-base", "wren-nano")]
-    parameters = load_model("wren-base").info.parameters
-    return [Passes(pair["target"], parameters, pair["target_dtype"], 5, pair["v5"], machine) for pair in found]
 
 
 @torch.inference_mode()

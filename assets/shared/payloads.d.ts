@@ -64,9 +64,11 @@ export interface ComparedPayload {
 export interface DiagramPayload {
   words: "technical" | "plain";
   focus: "timeline" | "diagram" | "transport" | "accepted" | "rejected" | "bonus" | "strip";
-  picture: "way" | "alone" | "pass" | "dice" | "weights" | "texts";
+  picture: "way" | "alone" | "pass" | "dice" | "lossless" | "weights" | "texts" | "stops";
   passes?: PassesPayload;
   batch?: BatchPayload;
+  rule?: LosslessPayload;
+  stops?: StopsPayload;
   step: number;
   place: string;
 }
@@ -210,6 +212,16 @@ export interface LoadAnswerPayload {
 }
 
 /**
+ * One place of a sampled run: the text, p and q of its most probable tokens; and of all others together p, q and
+ * Σ min(p, q).
+ */
+export interface LosslessPayload {
+  round: number;
+  tokens: Array<[string, number, number]>;
+  others: [number, number, number];
+}
+
+/**
  * A machine's published peak figures: 10^12 operations and 10^12 bytes a second, and 10^9 bytes of memory.
  */
 export interface MachinePayload {
@@ -266,11 +278,22 @@ export interface OfflineMoment {
 }
 
 /**
- * A lesson's measured pass over several tokens: each number format and its time over that of one token.
+ * A measured pass: the milliseconds of weights, attention, the program and the rest, and its time over that of one
+ * token in the same number format.
+ */
+export interface PassPayload {
+  dtype: string;
+  tokens: number;
+  ms: [number, number, number, number];
+  ratio: number;
+}
+
+/**
+ * A lesson's measured passes over one token and over several, in each number format.
  */
 export interface PassesPayload {
   tokens: number;
-  measured: Array<[string, number]>;
+  passes: Array<PassPayload>;
 }
 
 export type Phase = "propose" | "check" | "judge";
@@ -557,6 +580,19 @@ export interface StageState {
 }
 
 export type Step = [number, Array<[string, LaneStatus]>];
+
+/**
+ * Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
+ *
+ * `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `machines` are the
+ * two that measured them.
+ */
+export interface StopsPayload {
+  limit: number;
+  schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
+  batches: Array<[number, number, number, number, number]>;
+  machines: [string, string];
+}
 
 /**
  * The target's own token at the end of a round.

@@ -9,8 +9,10 @@ import { label, svg } from "../shared/svg.js";
 import { shorten, visible } from "../shared/text.js";
 import { ALONE_HEIGHT, aloneInWords, drawAlone } from "./alone.js";
 import { DICE_HEIGHT, diceInWords, drawDice } from "./dice.js";
+import { Lossless } from "./lossless.js";
 import { PASS_HEIGHT, drawPass, passInWords } from "./pass.js";
 import { plainStatus, speak } from "./plain_words.js";
+import { drawStops, stopsHeight, stopsInWords } from "./stops.js";
 import { isNarrow } from "./style.js";
 import { drawTexts, textsHeight, textsInWords } from "./texts.js";
 import { depthsOf } from "./tree.js";
@@ -93,6 +95,8 @@ export class Diagram {
     this.data = null;
     this.words = PICTURE_WORDS.technical;
     this.svg = svg("svg", {});
+    /** @type {Lossless | null} */
+    this.lossless = null;
     /** @type {string | null} */
     this.drawn = null;
     /** @type {string | null} */
@@ -108,9 +112,19 @@ export class Diagram {
     speak(this.stage, data);
     if (!lesson) return void (delete this.stage.dataset.focus, delete this.stage.dataset.picture);
     this.words = PICTURE_WORDS[lesson.words];
+    this.#keepLossless(lesson);
     this.stage.dataset.focus = lesson.focus;
     this.stage.dataset.picture = lesson.picture;
     this.drawn = null;
+  }
+
+  /**
+   * The picture whose q the visitor moves stays as it is while its lesson and its words stay.
+   * @param {DiagramPayload} lesson
+   */
+  #keepLossless({ rule, words }) {
+    if (!rule) this.lossless = null;
+    else if (!this.lossless || this.lossless.words !== words) this.lossless = new Lossless(rule, words);
   }
 
   /** Once the playhead knows the run: to the lesson's place, when that is a new one. */
@@ -126,7 +140,7 @@ export class Diagram {
     const { phase } = this.playhead;
     const index = Math.max(this.playhead.round, 0);
     const size = isNarrow(this.stage) ? NARROW : WIDE;
-    const wanted = `${index} ${size.width}`;
+    const wanted = this.lossless ? "lossless" : `${index} ${size.width}`;
     if (this.drawn !== wanted) this.#drawPicture(index, this.data, this.data.diagram, size);
     this.drawn = wanted;
     this.svg.dataset.phase = phase ?? "propose";
@@ -138,10 +152,11 @@ export class Diagram {
    * @param {RoundPayload} round
    * @param {Phase | null} phase
    */
-  #inWords({ picture, words, passes, batch }, round, phase) {
+  #inWords({ picture, words, passes, batch, stops }, round, phase) {
     const at = Math.max(this.playhead.round, 0);
     if (picture === "weights" && passes) return weightsInWords(passes, words);
     if (picture === "texts" && batch) return textsInWords(batch, words);
+    if (picture === "stops" && stops) return stopsInWords(stops, round, words);
     if (picture === "alone" && this.data) return aloneInWords(this.data, at, words);
     if (picture === "pass" && this.data) return passInWords(this.data, at, words, phase);
     const way = inWords(this.words, round, phase, (column) => this.#title(column));
@@ -155,11 +170,13 @@ export class Diagram {
    * @param {DiagramPayload} lesson
    * @param {Size} size
    */
-  #drawPicture(index, data, { picture, words, passes, batch }, size) {
+  #drawPicture(index, data, { picture, words, passes, batch, stops }, size) {
+    if (this.lossless) return void this.box.replaceChildren(this.lossless.box);
     const round = data.rounds[index];
     const drawing = { top: 4, size, words, rule: data.rule };
     if (picture === "weights" && passes) this.#fill(size, weightsHeight(size), drawWeights(passes, drawing));
     else if (picture === "texts" && batch) this.#fill(size, textsHeight(batch, size), drawTexts(batch, drawing));
+    else if (picture === "stops" && stops) this.#fill(size, stopsHeight(stops, data, size), drawStops(stops, data, index, drawing));
     else if (picture === "alone") this.#fill(size, ALONE_HEIGHT, drawAlone(data, index, drawing));
     else if (picture === "pass") this.#fill(size, PASS_HEIGHT, drawPass(data, index, drawing));
     else if (picture === "dice") {

@@ -1,26 +1,27 @@
-// The picture of what a pass fetches: the weights once, however many tokens it reads; and the measured times beside it.
+// The picture of a pass: the weights are read once, however many tokens it reads; and beside it the measured times of
+// passes, with the parts that they were spent on.
 
-import { times } from "../shared/numbers.js";
+import { milliseconds, percent, times } from "../shared/numbers.js";
 import { box, label, svg } from "../shared/svg.js";
 
-/** @import { DiagramPayload, PassesPayload } from "../shared/payloads.js" */
+/** @import { DiagramPayload, PassPayload, PassesPayload } from "../shared/payloads.js" */
 /** @import { Drawing } from "./diagram.js" */
 
-/** @typedef {Record<"weights" | "once" | "one" | "many" | "apart" | "scale", string> & { in: (format: string) => string }} Words */
+/** @typedef {Record<"weights" | "once" | "one" | "many" | "scale", string> & { parts: string[], in: (format: string) => string }} Words */
 
 /** @typedef {[string, number, string]} Bar what was timed, its time in plain passes, and its kind */
 
 /** @type {Record<string, string>} */
-const PLAIN = { float32: "slow arithmetic", bfloat16: "fast arithmetic" };
+const PLAIN = { float32: "long numbers", bfloat16: "short numbers" };
 /** @type {Record<DiagramPayload["words"], Words>} */
 const WORDS = {
   technical: {
     weights: "all weights",
-    once: "fetched once",
+    once: "read once",
     one: "one token",
     many: "tokens at once",
-    apart: "tokens, one by one",
-    scale: "measured time of a pass; one token = 1×",
+    parts: ["products with the weights", "attention", "the program’s own work", "the rest"],
+    scale: "measured; × is over one token in the same format",
     in: (format) => `, ${format}`,
   },
   plain: {
@@ -28,19 +29,21 @@ const WORDS = {
     once: "fetched once",
     one: "one word",
     many: "words in one look",
-    apart: "words, one by one",
-    scale: "measured time of a look; one word = 1×",
+    parts: ["turning the pages", "looking back at the text", "getting ready", "the rest"],
+    scale: "measured; × is over one word with the same numbers",
     in: (format) => `, ${PLAIN[format] ?? format}`,
   },
 };
+const KINDS = ["passes", "left", "lost", "later"]; // how each part is drawn
 const CELL = 17;
 export const FETCHED = 206; // pixels from the weights to the tokens that they are used for
 export const BAR = { height: 15, row: 36 };
 const SCHEMA = 128; // height of the two drawn passes
+const LEGEND = 17; // height of a line
 
 /** @param {Drawing["size"]} size */
 export function weightsHeight({ width, column }) {
-  return width > 2.5 * column && width > 500 ? 4 * BAR.row + 26 : SCHEMA + 4 * BAR.row + 30;
+  return width > 2.5 * column && width > 500 ? SCHEMA + 4 * LEGEND - 6 : SCHEMA + 4 * BAR.row + 4 * LEGEND + 34;
 }
 
 /**
@@ -51,12 +54,12 @@ export function weightsHeight({ width, column }) {
 export function drawWeights(passes, { top, size, words }) {
   const said = WORDS[words];
   const wide = size.width > 500;
-  const left = wide ? 400 : 4;
-  const down = wide ? top : top + SCHEMA + 8;
+  const [x, y] = wide ? [400, top] : [4, top + SCHEMA + 4 * LEGEND + 12];
   return [
     ...drawPass(1, said.one, 4, top, said),
-    ...drawPass(passes.tokens, `${passes.tokens} ${said.many}`, 4, top + SCHEMA / 2, said),
-    ...drawBars(timesRows(passes.tokens, passes.measured, said), said.scale, left, down, size.width - left - 8),
+    ...drawPass(passes.tokens, `${passes.tokens} ${said.many}`, 4, top + 56, said),
+    ...drawLegend(said, 4, top + SCHEMA - 16),
+    ...drawParts(passes, said, x, y, size.width - x - 8),
   ];
 }
 
@@ -110,23 +113,61 @@ export function drawBars(rows, scale, x, y, width) {
 }
 
 /**
- * @param {number} tokens
- * @param {PassesPayload["measured"]} measured
+ * The parts of a pass, by their colour.
  * @param {Words} said
- * @returns {Bar[]}
+ * @param {number} x
+ * @param {number} y
  */
-function timesRows(tokens, measured, said) {
-  const many = measured.map(([format, ratio]) => /** @type {Bar} */ ([`${tokens} ${said.many}${said.in(format)}`, ratio, "passes"]));
-  return [[said.one, 1, "passes"], ...many, [`${tokens} ${said.apart}`, tokens, "lost"]];
+function drawLegend({ parts }, x, y) {
+  return parts.flatMap((name, i) => [box(x, y + i * LEGEND, 12, 10, `odds ${KINDS[i]}`), label(name, x + 18, y + 9 + i * LEGEND, "small start")]);
 }
+
+/**
+ * Each pass as a bar of its parts, on one scale of milliseconds.
+ * @param {PassesPayload} passes
+ * @param {Words} said
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ */
+function drawParts({ passes }, said, x, y, width) {
+  const full = width - 110;
+  const longest = Math.max(...passes.map(whole));
+  const bars = passes.flatMap((pass, i) => {
+    let end = x;
+    const parts = pass.ms.map((ms, part) => {
+      const drawn = box(end, y + 14 + i * BAR.row, (full * ms) / longest, BAR.height, `odds ${KINDS[part]}`);
+      end += (full * ms) / longest;
+      return drawn;
+    });
+    return [label(nameOf(pass, said), x, y + 10 + i * BAR.row, "small start"), ...parts, label(timeOf(pass), end + 5, y + 26 + i * BAR.row, "figure")];
+  });
+  return [...bars, label(said.scale, x, y + 12 + passes.length * BAR.row, "small start")];
+}
+
+/** @param {PassPayload} pass */
+const whole = ({ ms }) => ms.reduce((sum, part) => sum + part, 0);
+
+/**
+ * @param {PassPayload} pass
+ * @param {Words} said
+ */
+const nameOf = ({ dtype, tokens }, said) => `${tokens === 1 ? said.one : `${tokens} ${said.many}`}${said.in(dtype)}`;
+
+/** @param {PassPayload} pass */
+const timeOf = (pass) => `${milliseconds(whole(pass))}${pass.tokens === 1 ? "" : `, ${times(pass.ratio)}`}`;
 
 /**
  * The picture as sentences, for a screen reader.
  * @param {PassesPayload} passes
  * @param {DiagramPayload["words"]} words
  */
-export function weightsInWords({ tokens, measured }, words) {
+export function weightsInWords({ tokens, passes }, words) {
   const said = WORDS[words];
-  const rows = timesRows(tokens, measured, said).map(([name, ratio]) => `${name}: ${times(ratio)}`);
-  return `${said.one}: ${said.weights} ${said.once}, used once. ${tokens} ${said.many}: ${said.weights} ${said.once}, used ${tokens} times. ${said.scale}: ${rows.join("; ")}.`;
+  const share = (/** @type {number} */ part) => (words === "plain" ? `${Math.round(100 * part)} of 100` : percent(part));
+  const rows = passes.map((pass) => {
+    const parts = pass.ms.map((ms, i) => `${said.parts[i]} ${share(ms / whole(pass))}`);
+    return `${nameOf(pass, said)}: ${timeOf(pass)}: ${parts.join(", ")}`;
+  });
+  return `${said.one}: ${said.weights} ${said.once}. ${tokens} ${said.many}: ${said.weights} ${said.once}. ${said.scale}. ${rows.join("; ")}.`;
 }

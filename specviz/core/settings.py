@@ -9,6 +9,9 @@ from specviz.core.setting import Setting, check, table_of
 from specviz.core.tree_shape import MAX_DEPTH, TreeShape, parse_tree
 
 MAX_DRAFT_LENGTH = MAX_DEPTH
+# transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23). Its default draft
+# length is a constant 20, so "confidence" is nearest to what it does unless told otherwise; "heuristic" is an option.
+UNSURE_BELOW = 0.4
 MAX_SEED = 2**63 - 1  # the largest seed of a torch.Generator
 MAX_SEED_OFFERED = 2**53 - 1  # the largest whole number that a browser's number field holds exactly
 

@@ -1,10 +1,6 @@
 """How many tokens a round drafts: the same number each time, or a number that adapts to earlier rounds."""
 
-from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-
-# transformers' default `assistant_confidence_threshold` (generation/configuration_utils.py, 5.23). Its default draft
-# length is a constant 20, so "confidence" is nearest to what it does unless told otherwise; "heuristic" is an option.
-UNSURE_BELOW = 0.4
+from specviz.core.settings import MAX_DRAFT_LENGTH, UNSURE_BELOW, DecodeSettings
 
 
 class DraftLength:

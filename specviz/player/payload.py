@@ -6,6 +6,7 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 from typing import Literal, NotRequired, TypedDict
 
 from specviz.core.rounds import TargetStatus
+from specviz.core.settings import DraftSchedule
 from specviz.data.lessons.story import Focus, Picture
 from specviz.data.lessons.tour import Light, Until
 from specviz.data.texts import Words
@@ -171,11 +172,21 @@ class ComparedPayload(TypedDict):
     pinned: bool
 
 
+class PassPayload(TypedDict):
+    """A measured pass: the milliseconds of weights, attention, the program and the rest, and its time over that of one
+    token in the same number format."""
+
+    dtype: str
+    tokens: int
+    ms: tuple[float, float, float, float]
+    ratio: float
+
+
 class PassesPayload(TypedDict):
-    """A lesson's measured pass over several tokens: each number format and its time over that of one token."""
+    """A lesson's measured passes over one token and over several, in each number format."""
 
     tokens: int
-    measured: list[tuple[str, float]]
+    passes: list[PassPayload]
 
 
 class BatchPayload(TypedDict):
@@ -188,6 +199,28 @@ class BatchPayload(TypedDict):
     empty: float  # share of the places in the passes over many texts: of texts that had ended
 
 
+class LosslessPayload(TypedDict):
+    """One place of a sampled run: the text, p and q of its most probable tokens; and of all others together p, q and
+    Σ min(p, q)."""
+
+    round: int  # its number, from 1
+    tokens: list[tuple[str, float, float]]
+    others: tuple[float, float, float]
+
+
+class StopsPayload(TypedDict):
+    """Measured speedups with their 95 % intervals, by schedule and in batches; and the limit of the confidence stop.
+
+    `schedules` are (schedule, value, low, high); `batches` (texts, draft length, value, low, high); `machines` are the
+    two that measured them.
+    """
+
+    limit: float
+    schedules: list[tuple[DraftSchedule, float, float, float]]
+    batches: list[tuple[int, int, float, float, float]]
+    machines: tuple[str, str]
+
+
 class DiagramPayload(TypedDict):
     """A lesson: its picture, the part of the stage it is about, and its place in the run."""
 
@@ -196,6 +229,8 @@ class DiagramPayload(TypedDict):
     picture: Picture
     passes: NotRequired[PassesPayload]  # of the picture "weights"
     batch: NotRequired[BatchPayload]  # of the picture "texts"
+    rule: NotRequired[LosslessPayload]  # of the picture "lossless"
+    stops: NotRequired[StopsPayload]  # of the picture "stops"
     step: int
     place: str
 

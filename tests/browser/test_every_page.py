@@ -44,6 +44,8 @@ PAGES = {  # address, and what can be seen once the page is drawn
     "/learn": ".diagram .odds",
     "/learn?lesson=rejection": ".diagram svg",
     "/learn?lesson=bonus": ".diagram .token",
+    "/learn?lesson=lossless": ".lossless",
+    "/learn?lesson=stop": ".diagram .guessed",
     "/learn?part=methods": ".family",
     "/learn?part=load": ".roofline .roof-line",
     "/learn?part=quiz": ".st-key-quiz-1-0",

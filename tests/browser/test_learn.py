@@ -126,7 +126,7 @@ def test_the_measured_times_of_a_pass_are_drawn(context: BrowserContext, app_ser
     page = open_learn(context, app_server, "?lesson=arithmetic")
     expect(page.locator(".diagram .book")).to_have_count(2)
     expect(page.locator(".diagram")).to_contain_text("bfloat16")
-    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+×"))
+    expect(picture(page)).to_have_attribute("aria-label", re.compile("5 tokens at once, float32: [0-9.]+ ms, [0-9.]+×"))
 
 
 def test_the_first_step_has_the_lane_of_the_target_alone_and_nothing_else(
@@ -192,7 +192,7 @@ def test_sixteen_texts_are_drawn_as_sixteen(context: BrowserContext, app_server:
 
 def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer) -> None:
     narrow = new_context(viewport=PHONE)
-    for lesson in ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together"):
+    for lesson in ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together", "stop"):
         page = open_learn(narrow, app_server, f"?lesson={lesson}", wait=".diagram svg")
         page.keyboard.press("End")
         svg, texts = page.locator(".diagram svg").bounding_box(), page.locator(".diagram text").all()
@@ -203,6 +203,45 @@ def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer
             found = text.bounding_box()
             assert found is None or found["x"] + found["width"] <= svg["x"] + svg["width"] + 1, text.text_content()
         expect_no_sideways_scroll(page)
+
+
+@pytest.mark.parametrize("words", ["technical", "plain"])
+def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(
+    new_context: NewContext, app_server: AppServer, words: str
+) -> None:
+    page = open_learn(new_context(viewport=PHONE), app_server, f"?lesson=lossless&words={words}", wait=".lossless")
+    group, sliders = page.locator(".lossless"), page.locator(".lossless input:enabled")
+    rate, sums = group.locator("output.both"), group.locator(".figures")
+    recorded, whole = rate.text_content() or "", [text.split("=")[1] for text in sums.all_text_contents()]
+    sliders.nth(0).focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    expect(rate).not_to_have_text(recorded)
+    assert [text.split("=")[1] for text in sums.all_text_contents()] == whole
+    expect(page.get_by_role("heading", level=2)).to_contain_text("9.")  # the keys move q only
+    group.get_by_role("button").first.click()
+    expect(rate).to_have_text(recorded)
+    group.get_by_role("button").last.click()
+    expect(rate).not_to_have_text(recorded)
+    sliders.nth(1).scroll_into_view_if_needed()
+    box = sliders.nth(1).bounding_box()
+    assert box is not None
+    before = rate.text_content() or ""
+    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+    expect(rate).not_to_have_text(before)
+    expect(group).to_have_attribute("aria-label", re.compile("all others"))
+    expect_no_sideways_scroll(page)
+    assert page.failures == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("lesson", ["lossless", "stop", "arithmetic"])
+def test_a_new_picture_fits_a_projector(context: BrowserContext, app_server: AppServer, lesson: str) -> None:
+    page = open_learn(context, app_server, f"?lesson={lesson}", wait=".diagram :is(svg, .lossless)")
+    wait_until_still(page)
+    stage, option = page.locator(".stage").bounding_box(), page.locator(f".st-key-step-{lesson}-2").bounding_box()
+    for box in (stage, option):
+        assert box is not None
+        assert box["y"] + box["height"] <= 720
 
 
 def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_server: AppServer) -> None:

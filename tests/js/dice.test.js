@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { diceInWords, rolled, sharesOf } from "../../assets/stage/dice.js";
 import { weightsInWords } from "../../assets/stage/weights.js";
 
-/** @import { Chip, JudgedChip, RoundPayload } from "../../assets/shared/payloads.js" */
+/** @import { Chip, JudgedChip, PassesPayload, RoundPayload } from "../../assets/shared/payloads.js" */
 
 /**
  * @param {string} text
@@ -50,7 +50,13 @@ test("the leftover sums to one: what the recorded tokens leave belongs to all ot
   assert.deepEqual(sharesOf(round(judged("x", "accepted", 1)), "others"), []);
 });
 
-test("the measured times of a pass are said, in each number format", () => {
-  const said = weightsInWords({ tokens: 5, measured: [["float32", 1.64], ["bfloat16", 1.05]] }, "technical");
-  for (const part of ["used 5 times", "float32: 1.64×", "bfloat16: 1.05×", "one by one: 5.00×"]) assert.ok(said.includes(part), part);
+test("the measured times of passes are said, with the parts that they were spent on", () => {
+  /** @type {PassesPayload["passes"]} */
+  const passes = [
+    { dtype: "float32", tokens: 1, ms: [2, 0.5, 1, 0.5], ratio: 1 },
+    { dtype: "float32", tokens: 5, ms: [5, 0.5, 1, 0.5], ratio: 1.75 },
+  ];
+  const said = weightsInWords({ tokens: 5, passes }, "technical");
+  for (const part of ["one token, float32: 4.0 ms: products with the weights 50 %, attention 13 %, the program’s own work 25 %", "5 tokens at once, float32: 7.0 ms, 1.75×"]) assert.ok(said.includes(part), part);
+  assert.ok(!/token|%|float/.test(weightsInWords({ tokens: 5, passes }, "plain")));
 });

@@ -10,6 +10,7 @@ from specviz.data.batches import recorded_batches
 from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.family import family
+from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.questions import faq
 from specviz.data.lessons.recorded_runs import METHOD_RUNS
 from specviz.data.lessons.story import Step, quiz, steps
@@ -85,7 +86,11 @@ def test_plain_words_change_every_text_and_the_picture() -> None:
 @pytest.mark.parametrize("words", ["technical", "plain"])
 def test_the_pass_lesson_hands_the_measured_times_to_its_picture(words: str) -> None:
     passes = diagram_of(open_page(lesson="arithmetic", words=words))["passes"]
-    assert (passes["tokens"], [dtype for dtype, _ in passes["measured"]]) == (5, ["float32", "bfloat16"])
+    drawn = [(each["dtype"], each["tokens"]) for each in passes["passes"]]
+    assert (passes["tokens"], drawn) == (5, [(dtype, n) for dtype in ("float32", "bfloat16") for n in (1, 5)])
+    for each in passes["passes"]:
+        whole = pass_shares().of(each["dtype"], each["tokens"]).ms["whole"].median
+        assert sum(each["ms"]) == pytest.approx(whole, rel=0.05)  # medians of parts
 
 
 def test_an_address_leads_back_to_the_step() -> None:

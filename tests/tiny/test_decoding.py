@@ -9,7 +9,7 @@ from transformers import GenerationConfig
 
 from specviz import DecodeSettings, InputError, ModelDrafter, PromptLookupDrafter
 from specviz.core.metrics import by_position, longest_draft
-from specviz.core.settings import SETTINGS, DraftSchedule
+from specviz.core.settings import SETTINGS, UNSURE_BELOW, DraftSchedule
 from specviz.core.trace import DrafterInfo, Trace, dump_trace, parse_trace
 from specviz.decoding import (
     Draft,
@@ -20,7 +20,7 @@ from specviz.decoding import (
     iter_speculative_decode,
     speculative_decode,
 )
-from specviz.decoding.draft_length import UNSURE_BELOW, DraftLength
+from specviz.decoding.draft_length import DraftLength
 from specviz.models.loaded_model import LoadedModel
 from specviz.player.data import stage_data
 from tests.support.counted_reads import CountedReads

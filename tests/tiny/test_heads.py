@@ -8,7 +8,7 @@ import torch
 
 from specviz import DecodeSettings, InputError, autoregressive_decode, speculative_decode
 from specviz.core.replay import replay
-from specviz.decoding.draft_length import UNSURE_BELOW
+from specviz.core.settings import UNSURE_BELOW
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
 from specviz.models.cached_model import CHUNK

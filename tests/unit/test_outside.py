@@ -81,6 +81,7 @@ OWN = {
     "core/replay.py": "the engine's guesses",
     "core/rounds.py": "the engine's rounds",
     "data/batches.py": "a file of the app",
+    "data/lessons/pass_shares.py": "a file of the app",
     "data/lessons/recorded_runs.py": "a file of the app",
     "data/measured_methods.py": "a file of the app",
     "data/lessons/lossy.py": "a file of the app",

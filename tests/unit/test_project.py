@@ -130,7 +130,8 @@ def test_the_image_gets_the_program_and_its_models_and_nothing_else() -> None:
     assert {"assets/models/wren-base/model.safetensors", "assets/traces/first.json", "pages/watch.py"} <= sent
     folders = {path.split("/")[0] for path in sent if "/" in path}
     assert folders - {"benchmarks"} == {"assets", "cloud", "pages", "specviz", ".streamlit"}
-    shown = {"benchmarks/results/methods.json", "benchmarks/batching/rounds.py"}  # figures, and a loop that Learn shows
+    figures = {f"benchmarks/results/{name}.json" for name in ("methods", "pass_shares")}
+    shown = {*figures, "benchmarks/batching/rounds.py"}  # and a loop that Learn shows
     assert {path for path in sent if path.startswith("benchmarks")} <= shown
     assert {path for path in sent if "/" not in path} == {"app.py", "serve.py", "LICENSE"}
     assert [path for path in sent if "__pycache__" in path] == []

@@ -121,7 +121,9 @@ def test_a_file_that_cannot_be_read_gives_one_sentence(tmp_path: Path, content: 
 def test_the_heads_of_the_files_name_every_figure_and_no_other() -> None:
     named = {name: set(re.findall(r"^#.*$", (FOLDER / f"{name}.yaml").read_text(), re.MULTILINE)) for name in TABLES}
     listed = {name: set(re.findall(r"\{(\w+)\}", " ".join(lines))) for name, lines in named.items()}
-    of_methods = re.compile("(eagle|medusa|chain|tree)_(per_call|step|draft|check|speedup)")  # “of each of nano, …”
+    of_methods = re.compile(
+        "(eagle|medusa|chain|tree|equal)_(per_call|step|draft|check|speedup)"
+    )  # “of each of nano, …”
     known = set().union(*(facts_of(run) for run in (*STORY_RUNS, *METHOD_RUNS)))
     assert listed["story"] == {name for name in known if not of_methods.fullmatch(name)}
     assert listed["questions"] - {"accepted"} == set(answer_facts("round")) - known | {

@@ -9,8 +9,11 @@ from functools import cache
 from specviz.core.metrics import costs, count, speedup
 from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
+from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import recorded_batches
+from specviz.data.batches import Ratio, recorded_batches
+from specviz.data.lessons.overlap import overlap_of
+from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.recorded_runs import (
     DRAFT_LENGTH,
     TREE,
@@ -23,6 +26,7 @@ from specviz.data.lessons.recorded_runs import (
     story_figures,
     story_trace,
 )
+from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
 from specviz.data.texts import Facts, Words
 
@@ -40,11 +44,13 @@ def facts_of(name: str) -> Facts:
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
+        **_of_sureness(trace),
         **_of_sweeps(),
         **_of_passes(),
         **_of_tree(trace),
         **method_facts(),
         **_of_batches(),
+        **_of_stopping(),
     }
 
 
@@ -127,6 +133,7 @@ def _of_drawn(trace: Trace) -> Facts:
         "drawn_q": token.draft_prob,
         "drawn_chance": token.accept_prob,
         "drawn_u": token.u,
+        "drawn_alpha": overlap_of(round).alpha,
     }
     known = {name: value for name, value in numbers.items() if value is not None}
     return {
@@ -149,7 +156,7 @@ def _of_sweeps() -> Facts:
         "sweep_machine": figures.recorded_on,
         "prompts": in_words(len(best.speedups)),
         "near_lengths": listed([in_words(row.draft_length) for row in near]),
-        "near_speedups": f"{min(row.speedup for row in near):.2f} to {max(row.speedup for row in near):.2f}",
+        "near_speedups": from_to([row.speedup for row in near]),
         "longest_length": in_words(longest.draft_length),
         "longest_speedup": f"{longest.speedup:.2f}",
         "longest_rate": percent(longest.accepted / longest.drafted),
@@ -173,15 +180,16 @@ def _of_sweeps() -> Facts:
 
 
 def _of_passes() -> Facts:
-    """What a target pass over several tokens costs, in each number format."""
-    passes = story_figures().passes
-    checks = {f"check_{one.dtype}": f"{one.ratio:.2f}" for one in passes}
-    first = passes[0]
+    """What a target pass over several tokens costs in each number format, and the shares of one over one token."""
+    found = pass_shares()
+    exact = found.of("float32", 1)
+    long = [one for one in found.passes if one.tokens == found.most]
     return {
-        **checks,
-        "weights": f"{first.parameters / 1e6:.1f}",
-        "checked": in_words(first.tokens),
-        "pass_machine": first.recorded_on,
+        **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
+        **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
+        "weights": f"{found.weights / 1e6:.1f}",
+        "checked": in_words(found.most),
+        "pass_machine": found.machine.machine,
     }
 
 
@@ -189,7 +197,7 @@ def _of_batches() -> Facts:
     """What the draft brings for one text and in the largest measured batch, at the longest measured draft length."""
     study = recorded_batches()
     length, most = study.draft_lengths[-1], study.batches[-1]
-    alone, together = study.at(1, length), study.at(most, length)
+    alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, study.draft_lengths[0])
     return {
         "batch_machine": study.recorded_on.machine,
         "batch_most": in_words(most),
@@ -197,10 +205,39 @@ def _of_batches() -> Facts:
         "batch_checked": in_words(length + 1),
         "batch_alone": f"{alone.speedup.value:.2f}",
         "batch_together": f"{together.speedup.value:.2f}",
+        "batch_writing": f"{together.full_speedup.value:.2f}",
+        "batch_writing_interval": interval(together.full_speedup),
+        "batch_shortest": in_words(shortest.draft_length),
+        "batch_shortest_together": f"{shortest.speedup.value:.2f}",
         "batch_check_alone": f"{alone.verification.value:.2f}",
         "batch_check": f"{together.verification.value:.2f}",
         "batch_empty": percent(together.empty_places),
     }
+
+
+def _of_stopping() -> Facts:
+    """What a draft that stops when it is unsure brings, beside a fixed draft length."""
+    found = stopping()
+    fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
+    return {
+        "stop_prompts": str(found.prompts),
+        "stop_fixed": f"{fixed.value:.2f}",
+        "stop_unsure": f"{unsure.value:.2f}",
+        "stop_unsure_interval": interval(unsure),
+        "stop_gain": f"{found.gain.value:.2f}",
+        "stop_gain_interval": interval(found.gain),
+        "stop_fixed_wasted": percent(found.wasted["fixed"]),
+        "stop_unsure_wasted": percent(found.wasted["confidence"]),
+    }
+
+
+def _of_sureness(trace: Trace) -> Facts:
+    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
+    judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
+    sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
+    unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]
+    counts = {"sure": len(sure), "sure_accepted": sum(sure), "unsure": len(unsure), "unsure_accepted": sum(unsure)}
+    return {name: str(number) for name, number in counts.items()}
 
 
 def _of_tree(trace: Trace) -> Facts:
@@ -226,24 +263,39 @@ def method_facts() -> Facts:
         **{name: _at(drafter, DRAFT_LENGTH, None) for name, drafter in NAMES.items()},
         "chain": _at("wren-nano", TREE_DEPTH, None),
         "tree": _at("wren-nano tree", TREE_DEPTH, TREE),
+        "equal": equal_chain(),
     }
+    equal = found["equal"]
+    stories = {name: _at(NAMES[name], DRAFT_LENGTH, None, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
         "methods_machine": measured.machine.machine if measured else UNKNOWN,
         "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
         "methods_length": in_words(DRAFT_LENGTH),
+        **{f"{name}_stories": _of(name, at)[f"{name}_per_call"] for name, at in stories.items()},
+        "equal_length": in_words(equal.way.draft_length) if equal else UNKNOWN,
         **{name: text for key, at in found.items() for name, text in _of(key, at).items()},
     }
 
 
-def _at(name: str, draft_length: int, tree: str | None) -> AtSetting | None:
+def equal_chain() -> AtSetting | None:
+    """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
+    tree, chains = _at("wren-nano tree", TREE_DEPTH, TREE), _settings("wren-nano", ALL)
+    goal = tree.costs.verify if tree else None
+    near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
+    return min(near, key=lambda pair: pair[0], default=(0, None))[1]
+
+
+def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> AtSetting | None:
+    settings = _settings(name, kind)
+    return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
+
+
+def _settings(name: str, kind: str) -> list[AtSetting]:
     measured = stored_methods()
     greedy = measured.greedy if measured else None
     method = greedy.find(name) if greedy else None
-    if method is None:
-        return None
-    settings = method.kinds[ALL].settings
-    return next((at for at in settings if (at.way.draft_length, at.way.tree) == (draft_length, tree)), None)
+    return method.kinds[kind].settings if method and kind in method.kinds else []
 
 
 def _of(key: str, at: AtSetting | None) -> Facts:
@@ -256,6 +308,17 @@ def _of(key: str, at: AtSetting | None) -> Facts:
         "speedup": at.speedup if at else None,
     }
     return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
+
+
+def interval(ratio: Ratio) -> str:
+    """As after a speedup: its 95 % interval."""
+    return f"[{ratio.low:.2f} to {ratio.high:.2f}]"
+
+
+def from_to(values: Sequence[float]) -> str:
+    """The smallest and the largest of several speedups; one figure where both are written alike."""
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def listed(texts: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.answers import more_facts
 from specviz.data.lessons.facts import facts_of, method_facts, percent
+from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.published import SERVED, ServedGain
@@ -51,7 +52,7 @@ class FaqEntry:
         return {
             "run": story_trace(self.trace).recorded_on.machine,
             "sweeps": figures.recorded_on,
-            "passes": figures.passes[0].recorded_on,
+            "passes": pass_shares().machine.machine,
             "methods": method_facts()["methods_machine"],
             "batches": recorded_batches().recorded_on.machine,
             "proof": more_facts()["lossy_machine"],

@@ -71,18 +71,6 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
-    """The time of one target pass over several tokens, as calibrated by benchmarks/family.py."""
-
-    target: str
-    parameters: int
-    dtype: str
-    tokens: int
-    ratio: float  # v(tokens): the time of a pass over so many, over that of a pass over one
-    recorded_on: str
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
     """Sweeps measured when the story was recorded."""
 
@@ -91,7 +79,6 @@ class Figures:
     drafts: list[Measured]
     temperatures: list[Measured]
     overlap: Overlap
-    passes: list[Passes]  # one for each number format
     tried: dict[str, int]  # how many runs were tried for each recorded run, before one was chosen
 
 

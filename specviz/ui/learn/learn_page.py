@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.core.errors import InputError, without_folders
 from specviz.data.lessons.glossary import explained
+from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
 from specviz.data.texts import Words
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
@@ -45,6 +46,7 @@ def begin() -> Learning | None:
         for name in (*STORY_RUNS, *METHOD_RUNS):
             story_trace(name)
         story_figures()
+        pass_shares()
     except InputError as error:
         sentence = without_folders(f"Some recorded runs of the story are missing. {error}")
         st.error(plain(sentence), icon=":material/error:")

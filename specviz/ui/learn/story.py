@@ -8,14 +8,18 @@ import streamlit as st
 
 from specviz.core.files import BATCH_CODE, PACKAGE
 from specviz.core.names import ORDINALS
-from specviz.core.trace import Round
+from specviz.core.settings import UNSURE_BELOW
+from specviz.core.trace import Round, Trace
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.recorded_runs import story_figures
+from specviz.data.lessons.overlap import overlap_of
+from specviz.data.lessons.pass_shares import PARTS, TimedPass, pass_shares
+from specviz.data.lessons.recorded_runs import drawn_round
+from specviz.data.lessons.stopping import stopping
 from specviz.data.lessons.story import Step, steps, watch_link
 from specviz.data.texts import Words, fill
 from specviz.player.data import stage_data
-from specviz.player.payload import BatchPayload, PassesPayload, StagePayload
+from specviz.player.payload import BatchPayload, LosslessPayload, PassesPayload, PassPayload, StagePayload, StopsPayload
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import ask
@@ -103,15 +107,49 @@ def _stage_data(step: Step, state: Learning) -> StagePayload:
     }
     if step.picture == "weights":
         data["diagram"]["passes"] = _passes()
+    if step.picture == "lossless":
+        data["diagram"]["rule"] = _rule(run)
+    if step.picture == "stops":
+        data["diagram"]["stops"] = _stops()
     if step.picture == "texts":
         data["diagram"]["batch"] = _batch()
     return data
 
 
+def _rule(run: Trace) -> LosslessPayload:
+    """The probabilities at the place of a token that was rejected by chance."""
+    round = drawn_round(run)
+    assert round is not None
+    found = overlap_of(round)
+    tokens = [(each.text, each.p, each.q) for each in found.tokens]
+    return {"round": round.index + 1, "tokens": tokens, "others": (found.p_others, found.q_others, found.both_others)}
+
+
 def _passes() -> PassesPayload:
-    """What a pass over several tokens costs, in each number format."""
-    passes = story_figures().passes
-    return {"tokens": passes[0].tokens, "measured": [(one.dtype, one.ratio) for one in passes]}
+    """What passes over one token and over several spend their time on, in each number format."""
+    found = pass_shares()
+    return {"tokens": found.most, "passes": [_pass(each) for each in found.passes]}
+
+
+def _pass(timed: TimedPass) -> PassPayload:
+    weights, attention, program, rest = (timed.ms[part].median for part in PARTS)
+    ms = (weights, attention, program, rest)
+    return {"dtype": timed.dtype, "tokens": timed.tokens, "ms": ms, "ratio": timed.ratio.value}
+
+
+def _stops() -> StopsPayload:
+    """What each schedule brought over the recorded prompts, and each draft length alone and in the largest batch."""
+    study, sweep = recorded_batches(), stopping()
+    sizes = (study.batches[0], study.batches[-1])
+    points = [study.at(texts, length) for texts in sizes for length in study.draft_lengths]
+    return {
+        "limit": UNSURE_BELOW,
+        "schedules": [(schedule, each.value, each.low, each.high) for schedule, each in sweep.speedups.items()],
+        "batches": [
+            (each.batch, each.draft_length, each.speedup.value, each.speedup.low, each.speedup.high) for each in points
+        ],
+        "machines": (sweep.machine, study.recorded_on.machine),
+    }
 
 
 def _batch() -> BatchPayload:

@@ -1,0 +1,219 @@
+// The picture of why the rule is lossless: for each token what is accepted of the draft's draws, min(p, q), and what the
+// replacement adds, (p − q)₊. Together they are p, whatever q is. The visitor moves q, by mouse, finger or arrow keys.
+
+import { element } from "../shared/dom.js";
+import { prob } from "../shared/numbers.js";
+import { visible } from "../shared/text.js";
+
+/** @import { DiagramPayload, LosslessPayload } from "../shared/payloads.js" */
+
+/** @typedef {LosslessPayload["tokens"][number]} Token its text, p and q */
+
+/** @typedef {{ both: number, left: number, lost: number, whole: number }} Parts accepted, added by the replacement, rejected; and p */
+
+/** @typedef {{ row: HTMLElement, slider: HTMLInputElement, bar: HTMLElement, figures: HTMLElement }} Row */
+
+/**
+ * @typedef {Record<"others" | "draft" | "rate" | "leftover" | "lost" | "asRecorded" | "halfway" | "sum", string> & { says: (parts: Parts) => string, recorded: (round: number) => string }} Words
+ */
+
+/**
+ * A probability, without the last digits that only rounding made.
+ * @param {number} value
+ */
+const shown = (value) => prob(Math.round(1e6 * value) / 1e6);
+
+/** @param {number} share */
+const cases = (share) => (100 * share).toFixed(1);
+
+/** @type {Record<DiagramPayload["words"], Words>} */
+const WORDS = {
+  technical: {
+    others: "all others",
+    draft: "q of",
+    rate: "α = Σ min(p, q)",
+    leftover: "leftover Σ (p − q)₊ = 1 − α = TV(p, q)",
+    lost: "rejected, as much",
+    asRecorded: "q as recorded",
+    halfway: "q halfway to p",
+    sum: "min(p, q) + (p − q)₊ = p",
+    says: ({ both, left, whole }) => `${shown(both)} + ${shown(left)} = ${shown(whole)}`,
+    recorded: (round) => `round ${round}; move q`,
+  },
+  plain: {
+    others: "all others",
+    draft: "how often the intern draws",
+    rate: "the suggestion stays",
+    leftover: "it is replaced",
+    lost: "offered too often, as much",
+    asRecorded: "as recorded",
+    halfway: "halfway to the editor",
+    sum: "stays + replacement = the editor",
+    says: ({ both, left, whole }) => `${cases(both)} + ${cases(left)} = ${cases(whole)}`,
+    recorded: (round) => `round ${round}, in 100 cases; move the intern`,
+  },
+};
+
+/**
+ * What becomes of a token's probability under the rule.
+ * @param {number} p
+ * @param {number} q
+ * @param {number} both the part that the two have in common; of several tokens together it is not the smaller one
+ * @returns {Parts}
+ */
+export function partsOf(p, q, both = Math.min(p, q)) {
+  return { both, left: p - both, lost: q - both, whole: p };
+}
+
+/**
+ * How often a drafted token is accepted: Σ min(p, q).
+ * @param {LosslessPayload} rule
+ */
+export function alphaOf({ tokens, others }) {
+  return tokens.reduce((sum, [, p, q]) => sum + Math.min(p, q), others[2]);
+}
+
+/**
+ * The same place with another q for one token. The other tokens of the list share the rest as before; those that are not
+ * in the list keep theirs, because the run recorded them only together.
+ * @param {LosslessPayload} rule
+ * @param {number} index
+ * @param {number} wanted
+ * @returns {LosslessPayload}
+ */
+export function movedTo(rule, index, wanted) {
+  const all = rule.tokens.reduce((sum, [, , q]) => sum + q, 0);
+  const q = Math.min(Math.max(wanted, 0), all);
+  const before = all - rule.tokens[index][2];
+  const rest = all - q;
+  const share = (/** @type {number} */ own) => (before > 1e-9 ? (own / before) * rest : rest / (rule.tokens.length - 1));
+  const tokens = rule.tokens.map(([text, p, own], i) => /** @type {Token} */ ([text, p, i === index ? q : share(own)]));
+  return { ...rule, tokens };
+}
+
+/**
+ * Every q halfway to its p, as a draft that learned from the target would be: what is lost is halved, exactly.
+ * @param {LosslessPayload} rule
+ * @returns {LosslessPayload}
+ */
+export function halfwayTo({ tokens, others: [p, q, both], ...rest }) {
+  const nearer = tokens.map(([text, its, own]) => /** @type {Token} */ ([text, its, (its + own) / 2]));
+  return { ...rest, tokens: nearer, others: [p, (p + q) / 2, (p + both) / 2] };
+}
+
+/**
+ * The picture as sentences, for a screen reader.
+ * @param {LosslessPayload} rule
+ * @param {DiagramPayload["words"]} words
+ */
+export function losslessInWords(rule, words) {
+  const said = WORDS[words];
+  const alpha = alphaOf(rule);
+  const figure = words === "plain" ? cases : shown;
+  const rows = [...rule.tokens.map(([text, p, q]) => [visible(text), partsOf(p, q)]), [said.others, partsOf(...rule.others)]];
+  const parts = rows.map(([name, its]) => `${name}: ${said.says(/** @type {Parts} */ (its))}`);
+  return `${said.sum}. ${parts.join("; ")}. ${said.rate}: ${figure(alpha)}. ${said.leftover}: ${figure(1 - alpha)}.`;
+}
+
+/** The picture on the page; it keeps what the visitor did to q until another one is loaded. */
+export class Lossless {
+  /**
+   * @param {LosslessPayload} recorded
+   * @param {DiagramPayload["words"]} words
+   */
+  constructor(recorded, words) {
+    this.recorded = recorded;
+    this.rule = recorded;
+    this.said = WORDS[words];
+    this.words = words;
+    this.most = Math.max(...[...recorded.tokens, ["", ...recorded.others]].flatMap(([, p, q]) => [Number(p), Number(q)])) * 1.05;
+    this.box = element("div", "lossless");
+    this.box.setAttribute("role", "group");
+    this.rows = [...recorded.tokens.map(([text], i) => this.#row(visible(text), i)), this.#row(this.said.others, -1)];
+    this.totals = [element("output", "both"), element("output", "left"), element("output", "lost")];
+    this.line = element("div", "whole");
+    this.line.append(element("i", "both"), element("i", "left"));
+    this.box.append(this.#head(), ...this.rows.map(({ row }) => row), this.line, this.#foot());
+    this.#show();
+  }
+
+  #head() {
+    const head = element("p", "sum");
+    head.append(element("span", "", this.said.recorded(this.recorded.round)), this.said.sum);
+    return head;
+  }
+
+  #foot() {
+    const foot = element("div", "foot");
+    foot.append(...this.totals, this.#button(this.said.asRecorded, () => this.recorded), this.#button(this.said.halfway, () => halfwayTo(this.rule)));
+    return foot;
+  }
+
+  /**
+   * @param {string} text
+   * @param {() => LosslessPayload} next
+   */
+  #button(text, next) {
+    const made = element("button", "", text);
+    made.type = "button";
+    made.addEventListener("click", () => this.#take(next()));
+    return made;
+  }
+
+  /**
+   * A token: its name, a slider of its q, and below it the parts of its p on the same scale.
+   * @param {string} name
+   * @param {number} index -1: all others, which have no slider
+   * @returns {Row}
+   */
+  #row(name, index) {
+    const [row, bar, figures] = [element("div", "row"), element("div", "stack"), element("span", "figures")];
+    const slider = element("input");
+    Object.assign(slider, { type: "range", min: "0", max: "100", step: "any", disabled: index < 0 });
+    slider.setAttribute("aria-label", `${this.said.draft} ${name}`);
+    slider.addEventListener("input", () => this.#take(movedTo(this.rule, index, (Number(slider.value) / 100) * this.most)));
+    slider.addEventListener("keydown", (event) => event.stopPropagation()); // its own keys, not the stage's or the page's
+    bar.append(element("i", "both"), element("i", "left"), element("i", "lost"));
+    row.append(element("span", "name", name), slider, bar, figures);
+    return { row, slider, bar, figures };
+  }
+
+  /** @param {LosslessPayload} rule */
+  #take(rule) {
+    this.rule = rule;
+    this.#show();
+  }
+
+  #show() {
+    const { tokens, others } = this.rule;
+    const parts = [...tokens.map(([, p, q]) => partsOf(p, q)), partsOf(...others)];
+    this.rows.forEach((row, i) => this.#showRow(row, parts[i]));
+    const alpha = alphaOf(this.rule);
+    const figure = this.words === "plain" ? cases : shown;
+    widths(this.line, [alpha, 1 - alpha]);
+    const totals = [`${this.said.rate} = ${figure(alpha)}`, `${this.said.leftover} = ${figure(1 - alpha)}`, this.said.lost];
+    this.totals.forEach((total, i) => (total.textContent = totals[i]));
+    this.box.setAttribute("aria-label", losslessInWords(this.rule, this.words));
+  }
+
+  /**
+   * @param {Row} row
+   * @param {Parts} parts
+   */
+  #showRow({ slider, bar, figures }, parts) {
+    const place = (parts.both + parts.lost) / this.most;
+    slider.value = String(100 * place);
+    slider.style.setProperty("--filled", `${100 * place}%`);
+    slider.setAttribute("aria-valuetext", `${shown(parts.both + parts.lost)}: ${this.said.says(parts)}`);
+    widths(bar, [parts.both / this.most, parts.left / this.most, parts.lost / this.most]);
+    figures.textContent = this.said.says(parts);
+  }
+}
+
+/**
+ * @param {HTMLElement} bar
+ * @param {number[]} shares
+ */
+function widths(bar, shares) {
+  [...bar.children].forEach((part, i) => part instanceof HTMLElement && Object.assign(part.style, { width: `${100 * shares[i]}%`, display: shares[i] > 1e-6 ? "" : "none" }));
+}

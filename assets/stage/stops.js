@@ -1,0 +1,188 @@
+// The picture of when to stop drafting: the draft's own probability of each guess of the round at the playhead, with the
+// limit of the confidence stop; and the measured speedups with their intervals, by schedule and by batch.
+
+import { byTarget, className } from "../shared/chips.js";
+import { prob, times } from "../shared/numbers.js";
+import { box, label, svg } from "../shared/svg.js";
+import { shorten, visible } from "../shared/text.js";
+
+/** @import { Chip, DiagramPayload, RoundPayload, StagePayload, StopsPayload, TargetChip } from "../shared/payloads.js" */
+/** @import { Drawing } from "./diagram.js" */
+
+/** @typedef {Exclude<Chip, TargetChip>} DraftedChip */
+
+/** @typedef {{ name: string, value: number, low: number, high: number }} Row a speedup and its interval */
+
+/** @typedef {{ text: string, kind: string, q: number, beyond: boolean }} Guess `beyond`: the stop would not draft it */
+
+/**
+ * @typedef {Record<"guesses" | "limit" | "beyond" | "none" | "schedules" | "batches" | "alone", string> & { named: Record<string, string>, batch: (texts: number, length: number) => string }} Words
+ */
+
+/** @type {Record<DiagramPayload["words"], Words>} */
+const WORDS = {
+  technical: {
+    guesses: "this round: the draft’s own probability",
+    limit: "limit of the stop",
+    beyond: "would not be drafted",
+    none: "Nothing is drafted here.",
+    schedules: "by schedule",
+    batches: "by batch",
+    alone: "speedup, with 95 % intervals; 1× is the target alone",
+    named: { fixed: "fixed γ of other prompts", heuristic: "heuristic", confidence: "confidence stop" },
+    batch: (texts, length) => `${texts} ${texts === 1 ? "text" : "texts"}, γ = ${length}`,
+  },
+  plain: {
+    guesses: "this round: how sure the intern is",
+    limit: "where to stop",
+    beyond: "would not be suggested",
+    none: "Nothing is suggested here.",
+    schedules: "by when to stop",
+    batches: "by texts at once",
+    alone: "measured speed and how sure it is; 1× is the editor alone",
+    named: { fixed: "as many each time", heuristic: "more after a good round", confidence: "stop when unsure" },
+    batch: (texts, words) => `${texts} ${texts === 1 ? "text" : "texts"}, ${words} suggested`,
+  },
+};
+const ROW = 21;
+const LEFT = 300; // width of the guesses
+const MOST = 8; // guesses drawn
+
+/**
+ * How many guesses have a row, in each round of a run.
+ * @param {Pick<StagePayload, "draft_length">} run
+ */
+const rowsIn = ({ draft_length: longest }) => Math.min(longest, MOST);
+
+/**
+ * @param {StopsPayload} stops
+ * @param {StagePayload} run
+ * @param {Drawing["size"]} size
+ */
+export function stopsHeight(stops, run, { width }) {
+  const right = (stops.schedules.length + stops.batches.length) * ROW + 62;
+  return width > 500 ? right : right + rowsIn(run) * ROW + 40;
+}
+
+/**
+ * The guesses of a round, and which of them the confidence stop would not draft: those after the first unsure one.
+ * @param {RoundPayload} round
+ * @param {number} limit
+ * @returns {Guess[]}
+ */
+export function guessesOf({ chips }, limit) {
+  const drafted = chips.filter((chip) => !byTarget(chip)).map((chip) => /** @type {DraftedChip} */ (chip));
+  const unsure = drafted.findIndex(({ q }) => q !== null && q < limit);
+  return drafted.map(({ text, status, q }, i) => ({ text, kind: className(status), q: q ?? 0, beyond: unsure >= 0 && i > unsure }));
+}
+
+/**
+ * @param {StopsPayload} stops
+ * @param {StagePayload} run
+ * @param {number} index of the round
+ * @param {Drawing} drawing
+ * @returns {SVGElement[]}
+ */
+export function drawStops(stops, run, index, { top, size, words }) {
+  const said = WORDS[words];
+  const wide = size.width > 500;
+  const [x, y] = wide ? [LEFT + 50, top] : [4, top + rowsIn(run) * ROW + 38];
+  return [
+    ...drawGuesses(guessesOf(run.rounds[index], stops.limit).slice(0, MOST), stops.limit, top, wide ? LEFT : size.width - 8, said),
+    ...drawSpeedups(stops, x, y, size.width - x - 8, said),
+  ];
+}
+
+/**
+ * @param {Guess[]} guesses
+ * @param {number} limit
+ * @param {number} top
+ * @param {number} width
+ * @param {Words} said
+ */
+function drawGuesses(guesses, limit, top, width, said) {
+  if (!guesses.length) return [label(said.none, 4, top + 10, "small start")];
+  const [x, full] = [86, width - 86 - 40];
+  const rows = guesses.flatMap(({ text, kind, q, beyond }, i) => {
+    const y = top + 20 + i * ROW;
+    const bar = box(x, y, full * q, 12, `odds guessed ${beyond ? "later" : kind}`);
+    return [label(shorten(visible(text), 9), 4, y + 11, "word"), bar, label(beyond ? said.beyond : prob(q), x + (beyond ? 0 : full * q) + 5, y + 11, "figure")];
+  });
+  const bottom = top + 20 + guesses.length * ROW;
+  return [
+    label(said.guesses, 4, top + 9, "small start"),
+    ...rows,
+    svg("line", { x1: x + full * limit, x2: x + full * limit, y1: top + 15, y2: bottom, class: "limit" }),
+    label(`${said.limit} ${prob(limit)}`, x + full * limit, bottom + 12, "small"),
+  ];
+}
+
+/**
+ * Each speedup as a dot with its interval, on one scale.
+ * @param {StopsPayload} stops
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {Words} said
+ */
+function drawSpeedups(stops, x, y, width, said) {
+  const { schedules, batches } = rowsOf(stops, said);
+  const all = [...schedules, ...batches];
+  const [names, figures] = [150, 44];
+  const [low, high] = [Math.min(1, ...all.map((row) => row.low)), Math.max(1, ...all.map((row) => row.high))];
+  const at = (/** @type {number} */ value) => x + names + ((width - names - figures) * (value - low)) / (high - low);
+  const second = y + 18 + schedules.length * ROW + 6;
+  const bottom = second + 18 + batches.length * ROW;
+  const drawn = (/** @type {Row[]} */ rows, /** @type {number} */ from) => rows.flatMap((row, i) => drawRow(row, x, from + 18 + i * ROW, at, x + width));
+  return [
+    svg("line", { x1: at(1), x2: at(1), y1: y + 14, y2: bottom, class: "limit" }),
+    label(`${said.schedules}, ${stops.machines[0]}`, x, y + 9, "small start"),
+    ...drawn(schedules, y),
+    label(`${said.batches}, ${stops.machines[1]}`, x, second + 9, "small start"),
+    ...drawn(batches, second),
+    label(said.alone, x + width, bottom + 12, "small end"),
+  ];
+}
+
+/**
+ * @param {Row} row
+ * @param {number} x
+ * @param {number} y
+ * @param {(value: number) => number} at
+ * @param {number} right
+ */
+function drawRow({ name, value, low, high }, x, y, at, right) {
+  return [
+    label(name, x, y + 9, "small start name"),
+    svg("line", { x1: at(low), x2: at(high), y1: y + 5, y2: y + 5, class: "interval" }),
+    svg("circle", { cx: at(value), cy: y + 5, r: 4, class: "odds passes" }),
+    label(times(value), right, y + 9, "small end"),
+  ];
+}
+
+/**
+ * @param {StopsPayload} stops
+ * @param {Words} said
+ * @returns {Record<"schedules" | "batches", Row[]>}
+ */
+function rowsOf({ schedules, batches }, said) {
+  return {
+    schedules: schedules.map(([schedule, value, low, high]) => ({ name: said.named[schedule], value, low, high })),
+    batches: batches.map(([texts, length, value, low, high]) => ({ name: said.batch(texts, length), value, low, high })),
+  };
+}
+
+/**
+ * The picture as sentences, for a screen reader.
+ * @param {StopsPayload} stops
+ * @param {RoundPayload} round
+ * @param {DiagramPayload["words"]} words
+ */
+export function stopsInWords(stops, round, words) {
+  const said = WORDS[words];
+  const guesses = guessesOf(round, stops.limit).map(({ text, q, beyond }) => `${visible(text)} ${prob(q)}${beyond ? `, ${said.beyond}` : ""}`);
+  const { schedules, batches } = rowsOf(stops, said);
+  const list = (/** @type {Row[]} */ rows) => rows.map(({ name, value, low, high }) => `${name} ${times(value)}, ${times(low)} to ${times(high)}`).join("; ");
+  const shown = guesses.length ? `${said.guesses}: ${guesses.join("; ")}. ${said.limit} ${prob(stops.limit)}.` : said.none;
+  return `${shown} ${said.alone}. ${said.schedules}, ${stops.machines[0]}: ${list(schedules)}. ${said.batches}, ${stops.machines[1]}: ${list(batches)}.`;
+}

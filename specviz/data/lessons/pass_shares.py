@@ -1,0 +1,81 @@
+"""What one pass of the target spends its time on, as benchmarks/pass_shares.py measured it. No model, no Streamlit."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from specviz.core.errors import InputError
+from specviz.core.files import RESULTS
+from specviz.core.trace import Machine
+from specviz.data.batches import Clock, Ratio
+
+FILE = RESULTS / "pass_shares.json"
+Part = Literal["weights", "attention", "program", "rest"]
+PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as drawn; together they are the whole pass
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Milliseconds: the median over the turns, and the quartiles."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPass:
+    """One pass: its parts and the whole; its time over that of one token, and over the same pass in float32."""
+
+    dtype: str
+    tokens: int
+    ms: dict[Part | Literal["whole"], Spread]
+    ratio: Ratio
+    to_float32: Ratio
+
+    def share(self, part: Part) -> float:
+        return self.ms[part].median / self.ms["whole"].median
+
+
+@dataclass(frozen=True, slots=True)
+class PassShares:
+    machine: Machine
+    created: str
+    clock: Clock
+    target: str
+    weights: int  # numbers in the matrices
+    past: int  # tokens in the cache
+    repeats: int
+    block: int
+    passes: list[TimedPass]
+
+    @property
+    def most(self) -> int:
+        """The tokens of the longer passes."""
+        return max(each.tokens for each in self.passes)
+
+    def of(self, dtype: str, tokens: int) -> TimedPass:
+        """One pass.
+
+        Raises:
+            KeyError: it was not measured.
+        """
+        for each in self.passes:
+            if (each.dtype, each.tokens) == (dtype, tokens):
+                return each
+        raise KeyError((dtype, tokens))
+
+
+@cache
+def pass_shares() -> PassShares:
+    """The stored measurement.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        return TypeAdapter(PassShares).validate_json(FILE.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{FILE.name}, the shares of a pass, cannot be read: {type(error).__name__}.") from error
