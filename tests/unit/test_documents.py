@@ -368,6 +368,7 @@ FILES = {  # of benchmarks/results, by the beginning of a row's command
     "baselines": "baselines",
     "experiment": "experiment",
     "app": "app",
+    "first_view": "first_view",
     "classroom": "classroom",
     "steadiness": "steadiness",
     "agreement": "agreement",
@@ -389,6 +390,14 @@ def test_each_figure_names_its_machine() -> None:
     for cells in (each for each in shown if len(each) == 3 and each[0] != "---"):
         assert cells[2] == told.get(cells[0], "AMD"), cells[0]
     assert read_methods(FILE).machine.machine == MACHINES["AMD"]
+
+
+def test_the_time_to_another_drafts_plots_is_the_stored_one() -> None:
+    found = stored("first_view")
+    first, whole = (
+        found[f"seconds_from_another_draft_to_{end}"]["median"] for end in ("its_first_rounds", "all_plots")
+    )
+    assert row("in Chromium, from another draft") == f"{first:.2f} s; {whole:.2f} s"
 
 
 def test_speedups_over_the_apps_prompts_have_their_intervals_and_the_other_samples_are_told() -> None:
