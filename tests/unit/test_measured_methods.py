@@ -129,6 +129,14 @@ def test_bars_and_lines_are_told_apart_without_colour() -> None:
     )
 
 
+def test_medusas_heads_fall_behind_at_the_first_guess_on_every_kind_of_text() -> None:
+    for part in read_methods(FILE).temperatures:
+        eagle, medusa = known(part.find("wren-eagle")), known(part.find("wren-medusa"))
+        for kind, of_eagle in eagle.kinds.items():
+            firsts = [known(known(each.at(4)).by_position[0]) for each in (of_eagle, medusa.kinds[kind])]
+            assert firsts[0] > firsts[1] + 0.2, kind
+
+
 def ran(*ratios: float, number: int = 0) -> list[Runs]:
     """One prompt at as many settings, each with a round of a tree with three nodes."""
     rounds = [tree_round("r-1 a-1 a1", "bonus", draft=0.2)]

@@ -320,7 +320,8 @@ def _heads(part: AtTemperature, kind: str) -> None:
 HEADS_CAPTION = (
     "Both heads read the target’s last hidden state. The EAGLE head makes its guesses one after the other, and each "
     "one knows the guesses before it. Medusa’s heads make all guesses at once, and none knows another: that is cheap, "
-    "but a guess may not fit the one before it. A later position counts only drafts whose earlier guesses were all "
+    "but a guess may not fit the one before it. They fall behind at the first guess already: their state is from "
+    "before the last token, which they do not know. A later position counts only drafts whose earlier guesses were all "
     "accepted, and these may be at easier places. Lines: 95 % intervals by Wilson; judgements of one text are counted "
     "as independent."
 )
