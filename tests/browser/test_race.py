@@ -249,11 +249,9 @@ def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(race(page))
     expect(race(page)).to_have_attribute("data-scheme", "dark")
-    wait_until_still(page)
-    box, controls = race(page).bounding_box(), page.get_by_role("group", name="New tokens").bounding_box()
-    assert box is not None
-    assert controls is not None
-    assert box["y"] < controls["y"]
+    controls = page.get_by_role("group", name="New tokens").element_handle()
+    above = "([one, other]) => one.getBoundingClientRect().y < other.getBoundingClientRect().y"
+    page.wait_for_function(above, arg=[race(page).element_handle(), controls])  # once what stands between them is there
 
 
 def test_who_wants_stillness_sees_the_end_at_once(new_context: NewContext, app_server: AppServer) -> None:
