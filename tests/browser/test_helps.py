@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.measure.sweep.table import read_frame
 from tests.conftest import AppServer, NewContext
-from tests.support.layout import boxes_of, outside, overlapping, upright
+from tests.support.layout import boxes_of, measured, outside, overlapping, upright
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn, wait_until_still
 
 SMALL = "helps?workload=story&workload=copy&gamma=2&gamma=4&tokens=16&prompts=1&draft=wren-nano&target=wren-base"
@@ -125,9 +125,9 @@ def test_the_words_of_every_figure_are_whole_and_none_lies_over_another(
             expect(chart.locator(".main-svg").first).to_be_visible()
             wait_until_still(page)
             assert overlapping(upright(chart.locator(WORDS))) == [], tab
-            assert outside(boxes_of(chart.locator(WORDS)), chart) == [], tab
-            button = boxes_of(chart.locator(".save summary"))
-            assert [word for word in boxes_of(chart.locator(WORDS)) if overlapping([word, *button])] == [], tab
+            assert outside(chart.locator(WORDS), chart) == [], tab
+            _, [words, button] = measured(chart, chart.locator(WORDS), chart.locator(".save summary"))
+            assert [word for word in words if overlapping([word, *button])] == [], tab
             looked_at += 1
     assert looked_at > len(TABS)
 
@@ -145,7 +145,7 @@ def test_no_mark_of_a_figure_touches_another_on_the_map_or_is_cut_at_the_edge(
     page.get_by_role("tab", name="By method").click()
     costs = page.locator(".chart").filter(has=page.get_by_role("img", name="Tokens per target call against the cost"))
     expect(costs.locator(".points path")).to_have_count(12)
-    assert outside(boxes_of(costs.locator(".points path")), costs.locator(".nsewdrag")) == []
+    assert outside(costs.locator(".points path"), costs.locator(".nsewdrag")) == []
 
 
 def test_on_a_phone_nothing_scrolls_sideways(new_context: NewContext, app_server: AppServer) -> None:

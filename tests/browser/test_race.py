@@ -153,7 +153,7 @@ def expect_whole_words(page: Page, rows: int) -> None:
     words = boxes_of(plot.locator(WORDS))
     assert len(words) > 2 * rows
     assert overlapping(upright(plot.locator(WORDS))) == []
-    assert outside(words, plot) == []
+    assert outside(plot.locator(WORDS), plot) == []
 
 
 def test_ones_own_race_stands_beside_the_recorded_one(new_context: NewContext, app_server: AppServer) -> None:

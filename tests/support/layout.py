@@ -35,16 +35,25 @@ def overlapping(boxes: list[Box]) -> list[tuple[str, str]]:
     ]
 
 
-def outside(boxes: list[Box], frame: Locator) -> list[str]:
+def measured(frame: Locator, *parts: Locator) -> tuple[Box, list[list[Box]]]:
+    """The box of a frame and those of parts of it, from a time in which it stood still: a page may move meanwhile."""
+    for _ in range(100):
+        [before] = boxes_of(frame)
+        found = [boxes_of(each) for each in parts]
+        [after] = boxes_of(frame)
+        if before == after:
+            return before, found
+    raise AssertionError("the page does not stand still")
+
+
+def outside(parts: Locator, frame: Locator) -> list[str]:
     """The texts of parts that reach beyond the frame."""
-    box = frame.bounding_box()
-    assert box is not None
-    right, bottom = box["x"] + box["width"], box["y"] + box["height"]
+    (_, left, top, right, bottom), [boxes] = measured(frame, parts)
     return [
         text
         for text, *sides in boxes
-        if sides[0] < box["x"] - TOUCHING
-        or sides[1] < box["y"] - TOUCHING
+        if sides[0] < left - TOUCHING
+        or sides[1] < top - TOUCHING
         or sides[2] > right + TOUCHING
         or sides[3] > bottom + TOUCHING
     ]
