@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from specviz.cli import plots
 from specviz.core.errors import InputError
@@ -284,9 +285,9 @@ def test_equal_draft_lengths_are_told_apart_in_at_most_one_case_of_twenty(
 
 
 def test_the_t_of_several_comparisons_is_exact() -> None:
-    for freedom in (1, 2, 5, 8, 9, 30):
-        assert t_quantile(freedom, 0.975) == pytest.approx(student_t(freedom), abs=0.001)
-    assert t_quantile(5, 0.995) == pytest.approx(4.032, abs=0.001)  # as tables of Student's t have it
+    for freedom in (1, 2, 5, 8, 9, 30, 400):
+        for probability in (0.975, 0.995, 0.9995):
+            assert t_quantile(freedom, probability) == pytest.approx(stats.t.ppf(probability, freedom), rel=1e-9)
     assert rivals_t(9, 2) == pytest.approx(student_t(9), abs=0.001)  # of two lengths there is one pair
     assert rivals_t(9, 5) > rivals_t(9, 4) > rivals_t(9, 3)
 

@@ -23,7 +23,7 @@ from specviz.data.workloads import WORKLOADS
 Place = Literal["start", "mixed", "full", "wasted", "drawn", "branch", "end"]  # a round of the run
 Phase = Literal["propose", "check", "judge"]
 Focus = Literal["timeline", "diagram", "transport", "accepted", "rejected", "bonus", "strip"]
-# of the two models, of the target alone, of one pass over a draft, of a token drawn by lot, of what becomes of its
+# of the two models, of the target alone, of one pass over a draft, of a token drawn by lot, of what happens to its
 # probabilities, of what a pass fetches, of what it fetches for many texts, and of when to stop drafting
 Picture = Literal["way", "alone", "pass", "dice", "lossless", "weights", "texts", "stops"]
 PHASES: tuple[Phase, ...] = ("propose", "check", "judge")
