@@ -2,19 +2,25 @@
 
 All eight workloads on the bundled models, greedy and at temperature 1, written to assets/traces/sweep.csv. Every row is
 a timing, so run it on a machine that does nothing else. If it is stopped, the next run continues; `--fresh` starts
-again from nothing.
+again from nothing. A prompt with a pair of runs that is faster than possible is measured again, with all its pairs: a
+moment in which the machine did something else slowed its plain run.
 """
 
 import argparse
 from pathlib import Path
 
+import pandas as pd
+
 from specviz.cli.main import main as specviz
+from specviz.measure.sweep.points import impossible
 
 FILE = Path(__file__).parent.parent / "assets" / "traces" / "sweep.csv"
 PROMPTS, TOKENS = 10, 64
 DRAFTS = ("wren-nano", "prompt-lookup")
 GREEDY = ["--draft-lengths", "1,2,4,6,8", "--schedules", "fixed,heuristic,confidence", "--constrained"]
 SAMPLED = ["--draft-lengths", "1,2,4,8", "--temperatures", "1"]
+PAIR = ["draft", "preset", "temperature", "constrained"]  # what shares one plain run
+TRIES = 3
 
 
 def main() -> int:
@@ -30,7 +36,25 @@ def main() -> int:
     drafts = [argument for draft in DRAFTS for argument in ("--draft", draft)]
     size = ["--prompts", str(options.prompts), "--max-new-tokens", str(options.tokens)]
     shared = ["sweep", "--target", "wren-base", *drafts, *size, "--csv", str(options.csv)]
-    return specviz([*shared, *GREEDY]) or specviz([*shared, *SAMPLED])
+    for _ in range(TRIES):
+        if failed := specviz([*shared, *GREEDY]) or specviz([*shared, *SAMPLED]):
+            return failed
+        if not without_spoilt(options.csv):
+            return 0
+    print("The machine is busy: some pairs are still faster than possible.")
+    return 1
+
+
+def without_spoilt(file: Path) -> int:
+    """Take the rows of prompts with an impossible pair out of the file; return how many prompts that were."""
+    rows = pd.read_csv(file)
+    spoilt = rows.loc[impossible(rows), PAIR].drop_duplicates()
+    if spoilt.empty:
+        return 0
+    print(f"{len(spoilt)} prompts have pairs that are faster than possible. They are measured again.")
+    kept = ~pd.MultiIndex.from_frame(rows[PAIR]).isin(pd.MultiIndex.from_frame(spoilt))
+    pd.read_csv(file, dtype=str, keep_default_na=False)[kept].to_csv(file, index=False, lineterminator="\r\n")
+    return len(spoilt)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,15 @@ test("the matrices do as many operations a byte as there are tokens in the pass,
   }
 });
 
+test("with experts a small batch fetches other weights for each text, so its matrices gain far fewer operations a byte", () => {
+  const operations = (/** @type {ShapePayload} */ shape, /** @type {number} */ batch) => {
+    const { weights } = pass(setting(batch, 512, shape), 1);
+    return weights.flops / weights.bytes;
+  };
+  near(operations(dense, 8), 8);
+  for (const shape of [mixtral, qwen]) assert.ok(operations(shape, 8) < 2.5);
+});
+
 test("a check is a plain pass where the machine waits, and as many as it has tokens where it is busy", () => {
   near(checkCost(setting(1, 512), 5), 1);
   assert.equal(checkCost(setting(256, 2048), 1), 1);

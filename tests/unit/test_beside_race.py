@@ -48,8 +48,8 @@ def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_
     assert [each.raced.name for each in found.values() if each.differs] == ["random"]
     lap = next(lap for lap in recorded_race() if lap.name == "random-1")
     assert random.sentence.startswith(
-        f"Random words: {lap.speedup:.2f}× on Race (hurts), {random.swept.speedup:.2f}× on When it helps (helps). "
-        "Race: random-1 at γ = 4, timed 5 times. When it helps: 10 prompts at γ = 2, "
+        f"Random words: {lap.speedup:.2f}× on Race (hurts), {random.swept.speedup:.2f}× on When it helps (cannot be "
+        "told). Race: random-1 at γ = 4, timed 5 times. When it helps: 10 prompts at γ = 2, "
     )
     (row,) = (
         row
@@ -59,7 +59,7 @@ def test_the_recorded_race_and_sweep_have_another_word_for_random_words_and_say_
     )
     assert f"at γ = 4, random-1 alone has {row['speedup']:.2f}× (21 % of the checked guesses" in random.sentence
     assert "Most of the difference is the choice of prompts, then the draft length." in random.sentence
-    assert random.sentence.endswith("The models, the machine and the number of tokens are the same.")
+    assert "Also different: the machine (" in random.sentence  # the race was recorded on another one
 
 
 @pytest.mark.parametrize(

@@ -437,11 +437,12 @@ def test_the_figures_of_the_agreement_of_modelled_and_measured_speedups() -> Non
     for pair, off in found["off_by_median_of_pairs"].items():
         assert re.search(rf"{100 * off:.1f} % with {pair}\b", text)
     loads = [load for each in found["repeats"] for load in each["load_average"].values()]
-    assert f"(load average {min(loads):.0f} to {max(loads):.0f})" in text
+    assert max(loads) < 1  # the benchmark itself, and nothing else
+    assert f"(load average {min(loads):.1f} to {max(loads):.1f})" in text
     widest = [each["v5"] for each in found["repeats"] if each["pair"] == "wren-nano → wren-base"]
     assert f"v(5) from {min(widest):.2f} to {max(widest):.2f}" in text
-    assert found["clock"] == "processor"
-    assert "the clock counted only the time" in text
+    assert found["clock"] == "wall"
+    assert found["off_by_median"] <= 0.08
 
 
 def test_the_figures_of_the_family_and_its_stories() -> None:

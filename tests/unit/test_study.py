@@ -293,9 +293,13 @@ def test_the_t_of_several_comparisons_is_exact() -> None:
 
 
 def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
-    """The recorded sweep of prompt lookup has pairs that are faster than possible."""
-    said = conclusions(recorded_sweep())
-    spoilt = [study for study in studies_of(recorded_sweep()) if study.spoilt.any()]
+    """One plain run of prompt lookup was slow, so its pair is faster than possible."""
+    rows = recorded_sweep().copy()
+    assert not any(study.spoilt.any() for study in studies_of(rows))  # as scripts/record_sweep.py leaves it
+    slow = rows["draft"].str.startswith("prompt lookup").idxmax()
+    rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
+    said = conclusions(rows)
+    spoilt = [study for study in studies_of(rows) if study.spoilt.any()]
     assert spoilt
     for study in spoilt:
         count = f"{study.spoilt.sum()} of {len(study.rows)} pairs of runs were faster than possible"
@@ -305,6 +309,6 @@ def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
             line.startswith(f"{study.series.label}: No verdict: {count}, so the machine was busy.") for line in its
         )
         assert set(study.as_sure(study.fair)["outcome"]) == {UNTOLD}
-    quiet = next(study for study in studies_of(recorded_sweep()) if not study.spoilt.any())
+    quiet = next(study for study in studies_of(rows) if not study.spoilt.any())
     assert quiet.as_sure(quiet.fair) is quiet.fair
     assert not any("No verdict" in line for line in said if line.startswith(f"{quiet.series.label}: "))

@@ -220,6 +220,7 @@ def _of_stopping() -> Facts:
     found = stopping()
     fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
     return {
+        "stop_limit": f"{UNSURE_BELOW:g}",
         "stop_prompts": str(found.prompts),
         "stop_fixed": f"{fixed.value:.2f}",
         "stop_unsure": f"{unsure.value:.2f}",
@@ -232,7 +233,7 @@ def _of_stopping() -> Facts:
 
 
 def _of_sureness(trace: Trace) -> Facts:
-    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
+    """How many checked guesses were accepted, of those that the draft was sure of and of the others."""
     judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
     unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]
