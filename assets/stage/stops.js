@@ -47,6 +47,7 @@ const WORDS = {
 const ROW = 21;
 const LEFT = 300; // width of the guesses
 const MOST = 8; // guesses drawn
+const FIGURE = 28; // width of a probability and its gap
 
 /**
  * How many guesses have a row, in each round of a run.
@@ -94,6 +95,14 @@ export function drawStops(stops, run, index, { top, size, words }) {
 }
 
 /**
+ * Where a text starts that stands after a bar: behind the line that it would lie under.
+ * @param {number} end of the bar
+ * @param {number} width of the text
+ * @param {number} line
+ */
+export const afterBar = (end, width, line) => (end < line && line < end + width ? line : end);
+
+/**
  * @param {Guess[]} guesses
  * @param {number} limit
  * @param {number} top
@@ -103,17 +112,19 @@ export function drawStops(stops, run, index, { top, size, words }) {
 function drawGuesses(guesses, limit, top, width, said) {
   if (!guesses.length) return [label(said.none, 4, top + 10, "small start")];
   const [x, full] = [86, width - 86 - 40];
+  const line = x + full * limit;
   const rows = guesses.flatMap(({ text, kind, q, beyond }, i) => {
     const y = top + 20 + i * ROW;
     const bar = box(x, y, full * q, 12, `odds guessed ${beyond ? "later" : kind}`);
-    return [label(shorten(visible(text), 9), 4, y + 11, "word"), bar, label(beyond ? said.beyond : prob(q), x + (beyond ? 0 : full * q) + 5, y + 11, "figure")];
+    const place = afterBar(x + full * q, beyond ? Infinity : FIGURE, line) + 5;
+    return [label(shorten(visible(text), 9), 4, y + 11, "word"), bar, label(beyond ? said.beyond : prob(q), place, y + 11, "figure")];
   });
   const bottom = top + 20 + guesses.length * ROW;
   return [
     label(said.guesses, 4, top + 9, "small start"),
     ...rows,
-    svg("line", { x1: x + full * limit, x2: x + full * limit, y1: top + 15, y2: bottom, class: "limit" }),
-    label(`${said.limit} ${prob(limit)}`, x + full * limit, bottom + 12, "small"),
+    svg("line", { x1: line, x2: line, y1: top + 15, y2: bottom, class: "limit" }),
+    label(`${said.limit} ${prob(limit)}`, line, bottom + 12, "small"),
   ];
 }
 

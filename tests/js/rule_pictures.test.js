@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { alphaOf, halfwayTo, losslessInWords, movedTo, partsOf } from "../../assets/stage/lossless.js";
-import { guessesOf, stopsInWords } from "../../assets/stage/stops.js";
+import { afterBar, guessesOf, stopsInWords } from "../../assets/stage/stops.js";
 
 /** @import { Chip, LosslessPayload, RoundPayload, StopsPayload } from "../../assets/shared/payloads.js" */
 
@@ -82,4 +82,11 @@ test("the stop is said with the limit, the speedups and their intervals", () => 
   const said = stopsInWords(STOPS, round(["a", "accepted", 0.3], ["b", "rejected", 0.3]), "technical");
   for (const part of ["a .30; b .30, would not be drafted", "limit of the stop .40", "one machine: fixed γ", "confidence stop 1.36×, 1.28× to 1.44×", "16 texts, γ = 4 0.70×, 0.63× to 0.77×"]) assert.ok(said.includes(part), `${part} in ${said}`);
   assert.ok(!/token|draft|%|γ/.test(stopsInWords(STOPS, round(["a", "accepted", 0.3]), "plain")));
+});
+
+test("a figure after its bar does not lie under the line of the limit", () => {
+  assert.equal(afterBar(50, 28, 60), 60);
+  assert.equal(afterBar(20, 28, 60), 20); // ends before the line
+  assert.equal(afterBar(70, 28, 60), 70); // begins behind it
+  assert.equal(afterBar(20, Infinity, 60), 60);
 });
