@@ -24,7 +24,7 @@ const WORDS = {
   technical: {
     guesses: "this round: the draft’s own probability",
     limit: "limit of the stop",
-    beyond: "would not be drafted",
+    beyond: "after the stop",
     none: "Nothing is drafted here.",
     schedules: "by schedule",
     batches: "by batch",
@@ -35,7 +35,7 @@ const WORDS = {
   plain: {
     guesses: "this round: how sure the intern is",
     limit: "where to stop",
-    beyond: "would not be suggested",
+    beyond: "after the stop",
     none: "Nothing is suggested here.",
     schedules: "by when to stop",
     batches: "by texts at once",
