@@ -37,7 +37,6 @@ class Ratio:
 
     @classmethod
     def of(cls, ratios: Sequence[float]) -> Self:
-        """From the ratio of each repeat, of which there are at least two."""
         low, high = interval_of_ratios(ratios)
         return cls(sqrt(low * high), low, high)  # the interval is even around the mean of the logarithms
 
@@ -52,8 +51,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class BatchPass:
-    """What a target pass costs in batches of one size."""
-
     batch: int
     step_seconds: float  # one pass over one token of every text: the median
     growth: Ratio  # that pass over the same in the smallest batch
@@ -61,7 +58,6 @@ class BatchPass:
 
     @property
     def verification(self) -> dict[int, float]:
-        """v(k) by k."""
         return {check.tokens: check.steps.value for check in self.checks}
 
 
@@ -90,8 +86,6 @@ class BatchSpeedup:
 
 @dataclass(frozen=True, slots=True)
 class BatchStudy:
-    """One pair of models in batches of several sizes, on the same prompts."""
-
     created: str
     recorded_on: Machine
     clock: Clock
@@ -110,12 +104,10 @@ class BatchStudy:
 
     @property
     def batches(self) -> list[int]:
-        """The sizes, smallest first."""
         return sorted({each.batch for each in self.speedups})
 
     @property
     def draft_lengths(self) -> list[int]:
-        """The draft lengths, shortest first."""
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:

@@ -42,7 +42,6 @@ def hidden_in(values: Iterable[str]) -> tuple[frozenset[str], list[str]]:
 
 
 def written(names: Iterable[str]) -> str:
-    """The names as a link holds them, in the order of the list."""
     chosen = frozenset(names)
     return ",".join(name for name in HIDEABLE if name in chosen)
 

@@ -44,8 +44,6 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A setting that a method was measured at."""
-
     draft_length: int  # of a tree: its depth
     tree: str | None = None
     draft_sampling: DraftSampling = "sample"
@@ -53,7 +51,6 @@ class Way:
 
     @property
     def label(self) -> str:
-        """As on screen: the shape of a tree, or the draft length."""
         return self.tree or f"γ = {self.draft_length}"
 
 
@@ -81,7 +78,6 @@ class AtSetting:
 
     @property
     def by_position(self) -> list[float | None]:
-        """Accepted / judged at each position; None where nothing was judged."""
         return [yes / judged if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)]
 
     @property
@@ -111,29 +107,23 @@ class AtBest:
 
     @property
     def labels(self) -> str:
-        """The settings that were chosen, each once, the most frequent first."""
         labels = [way.label for way in self.ways]
         return "; ".join(sorted(dict.fromkeys(labels), key=lambda label: -labels.count(label)))
 
 
 @dataclass(frozen=True, slots=True)
 class OnKind:
-    """One method on one kind of text."""
-
     prompts: Annotated[int, Field(ge=2)]
     best: AtBest
     settings: list[AtSetting]
 
     def at(self, draft_length: int) -> AtSetting | None:
-        """The chain of this length; None where it was not measured."""
         found = (one for one in self.settings if one.way.draft_length == draft_length and one.way.tree is None)
         return next(found, None)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredMethod:
-    """One method on every kind of text."""
-
     name: str  # a drafter's name, and how its draft is made or verified where that is not the usual way
     kinds: dict[str, OnKind]  # also ALL
 
@@ -161,8 +151,6 @@ class MeasuredMethod:
 
 @dataclass(frozen=True, slots=True)
 class AtTemperature:
-    """All methods at one temperature."""
-
     temperature: NotNegative
     target_step_ms: Positive
     methods: list[MeasuredMethod]
@@ -194,7 +182,6 @@ class MeasuredMethods:
 
     @property
     def greedy(self) -> AtTemperature | None:
-        """The part at temperature 0."""
         return next((part for part in self.temperatures if part.temperature == 0), None)
 
 
@@ -221,7 +208,6 @@ def stored_methods() -> MeasuredMethods | None:
 
 
 def _wilson(accepted: int, judged: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of accepted / judged."""
     share, more = accepted / judged, Z**2 / judged
     middle, half = share + more / 2, Z * sqrt(share * (1 - share) / judged + more / (4 * judged))
     return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))

@@ -58,7 +58,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def _given(cls, params: Params) -> tuple[dict[str, Any], list[str]]:
-        """The parameters of this page, each as its field takes it."""
         given: dict[str, Any] = {}
         problems = []
         for field, about in cls.model_fields.items():
@@ -93,7 +92,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
-        """What the page says about a value that it cannot use."""
         if isinstance(given, list):
             return cls.LEFT_OUT.format(name=cls._parameter(field))
         return cls.REFUSED.format(
@@ -139,8 +137,6 @@ def real(decimals: int | None = None) -> BeforeValidator:
 
 
 def unique(most: int = MAX_VALUES) -> AfterValidator:
-    """Each value once, in the order given, and not too many."""
-
     def first(values: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(dict.fromkeys(values))[:most]
 

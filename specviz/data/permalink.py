@@ -47,7 +47,6 @@ Seed = Annotated[int, DIGITS, Field(ge=0, le=MAX_SEED)]
 
 
 def link_type(row: Setting) -> Any:
-    """The type of a setting's values in a link, for pydantic."""
     if row.choices:
         return Literal[row.choices]
     if row.kind is str:
@@ -66,7 +65,6 @@ def _checked(row: Setting, text: str) -> str:
 
 
 def _with_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
-    """A link with a parameter for each setting."""
     fields: dict[str, Any] = {
         row.on_page: (
             link_type(row),
@@ -110,8 +108,6 @@ class SettingsLink(_AllLink):
 
 
 class RunLink(SettingsLink):
-    """The address of one run."""
-
     INSTEAD: ClassVar[dict[str, str]] = {"step": "starting at the first", "run": "running the settings of the link"}
 
     prompt: SkipValidation[str | None] = None  # any text, half a character too: `chosen_prompt` says what is wrong
@@ -143,8 +139,6 @@ class RunLink(SettingsLink):
 
 
 class LinkedRun(NamedTuple):
-    """What a link asks for, after what could not be used was replaced."""
-
     request: RunRequest
     step: int | None  # the playhead; None where the link names none
     preset: str | None  # the preset the prompt came from

@@ -21,8 +21,6 @@ CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] i
 
 @dataclass(frozen=True, slots=True)
 class PublishedRun:
-    """One configuration reported in a paper."""
-
     pair: str  # draft → target
     machine: str
     task: str
@@ -64,8 +62,6 @@ class ServedGain:
 
 @dataclass(frozen=True, slots=True)
 class GpuRound:
-    """A method on a GPU: what a round wrote and what it brought."""
-
     method: str
     target: str
     tokens: float  # mean tokens per decoding step, the target's own among them
@@ -102,8 +98,6 @@ class GpuCosts:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMethod:
-    """One report of a method."""
-
     says: str  # one sentence: system, machine, figures
     source: str
     url: str
@@ -111,8 +105,6 @@ class PublishedMethod:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The whole file."""
-
     papers: tuple[PublishedRun, ...]
     served: Mapping[str, ServedGain]
     gpu_rounds: tuple[GpuRound, ...]

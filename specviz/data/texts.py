@@ -73,8 +73,6 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile("^(?:0|[1-9][0
 
 @dataclass(frozen=True, slots=True)
 class TextFile(Generic[KIND]):
-    """A file of texts: what it holds, and where."""
-
     path: Path
     content: KIND
     node: yaml.Node
@@ -184,7 +182,6 @@ def _problem(path: Path, node: yaml.Node, error: Any) -> str:
 
 
 def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
-    """The item of a list, or the value of a key; None where there is none."""
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
         return node.value[step] if step < len(node.value) else None
     if isinstance(node, yaml.MappingNode):

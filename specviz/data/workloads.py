@@ -30,8 +30,6 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Prompts of one kind of text, and what to expect from it."""
-
     name: str
     title: str
     about: str  # one sentence
@@ -64,7 +62,6 @@ class PromptText:
 
     @property
     def grammar(self) -> Grammar | None:
-        """What can follow the text; None: anything."""
         if self.object:
             return Grammar("json_schema", json.dumps(_schema({"object": self.object})), self.begins)
         return Grammar("regex", self.regex) if self.regex else None
@@ -76,8 +73,6 @@ Prompt = Annotated[PromptText, BeforeValidator(lambda given: PromptText(given) i
 
 @dataclass(frozen=True, slots=True)
 class WorkloadTexts:
-    """A workload as the file has it."""
-
     __pydantic_config__ = STRICT
     name: str
     title: str
@@ -131,15 +126,12 @@ _WORKLOADS = {workload.name: workload for workload in WORKLOADS}
 
 
 def find_preset(name: str) -> Preset | None:
-    """The preset with this name, or None."""
     return _PRESETS.get(name)
 
 
 def find_workload(name: str) -> Workload | None:
-    """The workload with this name, or None."""
     return _WORKLOADS.get(name)
 
 
 def workload_of(preset_name: str) -> Workload | None:
-    """The workload that a preset belongs to, or None."""
     return next((w for w in WORKLOADS if any(p.name == preset_name for p in w.prompts)), None)

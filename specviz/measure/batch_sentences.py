@@ -6,7 +6,6 @@ from specviz.data.published import GPU_COSTS
 
 
 def reading(study: BatchStudy) -> str:
-    """What the longest draft brings in the smallest and in the largest batch, and which draft length is best there."""
     length, small, large = study.draft_lengths[-1], study.batches[0], study.batches[-1]
     first, last = study.at(small, length).speedup, study.at(large, length).speedup
     sentence = (
@@ -17,7 +16,6 @@ def reading(study: BatchStudy) -> str:
 
 
 def _best(study: BatchStudy, batch: int) -> str:
-    """The draft length with the highest speedup in batches of this size, and those that are not told apart from it."""
     best = best_of(study, batch)
     others = [study.at(batch, length) for length in study.draft_lengths if length != best.draft_length]
     near = [f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low]
@@ -38,17 +36,14 @@ def outcome(speedup: Ratio) -> Word:
 
 
 def best_of(study: BatchStudy, batch: int) -> BatchSpeedup:
-    """The draft length with the highest speedup in batches of this size."""
     return max((each for each in study.speedups if each.batch == batch), key=lambda each: each.speedup.value)
 
 
 def times(ratio: Ratio) -> str:
-    """A speedup with its interval."""
     return f"{ratio.value:.2f}× ({ratio.low:.2f}–{ratio.high:.2f})"
 
 
 def where(study: BatchStudy) -> str:
-    """What was measured, and on which machine."""
     machine = study.recorded_on
     threads = f"{machine.threads} {'thread' if machine.threads == 1 else 'threads'}"
     clock = "processor time" if study.clock == "processor" else "clock time"
@@ -61,7 +56,6 @@ def where(study: BatchStudy) -> str:
 
 
 def compared(study: BatchStudy) -> str:
-    """Whether the batches wrote what the target writes alone."""
     if study.different == 0:
         return f"All {study.compared} texts have the token ids that the target writes alone."
     return (

@@ -138,8 +138,6 @@ def check_costs(measured: Calibration) -> None:
 
 
 class _Times(NamedTuple):
-    """Seconds of a round, or of a plain step, which only reads."""
-
     draft: float  # a step of it
     verify: float
     overhead: float

@@ -53,7 +53,6 @@ class Comparison(Paired):
 
     @property
     def terms(self) -> Terms | None:
-        """This pair's acceptance with the calibrated costs, else those of the runs; None without a judged token."""
         return self.terms_at(self.calibration.costs if self.calibration else None)
 
     @property

@@ -18,18 +18,14 @@ from specviz.models.loaded_model import LoadedModel
 
 @dataclass(slots=True)
 class Repeats:
-    """The timed runs of one decoder, in the order they were made."""
-
     traces: list[Trace] = field(default_factory=list)
 
     @property
     def seconds(self) -> list[float]:
-        """Decoding without prefill, in seconds, of each repeat."""
         return [decode_seconds(trace) for trace in self.traces]
 
     @property
     def prefill(self) -> list[float]:
-        """Reading the prompt, in seconds, of each repeat."""
         return [prefill_seconds(trace) for trace in self.traces]
 
     @property
@@ -93,7 +89,6 @@ class PairedRuns:
 
     @property
     def draws(self) -> list[Draw]:
-        """What each repeat wrote; none where all repeats write the same."""
         if self._settings.greedy:
             return []
         pairs = zip(self.speculative.traces, self.plain.traces, strict=True)
@@ -186,7 +181,6 @@ def decode_seconds(trace: Trace) -> float:
 
 
 def prefill_seconds(trace: Trace) -> float:
-    """Reading the prompt, in seconds, with every model that took part."""
     return known_seconds(trace.prefill_seconds.target) + known_seconds(trace.prefill_seconds.draft)
 
 

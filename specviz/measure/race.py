@@ -62,8 +62,6 @@ class GreedyQuality:
 
 @dataclass(frozen=True, slots=True)
 class SampledQuality:
-    """How likely the target finds each of two draws."""
-
     speculative: LogProbability
     autoregressive: LogProbability
     kind: Literal["sampling"] = "sampling"
@@ -84,22 +82,18 @@ class RaceLap(Paired):
 
     @property
     def speculative_tokens(self) -> list[str]:
-        """One display text for each token of the speculative output."""
         return [text for round in burst_texts(self.speculative) for text, _ in round]
 
     @property
     def speculative_latency(self) -> list[float]:
-        """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
 
     @property
     def plain_latency(self) -> list[float]:
-        """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
 
 
 def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
-    """What each round added to the text: token texts and how each was chosen."""
     bursts: list[list[tuple[str, EmittedStatus]]] = []
     for round in speculative.rounds:
         burst: list[tuple[str, EmittedStatus]] = [(token.shown, "accepted") for token in round.accepted_tokens]
@@ -110,7 +104,6 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
 
 
 def burst_clock(speculative: Trace) -> list[float]:
-    """Seconds from the start of decoding to the end of each round."""
     return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
@@ -193,7 +186,6 @@ def load_quality(found: dict[str, Any]) -> Quality:
 
 
 def dump_lap(lap: RaceLap) -> dict[str, Any]:
-    """One prompt's measurements as plain JSON, as the engine sends them."""
     return dict(_LAP.dump_python(lap, mode="json"))
 
 
@@ -225,7 +217,6 @@ class Kind:
 
 
 def kinds_of(laps: Sequence[RaceLap]) -> list[Kind]:
-    """The kinds of prompt in a race, in the order in which they first occur."""
     by_kind: dict[tuple[str, str], list[RaceLap]] = {}
     for lap in laps:
         workload = workload_of(lap.name)
@@ -314,7 +305,6 @@ def race_frame(laps: Sequence[RaceLap]) -> "pd.DataFrame":
 
 
 def race_csv(laps: Sequence[RaceLap]) -> str:
-    """`race_frame` as CSV; empty without laps."""
     if not laps:
         return ""
     frame = race_frame(laps)

@@ -29,8 +29,6 @@ from specviz.core.tree_shape import MAX_NODES
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A token of the output."""
-
     text: str
     id: int | None = None  # None: not reported
 
@@ -135,8 +133,6 @@ _WORD = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
 
 
 class Tokenizer(Protocol):
-    """What is needed of the target's tokenizer."""
-
     def texts(self, token_ids: Sequence[int]) -> list[str]:
         """The text of each id, as traces have it."""
 
@@ -185,7 +181,6 @@ def tokens_of_text(text: str, count: int, tokenizer: Tokenizer | None, *, ended:
 
 
 def tokens_of_ids(token_ids: Sequence[int], text: str, tokenizer: Tokenizer | None) -> tuple[list[Written], str]:
-    """The tokens with these ids, and a note where their texts are not the real ones."""
     texts = tokenizer.texts(token_ids) if tokenizer else cut(text, len(token_ids))
     return written_of(texts, token_ids), "" if tokenizer else CUT_WITH_IDS
 
@@ -211,8 +206,6 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a record says of one run."""
-
     system: str
     steps: Sequence[Step]
     written: Sequence[Written]  # by these steps

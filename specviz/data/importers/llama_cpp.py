@@ -66,8 +66,6 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the stream."""
-
     content: str | None = None  # of /completion
     tokens: Ids | None = None
     choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None  # of OpenAI's format

@@ -45,8 +45,6 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A part of the text."""
-
     content: str
     tokensCount: Tokens
     containsDrafted: bool
@@ -65,15 +63,11 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What is used of `modelInfo`."""
-
     modelKey: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A prediction with its fragments, see docs/traces.md."""
-
     fragments: Annotated[list[Fragment], AtMost(MAX_TOKENS)]
     stats: Statistics
     modelInfo: Model | None = None

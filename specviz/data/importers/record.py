@@ -194,8 +194,6 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many tokens were read and written."""
-
     completion_tokens: Tokens
 
 

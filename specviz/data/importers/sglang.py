@@ -72,8 +72,6 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the stream."""
-
     meta_info: Meta
     text: str | None = None
     output_ids: Ids | None = None
@@ -111,7 +109,6 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 
 
 def _sizes(parts: Sequence[Part]) -> list[int]:
-    """How many tokens each part adds; parts that add none are left out."""
     totals = [0, *(part.meta_info.completion_tokens for part in parts)]
     sizes = [after - before for before, after in pairwise(totals)]
     if min(sizes) < 0:
@@ -173,7 +170,6 @@ def _texts(parts: Sequence[Part], sizes: Sequence[int]) -> tuple[str, list[str]]
 
 
 def _is_cumulative(parts: Sequence[Part]) -> bool:
-    """Whether each part repeats all of the text before it, as is usual."""
     last = parts[-1]
     if last.output_ids is not None:
         return len(last.output_ids) == last.meta_info.completion_tokens

@@ -53,8 +53,6 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, or one part of a stream."""
-
     model: str | None = None
     created: int | None = None
     choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None

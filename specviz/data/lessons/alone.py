@@ -27,6 +27,5 @@ def target_alone(trace: Trace) -> Trace:
 
 
 def _written(round: Round) -> list[str]:
-    """The texts of the tokens that a round added to the output."""
     own = [] if round.emitted.kind == "none" else [round.emitted.text]
     return [*(token.shown for token in round.accepted_tokens), *own]

@@ -18,7 +18,6 @@ EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those
 
 
 def more_facts() -> Facts:
-    """All of them, as written on screen."""
     return {**_of_busy(), **_of_experts(), **_of_heads(), **_of_lossy()}
 
 
@@ -49,7 +48,6 @@ def _of_experts() -> Facts:
 
 
 def _of_heads() -> Facts:
-    """The sizes of a head and a small model, the head's further training, and what they do on some texts."""
     drafters = {"eagle": story_trace("method-eagle").drafter, "nano": story_trace("method-small-model").drafter}
     places = {"head": "eagle", "model": "nano"}
     stories = {name: at.costs.tokens_per_target_call for name in places if (at := _chain(places[name], "story"))}
@@ -76,7 +74,6 @@ def _tokens_read(training: Mapping[str, Any]) -> int:
 
 
 def _of_lossy() -> Facts:
-    """What the proof counted of lossy rules, and of a lossless one with as many draws."""
     rules = recorded_rules()
     counted = {name: rules.counts(name) for name in ("block", "lenient", "typical", "ensemble")}
     return {

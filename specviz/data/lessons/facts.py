@@ -102,7 +102,6 @@ def _of_costs(trace: Trace) -> Facts:
 
 
 def _of_rounds(trace: Trace) -> Facts:
-    """Figures of the mixed and the full round, where the run has them."""
     facts: dict[str, str] = {}
     if mixed := mixed_round(trace):
         facts |= {
@@ -123,7 +122,6 @@ def _of_rounds(trace: Trace) -> Facts:
 
 
 def _of_drawn(trace: Trace) -> Facts:
-    """Figures of a token that was rejected by chance, where the run has one."""
     round = drawn_round(trace)
     if round is None:
         return {}
@@ -180,7 +178,6 @@ def _of_sweeps() -> Facts:
 
 
 def _of_passes() -> Facts:
-    """What a target pass over several tokens costs in each number format, and the shares of one over one token."""
     found = pass_shares()
     exact = found.of("float32", 1)
     long = [one for one in found.passes if one.tokens == found.most]
@@ -194,7 +191,6 @@ def _of_passes() -> Facts:
 
 
 def _of_batches() -> Facts:
-    """What the draft brings for one text and in the largest measured batch, at the longest measured draft length."""
     study = recorded_batches()
     length, most = study.draft_lengths[-1], study.batches[-1]
     alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, study.draft_lengths[0])
@@ -216,7 +212,6 @@ def _of_batches() -> Facts:
 
 
 def _of_stopping() -> Facts:
-    """What a draft that stops when it is unsure brings, beside a fixed draft length."""
     found = stopping()
     fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
     return {
@@ -232,7 +227,6 @@ def _of_stopping() -> Facts:
 
 
 def _of_sureness(trace: Trace) -> Facts:
-    """How many judged guesses were accepted, of those that the draft was sure of and of the others."""
     judged = [t for r in trace.rounds for t in r.drafted if t.status in ("accepted", "rejected")]
     sure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) >= UNSURE_BELOW]
     unsure = [t.status == "accepted" for t in judged if (t.draft_prob or 0.0) < UNSURE_BELOW]
@@ -241,7 +235,6 @@ def _of_sureness(trace: Trace) -> Facts:
 
 
 def _of_tree(trace: Trace) -> Facts:
-    """Figures of the first round whose accepted path takes a sibling, where the run has one."""
     round = branch_round(trace)
     pair = siblings_of(round) if round else None
     if round is None or pair is None:
@@ -311,18 +304,15 @@ def _of(key: str, at: AtSetting | None) -> Facts:
 
 
 def interval(ratio: Ratio) -> str:
-    """As after a speedup: its 95 % interval."""
     return f"[{ratio.low:.2f} to {ratio.high:.2f}]"
 
 
 def from_to(values: Sequence[float]) -> str:
-    """The smallest and the largest of several speedups; one figure where both are written alike."""
     low, high = f"{min(values):.2f}", f"{max(values):.2f}"
     return low if low == high else f"{low} to {high}"
 
 
 def listed(texts: Sequence[str]) -> str:
-    """As a list in a sentence: one, two and three."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 

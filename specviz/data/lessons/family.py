@@ -28,8 +28,6 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """All methods, and what stands above them."""
-
     __pydantic_config__ = STRICT
     introduction: Voices
     columns: tuple[Voices, ...]  # the table's head

@@ -55,7 +55,6 @@ def _pattern() -> re.Pattern[str]:
 
 
 def find_word(name: str) -> Word | None:
-    """The word with this name or form; None when it is not in the vocabulary."""
     return _forms().get(name.lower())
 
 

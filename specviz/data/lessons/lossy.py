@@ -29,8 +29,6 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of one rule, all batches together."""
-
     draws: int
     accepted: float  # share of the first guesses
     distance: float  # total variation from the target: the share of tokens that would have to be others
@@ -44,7 +42,6 @@ class RecordedRules:
     draws: list[Draws]
 
     def counts(self, rule: str) -> Counts:
-        """Of the rule of this name."""
         batches = next(each.batches for each in self.draws if each.rule == rule)
         written, wanted = _added([b.speculative for b in batches]), _added([b.expected for b in batches])
         draws = sum(written)
@@ -59,5 +56,4 @@ def _added(rows: Sequence[Sequence[float]]) -> list[float]:
 
 @cache
 def recorded_rules() -> RecordedRules:
-    """The recorded proof's counts."""
     return TypeAdapter(RecordedRules).validate_json(PROOF.read_bytes())

@@ -53,7 +53,6 @@ class PassShares:
 
     @property
     def most(self) -> int:
-        """The tokens of the longer passes."""
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:

@@ -68,7 +68,6 @@ class Screen:
         return found
 
     def last(self, name: str) -> str | None:
-        """The value of a parameter, the last where there are several."""
         return next((value for given, value in reversed(self.settings) if given == name), None)
 
     @property
@@ -113,8 +112,6 @@ def _is_id(run: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One screen of a lesson, and what to do with it."""
-
     title: str
     minutes: int
     screen: Screen

@@ -171,7 +171,6 @@ class _Reader:
         return 0
 
     def _text(self, fields: dict[str, yaml.Node], place: str, name: str, longest: int) -> str:
-        """The text of a field; empty where the field is not there."""
         named = f"{place}, “{name}”" if place else f"“{name}”"
         return self._scalar(fields[name], named, longest) if name in fields else ""
 
@@ -190,7 +189,6 @@ class _Reader:
         return text
 
     def _items(self, fields: dict[str, yaml.Node], name: str, most: int) -> Iterator[tuple[int, yaml.Node]]:
-        """The items of a list, counted from 1."""
         node = fields.get(name)
         if node is None:
             return
@@ -204,7 +202,6 @@ class _Reader:
     def _fields(
         self, node: yaml.Node, place: str, needed: tuple[str, ...], others: tuple[str, ...] = ()
     ) -> dict[str, yaml.Node] | None:
-        """The fields of a plan or a moment; None where there are none."""
         if not isinstance(node, yaml.MappingNode) or node.tag not in PLAIN_TAGS:
             self._note(node, place, f"write fields here: {', '.join((*needed, *others))}.")
             return None
@@ -244,5 +241,4 @@ def all_plans() -> tuple[Plan, ...]:
 
 
 def find_plan(name: str) -> Plan | None:
-    """The plan of that name; None where there is none."""
     return next((plan for plan in all_plans() if plan.name == name), None)

@@ -64,7 +64,6 @@ class FaqEntry:
 
     @property
     def href(self) -> str:
-        """A relative address with every setting that shows it."""
         return f"./{self.page}?{urlencode({**watch_link(story_trace(self.trace)), **self.link})}"
 
 

@@ -33,8 +33,6 @@ TREE, TREE_DEPTH = "2,2", 2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One setting, measured over several prompts."""
-
     target: str
     draft: str
     draft_length: int
@@ -48,7 +46,6 @@ class Measured:
 
     @property
     def speedup(self) -> float:
-        """The geometric mean over the prompts."""
         return geometric_mean(self.speedups)
 
     def resolved_from(self, other: Self) -> bool:
@@ -72,8 +69,6 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sweeps measured when the story was recorded."""
-
     recorded_on: str
     draft_lengths: list[Measured]
     drafts: list[Measured]
@@ -112,7 +107,6 @@ def branch_round(trace: Trace) -> Round | None:
 
 
 def siblings_of(round: Round) -> tuple[DraftedToken, DraftedToken] | None:
-    """A rejected guess and the sibling that was accepted in its place; None where the round has no such two."""
     if not round.is_tree:
         return None
     rejected = {token.parent: token for token in reversed(round.drafted) if token.status == "rejected"}
@@ -121,7 +115,6 @@ def siblings_of(round: Round) -> tuple[DraftedToken, DraftedToken] | None:
 
 
 def linked_trace(link_name: str) -> Trace | None:
-    """The recorded run that a link names; None where there is none of that name."""
     if link_name in METHOD_RUNS:
         return story_trace(link_name)
     name = link_name.removeprefix(STORY)

@@ -37,8 +37,6 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A model's shape, from its published configuration."""
-
     __pydantic_config__ = STRICT
     name: str
     layers: int
@@ -65,8 +63,6 @@ class PublishedPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """How well and at what cost the answers' draft guesses."""
-
     __pydantic_config__ = STRICT
     acceptance: int  # per cent of the checked guesses
     length: int
@@ -75,8 +71,6 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A setting of the sliders that an answer is about."""
-
     __pydantic_config__ = STRICT
     machine: str
     model: str
@@ -108,8 +102,6 @@ class Batching:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """The texts around the picture."""
-
     __pydantic_config__ = STRICT
     title: Voices
     introduction: Voices

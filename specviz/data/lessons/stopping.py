@@ -23,8 +23,6 @@ SCHEDULES: tuple[Schedule, ...] = ("fixed", "heuristic", "confidence")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One prompt at one setting."""
-
     workload: str
     prompt: str
     schedule: str
@@ -63,7 +61,6 @@ def stopping() -> Stopping:
 
 
 def _counts(row: dict[str, str]) -> bool:
-    """Whether it is greedy, of this draft model, and without a grammar or a tree."""
     usual = row["constrained"] == "False" and not row["tree"]
     return usual and row["draft"] == DRAFT and float(row["temperature"]) == 0
 

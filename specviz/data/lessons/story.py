@@ -32,8 +32,6 @@ STORY_FILE, QUIZ_FILE = FOLDER / "story.yaml", FOLDER / "quiz.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer to choose, and the explanation shown when it is chosen."""
-
     __pydantic_config__ = STRICT
     text: Voices
     meaning: Voices
@@ -82,7 +80,6 @@ class Step:
 
     @property
     def shown(self) -> Trace:
-        """The run on the stage."""
         return target_alone(self.run) if self.picture == "alone" else self.run
 
     @property
@@ -91,12 +88,10 @@ class Step:
         return PHASES[-1:] if self.picture == "alone" else PHASES
 
     def playhead(self, answered: bool) -> int:
-        """The stage's sub-step for this step of the story."""
         return self._place(self.shown, self.phases, answered)
 
     @property
     def live_playhead(self) -> int:
-        """The sub-step of the run itself, on the Watch page."""
         return self._place(self.run, PHASES, answered=True)
 
     def _place(self, trace: Trace, phases: tuple[Phase, ...], answered: bool) -> int:
@@ -139,6 +134,5 @@ def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
 
 
 def watch_link(trace: Trace, step: int | None = None) -> dict[str, str]:
-    """The parameters of the Watch page that run it live."""
     request, preset = request_of(trace)
     return link_of(request, step, preset)

@@ -19,8 +19,6 @@ MAX_POSITIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class ServingCounters:
-    """The speculation figures that a serving engine reports, checked."""
-
     engine: str
     tokens_per_target_call: float | None  # includes the target's own token; None if the text counts no calls
     draft_length: float | None = None  # mean drafted tokens per round, of a tree its depth; None if the text is silent
@@ -36,7 +34,6 @@ class ServingCounters:
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted / drafted; None if it is unknown."""
         if self.tokens_per_target_call and self.draft_length:
             return (self.tokens_per_target_call - 1) / self.draft_length
         return self.accepted / self.drafted if self.drafted and self.accepted is not None else None

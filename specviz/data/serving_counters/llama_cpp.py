@@ -67,6 +67,5 @@ def _by_rounds(drafted: float, accepted: float, rounds: float, survival: tuple[f
 
 
 def _sum(timings: Sequence[Found], name: str) -> float | None:
-    """A field added up over the answers; None if one of them lacks it."""
     values = [number(each[name], name) for each in timings if each.get(name) is not None]
     return sum(values) if len(values) == len(timings) else None

@@ -69,7 +69,6 @@ def _says_anything(value: Any) -> bool:
 
 
 def _read(text: str) -> Any:
-    """The value, or None where the text is not JSON."""
     try:
         return _DECODER.decode(text.strip())
     except (ValueError, RecursionError):
@@ -117,12 +116,10 @@ class Requests:
 
     @property
     def survival(self) -> tuple[float, ...]:
-        """Share of the steps in which position 1, 2, ... was accepted."""
         steps = sum(self.histogram)
         return tuple(sum(self.histogram[j:]) / steps for j in range(1, len(self.histogram))) if steps else ()
 
     def counters(self, engine: str, steps: float | None, **more: Any) -> ServingCounters:
-        """The counters of this engine, for so many steps with a draft."""
         if not steps or self.accepted is None:
             return ServingCounters(engine, None, None, self.survival, None, self.drafted, self.accepted, **more)
         length = self.drafted / steps if self.drafted else None
@@ -169,7 +166,6 @@ def _first(found: Found, names: tuple[str, ...]) -> object:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Their sum; None if one is missing."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
 

@@ -53,7 +53,6 @@ class Series:
         return sum(_counted(name, values) for values in self.values[name].values()) if name in self else None
 
     def latency(self) -> float | None:
-        """Seconds for an output token of a request; None where it is not reported."""
         for name, count in LATENCY.items():
             seconds, tokens = self.total(name), self.total(count)
             if seconds and tokens:

@@ -33,8 +33,6 @@ NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One token at the position."""
-
     history: tuple[int, ...]  # the whole text before it
     token_id: int
 
@@ -115,11 +113,9 @@ class Draws:
         return token_id
 
     def probabilities(self, history: Sequence[int]) -> Tensor:
-        """The exact distribution of the target after `history`; (vocabulary,)."""
         return self._sampler.scores(self._target.rows(history, 1))[0]
 
     def acceptance(self) -> Acceptance | None:
-        """For the first drafted token; None if nothing is drafted."""
         draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
         if not draft.token_ids:
             return None
@@ -141,7 +137,6 @@ class Draws:
         return proposer
 
     def _open_draft(self, loaded: LoadedModel, vocabulary: int) -> CachedModel:
-        """A draft model whose passes are remembered from run to run."""
         if id(loaded) not in self._draft_passes:
             self._draft_passes[id(loaded)] = Passes(loaded, vocabulary, self._setup.prompt.token_ids)
         return RememberingModel(self._draft_passes[id(loaded)])
@@ -217,7 +212,6 @@ class _Counting:
         self.tries = self.draws = 0
 
     def count_one(self, most_tries: int) -> None:
-        """Run once, and count the token if the run reached the position."""
         if self.tries >= most_tries:
             raise InputError(NEVER_REJECTED)
         drawn, accepted = self._from.try_one()

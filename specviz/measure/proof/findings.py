@@ -20,8 +20,6 @@ SIMULATIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The test on the counts so far."""
-
     draws: int
     distance: float  # total variation distance between the shares of the bins: half the sum of |observed - expected|
     chance: float  # the distance that chance alone exceeds once in twenty times
@@ -119,7 +117,6 @@ def _critical(degrees: int, threshold: float) -> float:
 
 
 def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    """One test after each batch, on all draws up to it."""
     found, observed, expected = [], [0] * len(batches[0].expected) if batches else [], [0.0] * 0
     expected = [0.0] * len(observed)
     for batch in batches:
@@ -151,8 +148,6 @@ Test = Literal["counts", "places"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The conclusion from all tests so far."""
-
     state: Literal["open", "passes", "fails", "nothing"]
     sentence: str
     failed_at: int | None = None  # number of draws after which it failed

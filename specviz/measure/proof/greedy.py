@@ -129,7 +129,6 @@ def greedy_row(
 
 
 def _greedy_rule(settings: DecodeSettings) -> AcceptanceRule:
-    """For a chain or a tree, at temperature 0."""
     return make_rule(replace(settings, temperature=0.0), torch.Generator())
 
 

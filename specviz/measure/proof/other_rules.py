@@ -144,7 +144,6 @@ class OneRareToken:
         self._real = SamplingRule(generator)
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        """As `SamplingRule.verify`, up to the first token that is replaced."""
         real = self._real.verify(draft, target_scores)
         for i, token_id in enumerate([*draft.token_ids[: real.accepted], real.token_id]):
             p = target_scores[i]
@@ -167,7 +166,6 @@ class ArgmaxOf:
         return self._sampler.scores(logits)
 
     def choose(self, scores: Tensor) -> int:
-        """The most probable token, although the rule takes it for a draw from the scores."""
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:

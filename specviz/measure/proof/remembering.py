@@ -28,7 +28,6 @@ class Passes:
         self._most_rows = MOST_BYTES // (4 * vocabulary)
 
     def rows(self, token_ids: Sequence[int], count: int) -> Tensor:
-        """Next-token logits after each of the last `count` tokens of `token_ids`, (count, vocabulary)."""
         start = len(self.prompt)
         ends = range(len(token_ids) - count + 1, len(token_ids) + 1)
         keys = [tuple(token_ids[start:end]) for end in ends]
@@ -79,7 +78,6 @@ class RememberingModel(CachedModel):
         self._paths: list[list[int]] = []  # to each node of a tree, as tokens after the text
 
     def prefill_steps(self, tokens: Sequence[int]) -> Iterator[None]:
-        """Nothing to do: the prompt has been read already."""
         yield from ()
 
     def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
@@ -98,7 +96,6 @@ class RememberingModel(CachedModel):
         self.length = len(self._token_ids)
 
     def store_states(self) -> HiddenStates:
-        """See `CachedModel`; the states are remembered from run to run."""
         return RememberedStates(self._token_ids, self._passes.states())
 
     def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
@@ -122,8 +119,6 @@ class RememberedStates(HiddenStates):
 
 
 class StatePasses:
-    """The last hidden states of one model after texts."""
-
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         self._model = CachedModel(loaded, vocabulary)
         self._stored = self._model.store_states()
@@ -131,7 +126,6 @@ class StatePasses:
         self._known: dict[tuple[int, ...], Tensor] = {}
 
     def of(self, token_ids: Sequence[int]) -> Tensor:
-        """The state after each token of a text, (n, hidden)."""
         key = tuple(token_ids)
         if key not in self._known:
             self._make_room()

@@ -40,8 +40,6 @@ class DrawBatch:
 
 @dataclass(frozen=True, slots=True)
 class Contenders:
-    """The logits of two tokens in one computation."""
-
     way: str  # "one token", "batched" or "float32"
     dtype: str
     plain: float  # of the token that plain decoding chose
@@ -49,14 +47,11 @@ class Contenders:
 
     @property
     def gap(self) -> float:
-        """How far the token of plain decoding is ahead; negative if it is behind."""
         return self.plain - self.speculative
 
 
 @dataclass(frozen=True, slots=True)
 class NearTie:
-    """The first place where two greedy outputs differ."""
-
     position: int  # number of equal new tokens before it
     text: str  # the end of the text before it
     plain_token: str
@@ -73,8 +68,6 @@ class NearTie:
 
 @dataclass(frozen=True, slots=True)
 class GreedyRow:
-    """One prompt, decoded greedily both ways."""
-
     preset: str  # its name; empty for the visitor's own prompt
     prompt: str
     target: str

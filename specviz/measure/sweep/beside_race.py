@@ -31,12 +31,10 @@ class Beside:
 
     @property
     def differs(self) -> bool:
-        """Whether the two pages have another word for this kind."""
         return bool(self.raced.verdict.judgement.word != self.swept.outcome)
 
     @property
     def sentence(self) -> str:
-        """Both figures, of what each is, and what makes the difference."""
         verdict, swept = self.raced.verdict, self.swept
         prompts = ", ".join(self.raced.prompts)
         return " ".join(
@@ -58,7 +56,6 @@ class Beside:
         )
 
     def _there(self) -> str:
-        """The race's prompts and draft length, as the sweep measured them."""
         if self.same_length is None:
             return f"There γ = {self.draft_length} was not measured."
         every = f"all {_prompts(self.same_length.prompts)} {self.same_length.speedup:.2f}×"
@@ -123,7 +120,6 @@ def _point(rows: pd.DataFrame) -> Any | None:
 
 
 def _elsewhere(laps: Sequence[RaceLap], study: Study) -> list[str]:
-    """What else differs, as it is stored in both."""
     machine, series = laps[0].speculative.recorded_on, study.series
     found = []
     if (machine.machine, machine.threads) != (series.machine, series.threads):

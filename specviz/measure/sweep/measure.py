@@ -119,7 +119,6 @@ def _prompt(models: Models, cell: Cell) -> str | list[int]:
 
 
 def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
-    """A new constraint for each run, made before the run is timed."""
     if not cell.constrained or cell.prompt.grammar is None:
         return None
     return make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
@@ -134,7 +133,6 @@ def made_by(models: Models) -> tuple[str | int | None, ...]:
 
 
 def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
-    """The key of the row that measuring this cell gives."""
     return row_key(made_by(models), cell.named, cell.settings)
 
 

@@ -17,8 +17,6 @@ OWN_WORKLOAD = "own"  # of prompts from a file, unless it names one
 
 @dataclass(frozen=True, slots=True)
 class SweepPrompt:
-    """A prompt and the workload it belongs to."""
-
     workload: str
     name: str
     text: str
@@ -33,8 +31,6 @@ class SweepPrompt:
 
 @dataclass(frozen=True, slots=True)
 class SweepPair:
-    """A target and where its drafts come from."""
-
     target: str
     draft: str  # as in `RunRequest`
 
@@ -65,7 +61,6 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What is being measured, for a line of progress."""
         settings = self.settings
         schedule = "" if settings.draft_schedule == "fixed" else f" ({settings.draft_schedule})"
         constrained = ", constrained" if self.constrained else ""
@@ -81,8 +76,6 @@ def _has_confidence(draft: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """Everything that is varied, and the settings that are not."""
-
     prompts: tuple[SweepPrompt, ...]
     pairs: tuple[SweepPair, ...]
     draft_lengths: tuple[int, ...]
@@ -135,7 +128,6 @@ def groups(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
 
 
 def plain_runs(cells: Sequence[Cell]) -> int:
-    """How many runs of the target alone these cells need."""
     return sum(1 for _ in groups(cells))
 
 

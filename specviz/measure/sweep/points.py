@@ -46,7 +46,6 @@ class Series(DecodeSettings):
 
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
-    """The rows of each series, in the order in which the series first occur."""
     groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
     return {Series(**dict(zip(SERIES, map(_or_none, key), strict=True))): its for key, its in groups}
 
@@ -56,7 +55,6 @@ def _or_none(value: Any) -> Any:
 
 
 def of_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
-    """The rows measured with this schedule, with or without a grammar."""
     return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
 
 
@@ -102,7 +100,6 @@ def _each_once(lengths: Any) -> Any:
 
 
 def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """For each group how many prompts it has, and the 95 % t-interval of their speedups."""
     prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
     count, mean = prompts.size(), prompts.mean()
     quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)

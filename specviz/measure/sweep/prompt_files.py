@@ -137,7 +137,6 @@ def _from_json(line: str, number: int) -> SweepPrompt:
 
 
 def _messages(found: object) -> tuple[tuple[str, str], ...]:
-    """A conversation: each message has a role on one line and a text."""
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
         raise InputError(f'its "messages" are not a list of 1 to {MAX_MESSAGES} messages.')
     for message in found:
@@ -156,7 +155,6 @@ def _prompt(text: str, number: int, name: str = "", workload: str = OWN_WORKLOAD
 
 
 def _word(found: dict[str, Any], key: str, default: str) -> str:
-    """A short text on one line, or the default where it is missing."""
     word = found.get(key, default)
     if not isinstance(word, str) or not word.strip() or len(word) > MAX_NAME or word != _plain(word):
         raise InputError(f'its "{key}" is not a text of 1 to {MAX_NAME} plain characters.')

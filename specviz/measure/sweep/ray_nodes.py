@@ -39,7 +39,6 @@ class Worker:
             os.chdir(folder)
 
     def load(self, pair: SweepPair) -> Loaded | Refused:
-        """Load a pair, in place of the one before."""
         if self._version != __version__:
             return Refused(f"specviz {__version__} is installed there, and {self._version} here. Install the same one.")
         self._models = None
@@ -170,8 +169,6 @@ def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int)
 
 
 class RayNodes:
-    """The nodes, and what each was asked."""
-
     def __init__(self, ray: Any, workers: dict[str, Any]) -> None:
         self._ray, self._workers = ray, workers
         self._asked: dict[Any, str] = {}  # Ray's reference to an answer: the node
@@ -194,7 +191,6 @@ class RayNodes:
         return self._asked.pop(ready), self._answer_of(lambda: self._ray.get(ready))
 
     def _answer_of(self, get: Callable[[], Answer]) -> Answer:
-        """What a node said; `Gone` if its process or its machine ended before it said anything."""
         errors = self._ray.exceptions
         try:
             return get()
@@ -205,7 +201,6 @@ class RayNodes:
 
 
 def _why(error: Exception) -> str:
-    """Why a node does not answer, in a few words."""
     text = str(error)
     if "No module named 'specviz'" in text:
         return "specviz is not installed there"

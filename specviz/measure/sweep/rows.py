@@ -91,7 +91,6 @@ COUNTED = (
 
 
 def counted(trace: Trace) -> dict[str, Any]:
-    """The columns that are counted or timed in the rounds of a run."""
     counts = count(trace.rounds)
     phases = ("draft_seconds", "verify_seconds", "overhead_seconds")
     sums = {phase: sum(known_seconds(getattr(round, phase)) for round in trace.rounds) for phase in phases}

@@ -17,7 +17,6 @@ NOTHING = "Nothing is measured yet."
 
 
 def clock_sentence(impossible: "pd.Series[bool]") -> str:
-    """How many rows a busy machine has certainly spoilt, from `points.impossible`; empty for none."""
     spoilt = int(impossible.sum())
     if not spoilt:
         return ""
@@ -51,7 +50,6 @@ def percent(rate: float | None) -> str:
 
 
 def workload_sentence(fair: pd.DataFrame) -> str:
-    """On how many workloads drafting helps, where most, where it hurts, and what cannot be told."""
     if fair.empty:
         return NOTHING
     several, single = fair[fair["prompts"] > 1], fair[fair["prompts"] == 1]
@@ -76,7 +74,6 @@ def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
 
 
 def _with_figure(point: Any, outcome: Word) -> str:
-    """The workload with what matters there: its speedup, or why it hurts."""
     if outcome == EVEN:
         return _in_a_sentence(point.workload)
     return _with_speedup(point) if outcome == HELPS else _with_rate(point)
@@ -87,7 +84,6 @@ def _with_speedup(point: Any) -> str:
 
 
 def _named(words: str, its: pd.DataFrame, outcome: Word) -> str:
-    """The workloads with this outcome; empty for none."""
     names = [_with_figure(point, outcome) for point in each_row(its[its["outcome"] == outcome])]
     return f"{words} {', '.join(names)}" if names else ""
 
@@ -99,7 +95,6 @@ def _unclear(several: pd.DataFrame) -> str:
 
 
 def prompts_each(its: pd.DataFrame) -> str:
-    """How many prompts a point stands for, in words."""
     few, many = its["prompts"].min(), its["prompts"].max()
     return f"{few} {'prompt' if few == 1 else 'prompts'}" if few == many else f"{few} to {many} prompts"
 
@@ -109,7 +104,6 @@ def _with_rate(point: Any) -> str:
 
 
 def length_sentence(every: pd.DataFrame) -> str:
-    """Which draft lengths may be the best, from `with_rivals`."""
     if every.empty:
         return NOTHING
     if every["prompts"].max() == 1:
@@ -126,7 +120,6 @@ def length_sentence(every: pd.DataFrame) -> str:
 
 
 def _clearly_best(grid: pd.DataFrame) -> str:
-    """On how many workloads every other draft length is told apart from the best one."""
     alone = int((grid.sum(axis="columns") == 1).sum())
     return f"One length alone is clearly the best on {alone or 'none'} of {len(grid)} workloads."
 
@@ -137,7 +130,6 @@ def _or(lengths: list[int]) -> str:
 
 
 def map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
-    """How many measured points are on the side of the line that the theory predicts."""
     judged = every.dropna(subset="per_judgement_rate")
     if costs is None or judged.empty:
         return NOTHING
@@ -164,7 +156,6 @@ def lookup_map_sentence(every: pd.DataFrame, costs: Costs | None) -> str:
 
 
 def prediction_sentence(found: pd.DataFrame) -> str:
-    """How far the two predictions are from the measurements, from `predictions`."""
     if found.empty:
         return NOTHING
     counted, formula = (errors(found[way], found["speedup"]) for way in ("counted", "formula"))
@@ -179,7 +170,6 @@ REPEATS = 0.25  # of the 4-grams: workloads whose outputs repeat themselves this
 
 
 def repetition_sentence(fair: pd.DataFrame) -> str:
-    """Where greedy outputs repeat themselves; empty where that was not measured."""
     measured = fair.dropna(subset="repetition")
     if measured.empty:
         return ""
@@ -211,7 +201,6 @@ def grammar_sentence(pairs: pd.DataFrame) -> str:
 
 
 def adaptive_sentence(found: pd.DataFrame) -> str:
-    """How often a schedule is within 5 % of the best fixed length, which is known only after measuring all."""
     if found.empty:
         return "No schedule has been measured beside fixed draft lengths yet."
     parts = []
@@ -262,7 +251,6 @@ def _conclusion(study: Study) -> list[str]:
 
 
 def _speeds(study: Study) -> list[str]:
-    """The speedup of fixed draft lengths and the best of them, by workload too; then of schedules that choose."""
     found, fixed = list[str](), not of_kind(study.possible).empty
     if fixed:
         found += [_speed(study.fair_rows, _how(study)), _best_length(study)]
@@ -285,7 +273,6 @@ def _how(study: Study) -> str:
 
 
 def _speed(rows: pd.DataFrame, how: str) -> str:
-    """The speedup over all prompts with its 95 % interval, and what that means."""
     whole: Any = pooled(rows.assign(whole=True), ["whole"]).iloc[0]
     measured = f"{how} speculative decoding runs at {whole.speedup:.2f} times the speed of the target alone"
     if math.isnan(whole.low):
@@ -295,7 +282,6 @@ def _speed(rows: pd.DataFrame, how: str) -> str:
 
 
 def _best_length(study: Study) -> str:
-    """Which draft length the other prompts choose; empty where there is nothing to choose."""
     prompts = _prompts(study.fair_rows)
     if study.points["draft_length"].nunique() == 1 or _no_prompt_has_others(study):
         return ""
@@ -307,7 +293,6 @@ def _best_length(study: Study) -> str:
 
 
 def _no_prompt_has_others(study: Study) -> bool:
-    """Whether each workload has one prompt only, so that its best draft length cannot be chosen on others."""
     return bool((_prompts(study.fair_rows).groupby("workload").size() == 1).all())
 
 
@@ -316,7 +301,6 @@ def _prompts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _identity(rows: pd.DataFrame) -> str:
-    """Whether greedy outputs are the target's own; empty for sampled ones."""
     judged = rows["identical"].dropna()
     if judged.empty:
         return ""

@@ -123,7 +123,6 @@ class _Prompt:
         return []
 
     def drop_group(self) -> None:
-        """The first group is measured."""
         self._groups.popleft()
         self._compared = False
 
@@ -161,8 +160,6 @@ def _anywhere(key: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class _Spread:
-    """The state of one sweep: what waits, what each node has in hand, and which models it has."""
-
     def __init__(
         self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
     ) -> None:
@@ -221,7 +218,6 @@ class _Spread:
                 self._ask(node)
 
     def _ask(self, node: str) -> None:
-        """Ask a free node for the next thing; for nothing if nothing is left."""
         while prompt := self._hand.get(node) or self._take(node):
             self._hand[node] = prompt
             if not self._has(node, prompt.pair):

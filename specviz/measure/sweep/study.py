@@ -103,8 +103,6 @@ def errors(predicted: "pd.Series[float]", measured: "pd.Series[float]") -> "pd.S
 
 
 class Study:
-    """The rows of one series, and what they say."""
-
     def __init__(self, series: Series, rows: pd.DataFrame) -> None:
         self.series, self.rows = series, rows
         self.others: Sequence[Study] = ()  # the same pair at other temperatures
@@ -145,7 +143,6 @@ class Study:
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """What formulas predict for each row; needs `costs`."""
         assert self.costs is not None
         return predictions(self.possible, self.costs)
 

@@ -56,7 +56,6 @@ _ONE_ROW: TypeAdapter[list[SweepRow]] = outside(Annotated[list[SweepRow], AtMost
 
 
 def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
-    """The rows of a frame, with their columns as attributes."""
     return iter(frame.itertuples(index=False))
 
 
@@ -131,7 +130,6 @@ _series_of = attrgetter(*SERIES)
 
 
 def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
-    """Each row's values by column, as text; None for an empty one."""
     text = _Rows(content, name)
     reader = csv.reader(text, strict=True)
     try:
@@ -231,7 +229,6 @@ class SweepFile:
 
     @property
     def done(self) -> list[tuple[str, ...]]:
-        """The key of each row. Repeats of one measurement have the same key."""
         return [row.key for row in self.rows]
 
     def add(self, row: SweepRow) -> None:

@@ -40,7 +40,6 @@ def headline(found: Production, costs: str) -> str:
 
 
 def known_without_costs(found: Production) -> str:
-    """What counters alone say: below which cost it pays, and the range over published machines."""
     tokens, ahead = found.tokens, outlook(found)
     slowest, fastest = ahead.places[0], ahead.places[-1]
     free = sum(each.free_checks for each in ahead.places)
@@ -54,7 +53,6 @@ def known_without_costs(found: Production) -> str:
 
 
 def at_costs(found: Production, costs: str) -> str:
-    """The modelled speedup at costs that were chosen for this machine."""
     judged = judge(found.speed, None, modelled=True)
     return (
         f"At the chosen costs ({costs}) a round takes {found.round_cost:.2f} target steps: **{judged.headline}**. "
@@ -115,7 +113,6 @@ def _measure_first(found: Production) -> str:
 
 
 def _latency(found: Production) -> str:
-    """What a reported latency says alone: the latency of the target above which speculation pays."""
     if found.counters.latency is None:
         return ""
     return (
@@ -251,7 +248,6 @@ def _tree(found: Production) -> str:
 
 
 def counted_note(found: Production, alpha: float) -> str:
-    """The engine, its acceptance rate, and α twice where the two differ."""
     counters, length = found.counters, found.draft_length
     rate = counters.acceptance_rate
     mean = counters.draft_length
@@ -276,7 +272,6 @@ ASSUMED_SPLIT = "Assumed: half or more of a round’s extra cost grows with the 
 
 
 def _or(lengths: Sequence[int]) -> str:
-    """ "2", "2 or 3", "2, 3 or 4"."""
     *first, last = map(str, lengths)
     return f"{', '.join(first)} or {last}" if first else last
 

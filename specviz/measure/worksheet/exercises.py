@@ -16,8 +16,6 @@ MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """One question and its answer; plain text, to be escaped where it is shown."""
-
     question: str
     answer: str
 

@@ -64,7 +64,6 @@ class Model:
         return self.speedup_of(self.draft_length)
 
     def speedup_of(self, draft_length: int) -> float:
-        """The realistic speedup of another draft length, with the same acceptance and costs."""
         cost = theory.round_steps(draft_length, self.cost_ratio, self.steps, self.overhead)
         return self.tokens_at(draft_length) / cost
 
@@ -88,11 +87,9 @@ class Model:
         return self.speedup_of(self.best)
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
-        """The realistic speedup elsewhere on the map, at these costs."""
         return theory.realistic_speedup(alpha, draft_length, self.cost_ratio, self.steps, self.overhead)
 
     def break_even_at(self, draft_length: int) -> float | None:
-        """The alpha above which that draft length pays; None where no alpha below 1 does."""
         return theory.break_even_acceptance(draft_length, self.cost_ratio, self.steps, self.overhead)
 
     @property
@@ -110,7 +107,6 @@ def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
 
 
 def verdict_sentence(model: Model) -> str:
-    """What a round brings and what it takes with these values, and the acceptance above which it pays."""
     terms, needed = model.terms, model.break_even
     speed = (
         f"A round writes {model.tokens_per_call:.2f} tokens on average and takes as long as {terms.steps:.2f} steps of "
@@ -148,7 +144,6 @@ def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) 
 
 
 def _slider(alpha: float, model: Model) -> str:
-    """Why the slider shows another α than the one derived from accepted / drafted; empty where they agree."""
     if round(alpha, 2) == round(model.alpha, 2):
         return ""
     return (
@@ -158,7 +153,6 @@ def _slider(alpha: float, model: Model) -> str:
 
 
 def symbols(model: Model) -> list[tuple[str, str, str]]:
-    """Every term of the model: its symbol, what it is, and its value."""
     terms, length = model.terms, model.draft_length
     needed = model.break_even
     return [
@@ -193,7 +187,6 @@ def _tokens_are(model: Model) -> str:
 
 
 def break_even_sentence(model: Model) -> str:
-    """The break-even both ways: as alpha, and as accepted / drafted at this draft length."""
     needed = model.break_even
     if needed is None:
         return (
@@ -210,7 +203,6 @@ def break_even_sentence(model: Model) -> str:
 
 
 def half_sentence(model: Model) -> str:
-    """What guesses that are right half the time bring at these costs."""
     speedup = model.speedup_at(0.5, model.draft_length)
     return (
         f"Right half the time (α = 0.50; at γ = {model.draft_length} only {_percent(model.accepted_share(0.5))} "

@@ -9,8 +9,6 @@ from specviz.data.batches import BatchStudy
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPasses:
-    """v(k) in batches of several sizes, of one target on one machine."""
-
     target: str
     dtype: str
     machine: str

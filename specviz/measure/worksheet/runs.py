@@ -45,7 +45,6 @@ class Gap:
 
     @property
     def sentence(self) -> str:
-        """The gap in words, with its largest known cause."""
         causes = {"acceptance by position": self.clustering, "verification growth": self.verification}
         causes["overhead"] = self.overhead
         largest = max(causes, key=lambda cause: abs(causes[cause]))
@@ -57,7 +56,6 @@ class Gap:
 
 
 def signed(change: float) -> str:
-    """The change with its sign, with a real minus sign."""
     return f"{change:+.2f}".replace("-", "−")
 
 
@@ -82,7 +80,6 @@ def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
 
 
 def position_rates(trace: Trace, draft_length: int | None = None) -> list[float]:
-    """Per judgement, by position, as far as any draft was judged."""
     lengths = [len(round.drafted) for round in trace.rounds if round.drafted]
     if not lengths:
         return []
@@ -119,7 +116,6 @@ class Measured:
 
 
 def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
-    """The Watch page's runs, the newest first; those without a plain run or a drafted token are left out."""
     return [
         Measured("Watch", recorded, pair_name(trace), gap.terms, gap.measured, gap)
         for trace in reversed(traces)
@@ -137,7 +133,6 @@ def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
 
 
 def trace_of_lap(lap: RaceLap) -> Trace:
-    """Both decoders of a lap in one trace, as on the Watch page."""
     return replace(lap.speculative, autoregressive=lap.plain.autoregressive)
 
 
@@ -163,5 +158,4 @@ def _of_series(rows: pd.DataFrame, series: Series, costs: Costs, recorded: bool)
 
 
 def first_series(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the first pair and temperature; no rows where there are none."""
     return next(iter(split_by_series(rows).values()), rows)

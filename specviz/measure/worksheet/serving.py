@@ -77,7 +77,6 @@ class Production:
         return tuple(self.model.alpha**position for position in range(1, self.draft_length + 1))
 
     def tokens_at(self, length: int) -> float:
-        """Tokens of a round that drafts `length` tokens, at most γ."""
         return 1 + sum(self.survival[:length])
 
     @property
@@ -189,7 +188,6 @@ def production_start(found: Production, costs_from: str) -> Start:
 
 
 def span(low: float, high: float, unit: str = "×") -> str:
-    """ "1.20× to 1.50×", or one figure where both are written alike."""
     first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
     return first if first == last else f"{first} to {last}"
 
@@ -207,12 +205,10 @@ def costs_are_told(costs_from: str) -> bool:
 
 
 def contain_load(costs_from: str) -> bool:
-    """Whether costs from there are those of a pass that other texts shared, so that their batch is 1."""
     return costs_from == INFERRED or costs_from.startswith(IN_BATCHES)
 
 
 def nearest_batch(running: float | None) -> int | None:
-    """The batch slider's value nearest to the requests that were running; None if that is unknown."""
     return min(BATCHES, key=lambda size: abs(size - running)) if running else None
 
 
@@ -248,7 +244,6 @@ class Outlook:
 
     @property
     def lengths(self) -> str:
-        """ "1 to 5", or one length where all agree."""
         best = sorted({each.best for each in self.places})
         return f"{best[0]} to {best[-1]}" if len(best) > 1 else str(best[0])
 
@@ -279,8 +274,6 @@ def _over_all_calls(found: Production, length: int, cost: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """What one draft length would bring, with production's acceptance by position."""
-
     draft_length: int
     tokens: float
     slowest: float  # modelled speedup, at the worst of GROWING
@@ -302,7 +295,6 @@ def draft_lengths(found: Production) -> list[Length]:
 
 
 def _speed(found: Production, length: int, growing: float) -> float:
-    """The modelled speedup over all calls, if `growing` of the extra cost grows with the draft."""
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
     return _over_all_calls(found, length, cost)
 

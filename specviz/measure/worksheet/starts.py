@@ -24,8 +24,6 @@ IN_BATCHES = "measured in batches of "  # the label of a start whose costs conta
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Acceptance and costs to start with, and their source."""
-
     label: str  # unique among the starts
     source: str  # measured here, recorded, or published: one line
     model: Model
@@ -41,7 +39,6 @@ class Start:
 
     @property
     def named_costs(self) -> str:
-        """The source of the costs in a few words."""
         return self.costs_from or self.label
 
     def verification_at(self, draft_length: int) -> float | None:
