@@ -111,11 +111,7 @@ class BatchStudy:
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
-        """One point.
-
-        Raises:
-            KeyError: it was not measured.
-        """
+        """One point; KeyError if it was not measured."""
         for each in self.speedups:
             if (each.batch, each.draft_length) == (batch, draft_length):
                 return each
@@ -128,11 +124,7 @@ class BatchStudy:
 
 @cache
 def recorded_batches() -> BatchStudy:
-    """The recorded study.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """The recorded study; InputError if its file is missing or damaged."""
     try:
         return TypeAdapter(BatchStudy).validate_json(RECORDED.read_bytes(), strict=True)
     except (OSError, ValidationError) as error:

@@ -49,11 +49,7 @@ class Grammar:
 
 
 def compile_grammar(grammar: Grammar) -> str:
-    """The grammar in llguidance's format, checked by llguidance. Needs no tokenizer.
-
-    Raises:
-        InputError: the expression cannot be read, or the schema uses something unsupported. One sentence.
-    """
+    """The grammar in llguidance's format, without a tokenizer; InputError where llguidance refuses it."""
     from llguidance import LLMatcher, regex_to_lark  # imported here for a fast start: most runs have no grammar
 
     if grammar.kind == "regex":

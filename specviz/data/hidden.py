@@ -31,11 +31,7 @@ HIDEABLE = {
 
 
 def hidden_in(values: Iterable[str]) -> tuple[frozenset[str], list[str]]:
-    """The names that a link's `hide` holds, and those that there are not, in the order given.
-
-    Args:
-        values: of the parameter, each a list with commas.
-    """
+    """The names that the lists of `hide` in a link hold, and those that there are not, in the order given."""
     named = [name.strip() for value in values for name in value.split(",", MAX_NAMES)[:MAX_NAMES]]
     known = frozenset(name for name in named if name in HIDEABLE)
     return known, list(dict.fromkeys(name for name in named if name and name not in HIDEABLE))

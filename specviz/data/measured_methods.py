@@ -186,11 +186,7 @@ class MeasuredMethods:
 
 
 def read_methods(path: Path) -> MeasuredMethods:
-    """The file of this path.
-
-    Raises:
-        InputError: it is missing, or is not such a file.
-    """
+    """The file of this path; InputError if it is missing, or is not such a file."""
     try:
         return TypeAdapter(MeasuredMethods).validate_json(path.read_bytes(), strict=True)
     except (OSError, ValidationError) as error:

@@ -144,11 +144,7 @@ def figure_problems(
 
 
 def figures_in(template: str) -> set[str]:
-    """The names of the figures in a text.
-
-    Raises:
-        ValueError: a brace has no partner.
-    """
+    """The names of the figures in a text; ValueError where a brace has no partner."""
     return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
 
 

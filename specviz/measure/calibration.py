@@ -124,11 +124,7 @@ def calibration_steps(
 
 
 def check_costs(measured: Calibration) -> None:
-    """Refuse costs that no quiet machine has.
-
-    Raises:
-        DisturbedError: reading several tokens took less time than reading one.
-    """
+    """DisturbedError where reading several tokens took less time than reading one, as on no quiet machine."""
     k, steps = min(measured.verification.items(), key=lambda each: each[1])
     if steps < 1 / ONE_RUN:
         raise DisturbedError(

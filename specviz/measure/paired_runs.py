@@ -30,11 +30,7 @@ class Repeats:
 
     @property
     def median(self) -> Trace:
-        """The repeat whose time is the median.
-
-        Raises:
-            InputError: there are no repeats.
-        """
+        """The repeat whose time is the median."""
         return self.traces[median_index(self.seconds)]
 
 
@@ -96,11 +92,7 @@ class PairedRuns:
 
     @property
     def shown(self) -> tuple[Trace, Trace]:
-        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
-
-        Raises:
-            InputError: there are no repeats.
-        """
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair."""
         if self._settings.greedy:
             return self.speculative.median, self.plain.median
         pairs = list(zip(self.speculative.traces, self.plain.traces, strict=True))
@@ -185,11 +177,7 @@ def prefill_seconds(trace: Trace) -> float:
 
 
 def median_index(seconds: Sequence[float]) -> int:
-    """The repeat whose time is the median; the faster of the middle two where their number is even.
-
-    Raises:
-        InputError: there are no repeats.
-    """
+    """The repeat whose time is the median; the faster of the middle two where their number is even."""
     if not seconds:
         raise InputError("A race needs at least one repeat.")
     order = sorted(range(len(seconds)), key=lambda index: seconds[index])

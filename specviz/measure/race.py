@@ -190,11 +190,7 @@ def dump_lap(lap: RaceLap) -> dict[str, Any]:
 
 
 def load_lap(item: object) -> RaceLap:
-    """What `dump_lap` made.
-
-    Raises:
-        InputError: it is not a lap.
-    """
+    """What `dump_lap` made; else InputError."""
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
@@ -272,11 +268,7 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
 
 
 def parse_race(text: str) -> list[RaceLap]:
-    """The laps of a file that `dump_race` wrote; figures are computed again, not read.
-
-    Raises:
-        InputError: it is not a race of this version.
-    """
+    """The laps of a file that `dump_race` wrote; figures are computed again, not read. Else InputError."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

@@ -52,11 +52,7 @@ PROMPT_PASS = Step(0, 0)  # the pass over the prompt, which writes the first tok
 
 
 def check_size(steps: Sequence[Step], limits: Limits) -> None:
-    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens.
-
-    Raises:
-        InputError: the steps are more rounds, or draft more tokens, than a trace may have here.
-    """
+    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens."""
     if len(steps) > limits.rounds:
         raise InputError(f"The record has {len(steps):,} steps; at most {limits.rounds:,} can be shown here.")
     drafted = sum(step.drafted for step in steps)
@@ -227,12 +223,7 @@ def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
 
 
 def trace_of(report: Report, given: Given, limits: Limits) -> Trace:
-    """The trace of the run.
-
-    Raises:
-        InputError: it is larger than allowed, its steps contradict each other, or a setting has a value that none can
-            have.
-    """
+    """The trace of the run; InputError if it is too large, or contradicts itself."""
     check_size(report.steps, limits)
     rounds = rounds_of(report.steps, report.written)
     written = sum(round.emits for round in rounds)

@@ -86,11 +86,6 @@ read_parts = reader(Part)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the stream reports.
-
-    Raises:
-        InputError: a field is wrong, or the stream has no counters.
-    """
     parts = read_parts(pieces)
     counted = [part.timings for part in parts if part.timings]
     if len(counted) < 2:

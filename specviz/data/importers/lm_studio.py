@@ -78,11 +78,6 @@ read_prediction = reader(Prediction)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the prediction reports.
-
-    Raises:
-        InputError: a field is wrong, or fragments and statistics do not agree.
-    """
     if len(pieces) > 1:
         raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
     found = read_prediction(pieces)[0]

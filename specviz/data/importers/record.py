@@ -34,11 +34,7 @@ class Piece:
 
 
 def pieces_of(content: bytes) -> list[Piece]:
-    """The JSON objects of a record, in order: one, a list of them, or one on each line.
-
-    Raises:
-        InputError: it is too large, has many values for its size, is not UTF-8, or a line of it is not JSON.
-    """
+    """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
         raise InputError(f"The record is larger than {MOST_BYTES // 10**6} MB.")
     check_density(content, SHAPE)
@@ -111,11 +107,6 @@ def reader(kind: type[T]) -> Callable[[Sequence[Piece]], list[T]]:
 
 
 def _read(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
-    """Each object, read.
-
-    Raises:
-        InputError: one sentence that names the wrong fields, up to a number; of a list the first.
-    """
     read, problems = list[T](), list[Problem]()
     for piece in pieces:
         try:

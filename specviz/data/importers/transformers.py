@@ -51,11 +51,6 @@ read_heads, read_rounds = reader(Head), reader(Judged)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the lines report.
-
-    Raises:
-        InputError: a line is wrong, or the texts of the tokens are not known.
-    """
     if "prompt_ids" not in pieces[0].value:
         raise InputError(NO_HEAD)
     if len(pieces) < 2:

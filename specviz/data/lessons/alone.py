@@ -7,13 +7,7 @@ from specviz.core.trace import Trace
 
 
 def target_alone(trace: Trace) -> Trace:
-    """The plain run that was recorded beside this one, as a run of its own.
-
-    Its tokens are those of the output, which a greedy run has id for id.
-
-    Raises:
-        ValueError: no plain run was recorded, or it wrote other tokens.
-    """
+    """The plain run that was recorded beside this one, as a run of its own; ValueError where it wrote other tokens."""
     plain = trace.autoregressive
     if plain is None or plain.token_ids != trace.output.token_ids:
         raise ValueError("the run was not recorded beside one of the target alone with the same tokens")

@@ -56,11 +56,7 @@ class PassShares:
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
-        """One pass.
-
-        Raises:
-            KeyError: it was not measured.
-        """
+        """One pass; KeyError if it was not measured."""
         for each in self.passes:
             if (each.dtype, each.tokens) == (dtype, tokens):
                 return each
@@ -69,11 +65,7 @@ class PassShares:
 
 @cache
 def pass_shares() -> PassShares:
-    """The stored measurement.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """The stored measurement; InputError if its file is missing or damaged."""
     try:
         return TypeAdapter(PassShares).validate_json(FILE.read_bytes(), strict=True)
     except (OSError, ValidationError) as error:

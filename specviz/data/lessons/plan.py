@@ -31,11 +31,7 @@ class Screen:
 
     @classmethod
     def of(cls, link: str) -> Self:
-        """The screen that a link of this app opens.
-
-        Raises:
-            ValueError: it is no such link; the message says why, as the end of a sentence.
-        """
+        """The screen that a link of this app opens. The message of a ValueError is the end of a sentence."""
         if len(link) > MAX_LINK:
             raise ValueError(f"is longer than {MAX_LINK:,} characters")
         if any(character.isspace() or not character.isprintable() or character == "\\" for character in link):

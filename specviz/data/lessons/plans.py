@@ -46,11 +46,7 @@ class PlanError(InputError):
 
 
 def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> Plan:
-    """The plan in a file; its name in links is the file's name without the ending.
-
-    Raises:
-        InputError: it cannot be read, or is no plan.
-    """
+    """The plan in a file; its name in links is the file's name without the ending. InputError: it is none."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -60,16 +56,7 @@ def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> P
 
 
 def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> Plan:
-    """The plan in these bytes.
-
-    Args:
-        data: YAML, in UTF-8.
-        name: of the plan in links.
-        known_models: the names that a target or a draft in a link may have; None does not look at them.
-
-    Raises:
-        PlanError: with all problems of the file.
-    """
+    """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
     reader = _Reader(known_models)
     plan = reader.plan(_tree(data), name)
     if reader.problems or plan is None:

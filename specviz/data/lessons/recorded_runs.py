@@ -123,22 +123,14 @@ def linked_trace(link_name: str) -> Trace | None:
 
 @cache
 def story_trace(name: str) -> Trace:
-    """The recorded run of that name, of the story or of a method.
-
-    Raises:
-        InputError: its file is missing or damaged.
-    """
+    """The recorded run of that name, of the story or of a method; InputError if its file is missing or damaged."""
     file = name if name in METHOD_RUNS else f"{STORY}{name}"
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
 @cache
 def story_figures() -> Figures:
-    """The recorded sweeps.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """The recorded sweeps; InputError if their file is missing or damaged."""
     path = ASSETS / "story" / "figures.json"
     try:
         return TypeAdapter(Figures).validate_json(path.read_bytes(), strict=True)

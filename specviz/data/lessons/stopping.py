@@ -45,11 +45,7 @@ class Stopping:
 
 @cache
 def stopping() -> Stopping:
-    """From the recorded sweep.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """From the recorded sweep; InputError if its file is missing or damaged."""
     try:
         with FILE.open(encoding="utf-8", newline="") as file:
             rows = [row for row in csv.DictReader(file) if _counts(row)]

@@ -40,11 +40,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The visitor predicts first, then sees why.
-
-    Raises:
-        ValueError: not exactly one option is right.
-    """
+    """The visitor predicts first, then sees why. Exactly one option is right."""
 
     __pydantic_config__ = STRICT
     text: Voices

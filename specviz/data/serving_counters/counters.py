@@ -81,11 +81,7 @@ class ServingCounters:
 
 
 def checked(counters: ServingCounters) -> ServingCounters:
-    """The counters, unless they contradict each other.
-
-    Raises:
-        InputError: one sentence that says which figures do not belong together.
-    """
+    """The counters; InputError, one sentence, where they contradict each other."""
     tokens, rate = counters.tokens_per_target_call, counters.acceptance_rate
     if tokens is not None and tokens < 1:
         raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
@@ -103,11 +99,7 @@ MOST = 1e15  # no server counts further; a longer number is a mistake or an atta
 
 
 def number(value: object, name: str) -> float:
-    """The value as a float.
-
-    Raises:
-        InputError: it is not a number from 0 to `MOST`; the sentence shows a short, harmless piece of it.
-    """
+    """The value from 0 to `MOST`. Else InputError, with a short, harmless piece of it."""
     try:
         usable = not isinstance(value, bool) and len(str(value)) < LONGEST
         found = float(str(value).rstrip("%")) if usable else math.nan

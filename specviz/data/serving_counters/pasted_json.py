@@ -128,11 +128,7 @@ class Requests:
 
 
 def read_requests(found: Sequence[Found], names: Names) -> Requests:
-    """Add up what these objects say.
-
-    Raises:
-        InputError: a field is not a number, or the histogram contradicts the counts.
-    """
+    """Add up what these objects say; InputError where that is no number, or contradicts itself."""
     read = [_request_of(each, names) for each in found]
     longest = max((len(each.histogram) for each in read), default=0)
     histograms = [each.histogram + (0.0,) * (longest - len(each.histogram)) for each in read]

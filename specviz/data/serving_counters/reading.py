@@ -22,13 +22,7 @@ class Kind:
 
 
 def what_was_read(text: str, found: Sequence[Found], kind: Kind) -> str:
-    """What this reader took from the text, and what it left.
-
-    Args:
-        text: as pasted.
-        found: the JSON objects in it.
-        kind: what the reader looks for.
-    """
+    """What this reader took from the text, and what it left."""
     if found and not kind.last:
         keys = list(dict.fromkeys(key for each in found for key, value in each.items() if not isinstance(value, dict)))
         return _of_names([key for key in keys if _is_of(key, kind)], [key for key in keys if not _is_of(key, kind)])

@@ -46,11 +46,7 @@ class Acceptance(NamedTuple):
 
 
 class Draws:
-    """A prompt, a position and a rule, which can be decoded as often as needed.
-
-    Raises:
-        InputError: the temperature is 0; or see `Drafter.set_up` and `fit_drafter`.
-    """
+    """A prompt, a position and a rule, which can be decoded as often as needed; InputError at temperature 0."""
 
     def __init__(
         self,
@@ -261,13 +257,7 @@ class _Counting:
 
 
 def place_of(p: Tensor, token_id: int, v: float) -> float:
-    """The place of this token, from 0 to 1; 1 for one of probability 0.
-
-    Args:
-        p: the exact probabilities that it should be drawn from; (vocabulary,).
-        token_id: what was drawn.
-        v: a uniform random number.
-    """
+    """The place of this token in p, (vocabulary,), from 0 to 1; `v` is uniform. 1 for a token of probability 0."""
     own = p[token_id]
     before = p.double()[p > own].sum() + p.double()[:token_id][p[:token_id] == own].sum()
     return min(1.0, float(before) + v * float(own))

@@ -186,11 +186,7 @@ _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
 
 
 def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name; "lossless" is the one that a run with these settings uses.
-
-    Raises:
-        InputError: see `make_other_rule`; or the settings ask for a tree, which only the lossless rule judges.
-    """
+    """The rule of this name; "lossless" is the one that a run with these settings uses, the only one for trees."""
     if settings.tree and name != "lossless":
         raise InputError("The rules for comparison judge a chain: leave out the tree, or choose the lossless rule.")
     return make_rule(settings, generator) if name == "lossless" else make_other_rule(name, generator)

@@ -47,11 +47,7 @@ def dump_proof(proof: RecordedProof) -> bytes:
 
 
 def parse_proof(text: str | bytes) -> RecordedProof:
-    """What `dump_proof` wrote, now or in an earlier version.
-
-    Raises:
-        ValidationError: it is something else.
-    """
+    """What `dump_proof` wrote, now or in an earlier version."""
     return _PROOF.validate_json(text)
 
 

@@ -42,11 +42,7 @@ class Passes:
         return torch.stack(found)
 
     def states(self) -> "StatePasses":
-        """The last hidden states of the same model, for a head that drafts from them.
-
-        Raises:
-            InputError: its forward pass does not give them.
-        """
+        """The last hidden states of the same model, for a head that drafts from them."""
         self._states = self._states or StatePasses(self._loaded, self._vocabulary)
         return self._states
 

@@ -105,11 +105,7 @@ def _plain(models: Models, cell: Cell) -> Steps[Trace]:
 
 
 def _prompt(models: Models, cell: Cell) -> str | list[int]:
-    """The text; a conversation as the token ids that the target's own chat template makes of it.
-
-    Raises:
-        InputError: the template cannot write it; the sentence names the prompt, which is its line unless it has a name.
-    """
+    """The text; a conversation as the token ids that the target's own chat template makes of it."""
     if not cell.prompt.messages:
         return cell.prompt.text
     try:

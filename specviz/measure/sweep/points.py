@@ -176,10 +176,7 @@ def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
 
 
 def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Prompts measured with and without their grammar at the same fixed draft lengths, one row each.
-
-    Columns: prompt; those of `pooled`, each with the ending _without and with the ending _with.
-    """
+    """Prompts measured at the same fixed lengths without and with their grammar: `pooled`, with these endings."""
     fixed = rows[rows["draft_schedule"] == "fixed"]
     ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
     both = pooled(fixed[ways == 2], ["preset", "constrained"]).rename(columns={"preset": "prompt"})

@@ -82,11 +82,7 @@ def prompts_in(text: str) -> int | None:
 
 
 def read_prompt_file(path: Path) -> PromptFile:
-    """`read_prompts` of a file on this machine.
-
-    Raises:
-        InputError: as there; or the file cannot be read.
-    """
+    """`read_prompts` of a file on this machine."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)

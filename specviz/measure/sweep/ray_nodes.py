@@ -25,14 +25,7 @@ class Worker:
     """One process on one node. Its methods are called one after the other, never two at once."""
 
     def __init__(self, node: str, load: Load, folder: str, version: str) -> None:
-        """Nothing is loaded yet.
-
-        Args:
-            node: the name of the node, for the rows.
-            load: loads a pair of models.
-            folder: where the sweep was asked for; names of model folders may be relative to it.
-            version: of the program that asks.
-        """
+        """`folder` is where the sweep was asked for: names of model folders may be relative to it."""
         self._node, self._load, self._version = node, load, version
         self._models: Models | None = None
         with suppress(OSError):  # another machine need not have the folder
@@ -89,11 +82,6 @@ def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNod
 
 
 def _connect(ray: Any, address: RayAddress) -> None:
-    """Join the cluster, or start one.
-
-    Raises:
-        InputError: it does not answer, or is of another version.
-    """
     _knock(address)
     own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address.starts_one else {}
     try:
@@ -104,11 +92,7 @@ def _connect(ray: Any, address: RayAddress) -> None:
 
 
 def _knock(address: RayAddress) -> None:
-    """Where an address names a port, see that something listens there: Ray itself tries for minutes.
-
-    Raises:
-        InputError: nothing does.
-    """
+    """Where an address names a port, see that something listens there: Ray itself tries for minutes."""
     host, colon, port = address.text.removeprefix(CLIENT).rpartition(":")
     if not colon:
         return
@@ -119,11 +103,7 @@ def _knock(address: RayAddress) -> None:
 
 
 def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
-    """A worker on each node that has enough processors, by the node's name.
-
-    Raises:
-        InputError: there is no such node, or other sweeps use them all.
-    """
+    """A worker on each node that has enough processors, by the node's name."""
     nodes = named_nodes([each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU", 0) >= threads])
     if not nodes:
         raise InputError(f"No node of the cluster has {threads} {'processor' if threads == 1 else 'processors'}.")

@@ -102,13 +102,7 @@ def as_json(row: SweepRow) -> dict[str, Any]:
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:
-    """The key of a row that is not measured yet.
-
-    Args:
-        made_by: target, its dtype, draft, its dtype, threads, machine.
-        cell: the prompt's name, its text's hash, whether it is constrained.
-        settings: of the run.
-    """
+    """The key of a row that is not measured yet, from `made_by`, `Cell.named` and the run's settings."""
     return _as_text((*made_by, *cell, *(getattr(settings, name) for name in SETTINGS)))
 
 

@@ -19,22 +19,14 @@ from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A node has a pair of models in memory.
-
-    Attributes:
-        made_by: what its rows will be made by: target, its dtype, draft, its dtype, threads, machine.
-    """
+    """A node has a pair of models in memory."""
 
     made_by: tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A node has measured the cells that it was asked for.
-
-    Attributes:
-        rows: one for each cell, in their order, with the node's name and its machine.
-    """
+    """A node has measured the cells that it was asked for."""
 
     rows: list[SweepRow]
 
@@ -183,12 +175,6 @@ class _Spread:
             self._ask_all()
 
     def _note(self, node: str, answer: Answer) -> None:
-        """What an answer changes.
-
-        Raises:
-            InputError: the node cannot do what was asked.
-            NoNodeLeft: it was the last one, and is gone.
-        """
         match answer:
             case Loaded():
                 self._loaded[node] = self._hand[node].pair, answer
@@ -200,11 +186,7 @@ class _Spread:
                 self._forget(node, reason)
 
     def _forget(self, node: str, reason: str) -> None:
-        """Give back what a node had in hand.
-
-        Raises:
-            NoNodeLeft: it was the last node.
-        """
+        """Give back what a node had in hand."""
         self._alive.remove(node)
         prompt = self._hand.pop(node)
         self._waiting.appendleft(prompt)

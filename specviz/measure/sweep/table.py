@@ -81,12 +81,7 @@ def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
 
 
 def read_frame(content: bytes, name: str) -> "pd.DataFrame":
-    """The rows of an uploaded CSV, checked; `name` stands for the file in messages.
-
-    Raises:
-        InputError: the file is too large, is not text, holds no rows, is not a sweep of this version, or has an
-            impossible value.
-    """
+    """The rows of an uploaded CSV, checked; `name` stands for the file in the sentence of an InputError."""
     if len(content) > UPLOAD_MEGABYTES * 10**6:
         raise InputError(f"{name} is larger than {UPLOAD_MEGABYTES} MB.")
     try:
@@ -208,11 +203,7 @@ def _columns(content: str) -> tuple[str, ...]:
 
 
 class SweepFile:
-    """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only.
-
-    Raises:
-        InputError: the file exists and is not a sweep of this version, or cannot be written.
-    """
+    """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -22,12 +22,7 @@ UNTOLD = "Cannot be told without the cost of a round on your machine."
 
 
 def headline(found: Production, costs: str) -> str:
-    """The verdict: measured; without a measured speedup, that there is none, and what is known instead.
-
-    Args:
-        found: production's acceptance and costs.
-        costs: where the costs are from, as the page names it.
-    """
+    """The verdict: measured; without a measured speedup, that there is none, and what is known instead."""
     cost, tokens = found.round_cost, found.tokens
     if found.speedup is not None:
         judged = judge(found.speed, None)

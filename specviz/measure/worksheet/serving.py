@@ -85,11 +85,7 @@ class Production:
 
 
 def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
-    """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token.
-
-    Raises:
-        InputError: the round would cost less than the one plain step that is part of it.
-    """
+    """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token."""
     written = share * tokens + 1 - share
     cost = (written / speedup - (1 - share)) / share
     if cost < 1 / NEUTRAL:
@@ -197,10 +193,7 @@ PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
 
 def costs_are_told(costs_from: str) -> bool:
-    """Whether costs from there were chosen for another machine, or measured on it.
-
-    Those of a run of this program are of its own small models, and say nothing of a server.
-    """
+    """Whether costs from there are of another machine. Runs of this program's small models say nothing of a server."""
     return costs_from in (BY_HAND, INFERRED, LINKED) or costs_from.startswith(PUBLISHED_COSTS)
 
 
