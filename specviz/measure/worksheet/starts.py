@@ -14,8 +14,7 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchSpeedup, BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
-from specviz.measure.worksheet.model import Model
-from specviz.measure.worksheet.passes import MeasuredPasses
+from specviz.measure.worksheet.model import MeasuredPasses, Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
 LINKED = "the values in the link"
