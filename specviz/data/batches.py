@@ -26,10 +26,7 @@ RECORDED = ASSETS / "batches" / "batches.json"
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of times, measured several times: the geometric mean, and its 95 % interval over the repeats.
-
-    Both times of a ratio are of the same repeat, so what slows the machine slows both.
-    """
+    """A ratio of times of one repeat each: the geometric mean over the repeats, and its 95 % interval."""
 
     value: float
     low: float
@@ -79,7 +76,6 @@ class BatchSpeedup:
 
     @property
     def modelled(self) -> float:
-        """τ / (γc + v + o): the counted tokens a round over its cost, while every text writes."""
         steps = self.draft_length * self.cost_ratio.value + self.verification.value + self.overhead.value
         return (self.counts.tokens_per_target_call or 0.0) / steps
 
@@ -111,14 +107,12 @@ class BatchStudy:
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
-        """One point; KeyError if it was not measured."""
         for each in self.speedups:
             if (each.batch, each.draft_length) == (batch, draft_length):
                 return each
         raise KeyError((batch, draft_length))
 
     def passes_of(self, batch: int) -> BatchPass | None:
-        """The costs of passes in batches of that size; None: not measured."""
         return next((each for each in self.passes if each.batch == batch), None)
 
 

@@ -20,11 +20,7 @@ _NAMES = {"json_schema": "JSON schema", "regex": "regular expression"}
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What an output can be. Its size, and whether a schema is a JSON object, are checked here.
-
-    Raises:
-        InputError: the text cannot be a grammar. `compile_grammar` finds all other mistakes.
-    """
+    """What an output can be. Its size, and whether a schema is a JSON object, are checked here; else InputError."""
 
     kind: GrammarKind
     text: str  # the schema as JSON text, or the expression in Rust's syntax: no look-around, no back-references

@@ -68,8 +68,6 @@ class RoundCosts:
 
 @dataclass(frozen=True, slots=True)
 class AtSetting:
-    """One method at one setting, over all prompts of a kind. Lists are by position in the draft, of a tree by depth."""
-
     way: Way
     costs: RoundCosts
     judged: list[int]
@@ -82,10 +80,7 @@ class AtSetting:
 
     @property
     def intervals(self) -> list[tuple[float, float] | None]:
-        """The 95 % interval of each of these rates: Wilson’s for a binomial share (JASA 22, 1927).
-
-        Judgements count as independent. Those of one text are not quite.
-        """
+        """95 % intervals: Wilson’s for a binomial share (JASA 22, 1927), as if judgements were independent."""
         return [
             _wilson(yes, judged) if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)
         ]
@@ -133,7 +128,6 @@ class MeasuredMethod:
 
     @property
     def family(self) -> str:
-        """What kind of method it is: how the draft is made or verified, else who drafts."""
         ways: dict[str, str] = {TREE: "tree", ARGMAX: "argmax", BLOCK: "block"}
         for ending, family in ways.items():
             if self.name.endswith(ending):
@@ -159,7 +153,6 @@ class AtTemperature:
         return next((method for method in self.methods if method.name == name), None)
 
     def kinds(self) -> list[str]:
-        """The kinds of text that every method was measured on, all together first."""
         return [kind for kind in (ALL, *KINDS) if all(kind in method.kinds for method in self.methods)]
 
 
@@ -195,7 +188,6 @@ def read_methods(path: Path) -> MeasuredMethods:
 
 @cache
 def stored_methods() -> MeasuredMethods | None:
-    """The comparison that is stored with the app; None where it is missing or damaged."""
     try:
         return read_methods(FILE)
     except InputError as error:

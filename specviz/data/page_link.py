@@ -74,7 +74,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def _refuse(cls, given: dict[str, Any], error: ValidationError, default: Self) -> list[str]:
-        """Take out of `given` what is wrong with it; a sentence for each parameter concerned."""
         bad: dict[str, list[int]] = {}
         for each in error.errors(include_url=False):
             name, *place = each["loc"]

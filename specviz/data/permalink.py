@@ -170,19 +170,13 @@ def link_of(
 
 
 def left_out_of_link(prompt: str) -> str | None:
-    """One sentence where links leave this prompt out, because no server would take so long an address; else None."""
     if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
         return None
     return "The prompt is too long for a link: links to this page leave it out."
 
 
 def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:
-    """The run a page's address asks for; parameters that are not ours are left alone.
-
-    Args:
-        params: the address's parameters, as text.
-        known_models: the names a target or draft may have; prompt lookup is known without being named.
-    """
+    """The run a page's address asks for. Prompt lookup is known without being one of the `known_models`."""
     link, problems = RunLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
     return LinkedRun(link.request(prompt), link.step, preset, [*problems, *more], link.run)

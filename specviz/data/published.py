@@ -38,7 +38,6 @@ class PublishedRun:
 
     @property
     def modelled_speedup(self) -> float | None:
-        """E(γ) / (γc + 1), Leviathan's Theorem 3.8; None if alpha is not published."""
         return None if self.alpha is None else ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
 
     @property
@@ -70,14 +69,11 @@ class GpuRound:
 
     @property
     def cost(self) -> float:
-        """The round in target steps, inferred: tokens / speedup."""
         return self.tokens / self.speedup
 
 
 @dataclass(frozen=True, slots=True)
 class GpuCosts:
-    """Costs of a pair of models on a GPU, for the worksheet's controls."""
-
     pair: str  # draft → target
     machine: str
     cost_ratio: CostRatio
@@ -92,7 +88,6 @@ class GpuCosts:
 
     @property
     def verification(self) -> dict[int, float]:
-        """v(k); empty: assumed to be 1."""
         return {k: k * self.tokens_per_second[1] / rate for k, rate in self.tokens_per_second.items()}
 
 

@@ -55,8 +55,6 @@ Voices = Annotated[Says, BeforeValidator(lambda given: Says(given, given) if isi
 
 
 class TextError(InputError):
-    """A file of texts cannot be used. `problems` are sentences, each with file and line."""
-
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         super().__init__("\n".join(problems))
@@ -81,7 +79,6 @@ class TextFile(Generic[KIND]):
         return _said(self.path, node, problem)
 
     def nodes(self, *keys: str) -> list[yaml.Node]:
-        """The items of a list: of the file's own, or of that below these keys."""
         node = self.node
         for key in keys:
             node = below(node, key) or node
@@ -89,15 +86,7 @@ class TextFile(Generic[KIND]):
 
 
 def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
-    """The texts in a file.
-
-    Args:
-        path: of the file, YAML in UTF-8.
-        kind: what it must hold: a class of content, or a list of them.
-
-    Raises:
-        TextError: with all problems of the file.
-    """
+    """The texts in a YAML file that holds a `kind`; TextError with all its problems."""
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()

@@ -21,8 +21,6 @@ WORKLOADS_FILE = FOLDER / "workloads.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A prompt with a name that never changes."""
-
     name: str  # "story-1"
     text: str
     grammar: Grammar | None = None  # what can follow the text; None: anything

@@ -53,7 +53,6 @@ def times(ratio: Ratio) -> str:
 
 
 def where(study: BatchStudy) -> str:
-    """What was measured, and on which machine."""
     clock = "processor" if study.clock == "processor" else "clock"
     return say("where", study=study, threads=study.recorded_on.threads, clock=clock, prompts=len(study.prompts))
 

@@ -30,8 +30,6 @@ PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Costs of one pair on this machine, in units of one step of plain decoding."""
-
     target: str
     target_dtype: str
     draft: str | None  # None: prompt lookup, which costs almost nothing
@@ -74,7 +72,6 @@ def calibrate(
 
 
 def tree_sizes(tree: str | None) -> list[int]:
-    """The sizes up to that of this tree, to measure v of; none for a chain."""
     most = parse_tree(tree).nodes if tree else 0
     return [*(nodes for nodes in TREE_NODES if nodes < most), *([most] if most else [])]
 
@@ -87,10 +84,7 @@ def calibration_steps(
     drafter: Drafter | None = None,
     turns: int = TURNS,
 ) -> Steps[Calibration]:
-    """The same in steps: it may be paused between two rounds, each of which is timed by itself.
-
-    Runs of one prompt take turns: the target alone, this drafter, and for each size one whose drafts all have it.
-    """
+    """As `calibrate`, in steps: it may be paused between two rounds. Runs of one prompt take turns, see `_Runs`."""
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
     lengths = range(1, min(MAX_DRAFT_LENGTH, runs.longest) + 1)

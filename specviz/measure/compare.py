@@ -57,10 +57,7 @@ class Comparison(Paired):
 
     @property
     def predicted_speedup(self) -> float | None:
-        """Modelled from the calibration and the acceptance: E(γ) / (γc + v + o); None without either.
-
-        Where drafts differ in length (prompt lookup, a schedule), counted tokens per call replace E(γ).
-        """
+        """Modelled from the calibration and the acceptance; None without either. See `Terms.speedup`."""
         terms = self.terms
         return terms.speedup if terms and self.calibration else None
 
@@ -74,11 +71,7 @@ def compare(
     progress: Progress = lambda line: None,
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
-    """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat.
-
-    Raises:
-        InputError: as `speculative_decode`; or repeats below 1.
-    """
+    """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat."""
     if repeats < 1:
         raise InputError(f"repeats must be at least 1, not {repeats}.")
     runs = PairedRuns(target, drafter, prompt, settings, constraint)
@@ -133,7 +126,6 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, 
 
 
 def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
-    """Difference of the two highest next-token logits after `text`; where it is near 0, rounding can decide."""
     best, second = _next_logits(target, text).topk(2).values.tolist()
     return float(best - second)
 

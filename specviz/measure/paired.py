@@ -13,8 +13,6 @@ from specviz.core.verdict import Verdict, verdict_of_ratios
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One repeat above temperature 0: its seed, and what its two runs wrote."""
-
     seed: int
     counts: Counts  # of the speculative run
     plain_tokens: int
@@ -41,7 +39,6 @@ class Paired:
 
     @property
     def counts(self) -> Counts:
-        """How many drafted tokens were accepted, rejected and discarded, over all `draws`."""
         return total([draw.counts for draw in self.draws]) if self.draws else count(self.speculative.rounds)
 
     @property
@@ -82,7 +79,6 @@ class Paired:
 
     @property
     def terms(self) -> Terms | None:
-        """Acceptance and costs as these runs measured them; None where no drafted token was judged."""
         return self.terms_at(None)
 
     def terms_at(self, costs: Costs | None) -> Terms | None:

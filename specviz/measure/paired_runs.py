@@ -30,7 +30,6 @@ class Repeats:
 
     @property
     def median(self) -> Trace:
-        """The repeat whose time is the median."""
         return self.traces[median_index(self.seconds)]
 
 
@@ -166,7 +165,6 @@ def _seconds_a_token(trace: Trace) -> float:
 
 
 def decode_seconds(trace: Trace) -> float:
-    """Decoding without prefill, in seconds, of a speculative run or of the target alone."""
     if trace.drafter is None and trace.autoregressive:
         return sum(trace.autoregressive.seconds_per_token)
     return sum(known_seconds(round.seconds) for round in trace.rounds)

@@ -33,16 +33,12 @@ EmittedStatus = Literal["accepted", "correction", "bonus", "own"]
 
 @dataclass(frozen=True, slots=True)
 class RacePrompt:
-    """A prompt and the short name it is shown by: a preset's, or "own-1"."""
-
     name: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class LogProbability:
-    """The target's mean log-probability a token of one text, in nats at temperature 1, with its 95 % interval."""
-
     mean: float
     low: float | None  # None for a text of one token
     high: float | None
@@ -50,8 +46,6 @@ class LogProbability:
 
 @dataclass(frozen=True, slots=True)
 class GreedyQuality:
-    """Where two greedy outputs first differ, and how close the target's two most likely tokens were there."""
-
     first_difference: int | None  # None: nowhere
     top2_gap: float | None  # of logits
     kind: Literal["greedy"] = "greedy"
@@ -108,17 +102,13 @@ def burst_clock(speculative: Trace) -> list[float]:
 
 
 def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
-    """The verdict over prompts: the geometric mean of their speedups, and its 95 % interval. None without prompts.
-
-    With one prompt it is that prompt's verdict. With more, the interval is over prompts, not over repeats.
-    """
+    """Of one prompt its own; of more, by the mean of their speedups and its interval over prompts. None for none."""
     if len(laps) == 1:
         return laps[0].verdict
     return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps))
 
 
 def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
-    """Acceptance over all prompts' judged tokens, and the median of their costs; None where nothing was judged."""
     terms = [found for lap in laps if (found := lap.terms)]
     if not terms:
         return None
@@ -135,7 +125,6 @@ def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
 
 
 def lap_figures(lap: RaceLap) -> dict[str, Any]:
-    """The figures of one prompt by name, as the CSV and JSON downloads have them; see `race_table.race_frame`."""
     counts, verdict, drafter = lap.counts, lap.verdict, lap.speculative.drafter
     assert drafter is not None
     low, high = verdict.interval or (None, None)
@@ -190,7 +179,6 @@ def dump_lap(lap: RaceLap) -> dict[str, Any]:
 
 
 def load_lap(item: object) -> RaceLap:
-    """What `dump_lap` made; else InputError."""
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
@@ -204,8 +192,6 @@ OWN = "own", "Your prompts"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The prompts of one workload in a race, and the verdict over them."""
-
     name: str  # the workload's; "own" for a visitor's prompts
     title: str
     prompts: tuple[str, ...]  # their names

@@ -61,14 +61,7 @@ def check_size(steps: Sequence[Step], limits: Limits) -> None:
 
 
 def rounds_of(steps: Sequence[Step], written: Sequence[Written]) -> list[Round]:
-    """The rounds of these steps, which together write these tokens.
-
-    The last step may accept more than the output holds, where it ended inside the draft: what is behind its end counts
-    as discarded, as in a run of this program.
-
-    Raises:
-        InputError: a step contradicts itself, or the steps write fewer or more tokens.
-    """
+    """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
     if not written:
         raise InputError("The record has no tokens.")
     rounds, at = list[Round](), 0
@@ -218,7 +211,6 @@ class Report:
 
 
 def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
-    """How a run ended, from the system's words for a limit and for an end of text."""
     return "length" if reason == length else "eos" if reason == eos else "other"
 
 

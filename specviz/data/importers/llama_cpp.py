@@ -56,8 +56,6 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What is used of `generation_settings`, which ends a stream of /completion."""
-
     temperature: Annotated[float, Field(ge=-100, le=10, allow_inf_nan=False)] | None = None
     top_k: int | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None

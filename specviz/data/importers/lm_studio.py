@@ -37,8 +37,6 @@ EQUAL = "It reports only how many tokens were drafted in all: each drafting roun
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a fragment, where log probabilities were asked for."""
-
     text: str
     id: Id
 
@@ -104,7 +102,6 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 
 
 def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:
-    """Drafted tokens a round, where every round can have drafted as many."""
     drafting = [fragment for fragment in fragments if fragment.containsDrafted]
     accepted = sum(fragment.tokensCount - 1 for fragment in drafting)
     written = sum(fragment.tokensCount for fragment in fragments)

@@ -129,8 +129,6 @@ Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was written, or a stream's next part of it. vLLM's newer name for thoughts is `reasoning`."""
-
     content: str | None = None
     reasoning: str | None = None
     reasoning_content: str | None = None
@@ -147,14 +145,11 @@ class TokenText:
 
     @property
     def text(self) -> str:
-        """Its text as traces have it: bytes that are no whole character stand as ⟨E2⟩."""
         return text_of_bytes(bytes(self.bytes)) if self.bytes else self.token
 
 
 @dataclass(frozen=True, slots=True)
 class Logprobs:
-    """`content` in answers to chats, `tokens` in completions."""
-
     content: Annotated[list[TokenText], AtMost(MAX_TOKENS)] | None = None
     tokens: Annotated[list[str], AtMost(MAX_TOKENS)] | None = None
 
@@ -165,8 +160,6 @@ class Logprobs:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer; in a stream the next part of it."""
-
     index: int = 0
     text: str | None = None  # of completions
     message: Message | None = None  # of chats

@@ -66,7 +66,6 @@ class Meta:
 
     @property
     def histogram(self) -> list[int] | None:
-        """Entry j: the steps in which exactly j drafted tokens were correct."""
         return self.spec_correct_drafts_histogram or self.spec_accept_histogram
 
 
@@ -138,7 +137,6 @@ def _check(sizes: Sequence[int], end: Meta, drafted: int) -> None:
 
 
 def _last_correct(counted: Counter[int], whole: Counter[int]) -> int:
-    """How many drafted tokens the last step accepted; -1 if the two do not agree."""
     return max(counted - whole, default=-1)
 
 

@@ -22,7 +22,6 @@ def more_facts() -> Facts:
 
 
 def _of_busy() -> Facts:
-    """The largest measured batch while all its texts write, and with the shortest draft to the end."""
     study = recorded_batches()
     most, lengths = study.batches[-1], study.draft_lengths
     writing, short = study.at(most, lengths[-1]).full_speedup, study.at(most, lengths[0]).speedup
@@ -62,7 +61,6 @@ def _of_heads() -> Facts:
 
 
 def _chain(name: str, kind: str) -> AtSetting | None:
-    """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
     measured = stored_methods()
     method = measured.greedy.find(NAMES[name]) if measured and measured.greedy else None
     return method.kinds[kind].at(DRAFT_LENGTH) if method and kind in method.kinds else None

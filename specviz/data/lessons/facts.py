@@ -37,7 +37,6 @@ NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 
 @cache
 def facts_of(name: str) -> Facts:
-    """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
     trace = story_trace(name)
     return {
         "tried": str(story_figures().tried.get(name, "")),
@@ -55,7 +54,6 @@ def facts_of(name: str) -> Facts:
 
 
 def facts_in(facts: Facts, words: Words) -> Facts:
-    """The figures in that voice: plain words have no per cent sign."""
     return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
 
 

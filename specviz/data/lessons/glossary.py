@@ -59,15 +59,7 @@ def find_word(name: str) -> Word | None:
 
 
 def explained(text: str, key: str, words: Words = "technical") -> str:
-    """The text as HTML in which each word of the glossary shows its explanation on hover and on focus.
-
-    Only the first occurrence of a word is marked. HTML in the text is escaped.
-
-    Args:
-        text: this app's own plain text; never text from a model, a file or a visitor.
-        key: unique on the page, for the elements' ids.
-        words: which of the two explanations.
-    """
+    """The app's own text as HTML: a word of the glossary shows its explanation, once. `key` is unique on the page."""
     parts, seen, end = [], set(), 0
     for match in _pattern().finditer(text):
         word = _forms()[match.group().lower()]

@@ -36,8 +36,6 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRules:
-    """What is used of the file; `measure.proof.recorded` reads all of it."""
-
     machine: str
     draws: list[Draws]
 

@@ -18,8 +18,6 @@ PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as draw
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Milliseconds: the median over the turns, and the quartiles."""
-
     median: float
     low: float
     high: float
@@ -56,7 +54,6 @@ class PassShares:
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
-        """One pass; KeyError if it was not measured."""
         for each in self.passes:
             if (each.dtype, each.tokens) == (dtype, tokens):
                 return each
@@ -65,7 +62,6 @@ class PassShares:
 
 @cache
 def pass_shares() -> PassShares:
-    """The stored measurement; InputError if its file is missing or damaged."""
     try:
         return TypeAdapter(PassShares).validate_json(FILE.read_bytes(), strict=True)
     except (OSError, ValidationError) as error:

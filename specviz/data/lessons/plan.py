@@ -24,8 +24,6 @@ MAX_FIELDS = 60  # parameters of a link
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A page and its settings: exactly what is on screen."""
-
     page: str  # one of PAGES
     settings: tuple[tuple[str, str], ...]  # the address's parameters, in order; one may come several times
 
@@ -81,11 +79,7 @@ class Screen:
         return int(given) if given.isascii() and given.isdecimal() else 0
 
     def problems(self, known_models: Collection[str] | None = None) -> list[str]:
-        """One sentence for each setting that Watch could not use; the other pages say it themselves.
-
-        Args:
-            known_models: the names that a target or a draft may have; None does not look at them.
-        """
+        """One sentence for each setting that Watch could not use; no `known_models`: any name of a model is taken."""
         named = [f"{name} is not for a moment's link: leave it out." for name in OF_A_WALK if self.last(name)]
         if self.page != WATCH:
             return named

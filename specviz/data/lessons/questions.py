@@ -32,8 +32,6 @@ CITED: dict[Cited, ServedGain] = {
 
 @dataclass(frozen=True, slots=True)
 class FaqEntry:
-    """One question and its answer, whose figures are those of `answer_facts`."""
-
     __pydantic_config__ = STRICT
     name: str
     question: Voices

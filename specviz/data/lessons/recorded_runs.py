@@ -56,10 +56,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How often a drafted token is accepted at temperature 1, averaged over positions of real text.
-
-    p and q are the target's and the draft's probabilities.
-    """
+    """How often a drafted token is accepted at temperature 1, averaged over positions of real text. p: the target's."""
 
     positions: int
     product: float  # Σ p·q: the draft draws, and the target's own draw must be the same token
@@ -78,19 +75,16 @@ class Figures:
 
 
 def mixed_round(trace: Trace) -> Round | None:
-    """The first round with an accepted, a rejected and a discarded token."""
     return next((r for r in trace.rounds if r.accepted and r.rejected and r.discarded), None)
 
 
 def full_round(trace: Trace, after: int = -1) -> Round | None:
-    """The first round of full length, after one with this index, in which all is accepted and a bonus is added."""
     length = trace.settings.draft_length
     later = trace.rounds[after + 1 :]
     return next((r for r in later if r.accepted == length and r.emitted.kind == "bonus"), None)
 
 
 def wasted_round(trace: Trace) -> Round | None:
-    """The first of the rounds with the most rejected and discarded tokens."""
     return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
 
 
@@ -102,7 +96,6 @@ def drawn_round(trace: Trace) -> Round | None:
 
 
 def branch_round(trace: Trace) -> Round | None:
-    """The first round of trees whose accepted path leaves the most probable one: a sibling of a rejected guess."""
     return next((round for round in trace.rounds if siblings_of(round) is not None), None)
 
 
@@ -130,7 +123,6 @@ def story_trace(name: str) -> Trace:
 
 @cache
 def story_figures() -> Figures:
-    """The recorded sweeps; InputError if their file is missing or damaged."""
     path = ASSETS / "story" / "figures.json"
     try:
         return TypeAdapter(Figures).validate_json(path.read_bytes(), strict=True)

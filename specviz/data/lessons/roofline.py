@@ -88,7 +88,6 @@ class LoadQuestion:
 
     @property
     def figures(self) -> Mapping[str, str]:
-        """The names of the figures that the answer may use; the browser computes them."""
         numbered = [f"{name}_{place}" for place in range(1, len(self.shows) + 1) for name in COMPUTED]
         return dict.fromkeys(["tokens", *numbered], "")
 

@@ -34,8 +34,6 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """Each schedule over the same prompts; intervals are over the prompts."""
-
     machine: str
     prompts: int
     speedups: dict[Schedule, Ratio]

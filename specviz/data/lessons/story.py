@@ -102,7 +102,6 @@ def steps() -> tuple[Step, ...]:
 
 @cache
 def quiz() -> tuple[Question, ...]:
-    """The questions at the story's end. Their texts have no figures."""
     return read_texts(QUIZ_FILE, tuple[Question, ...]).content
 
 

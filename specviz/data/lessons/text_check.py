@@ -23,7 +23,6 @@ RUNS = (*STORY_RUNS, *METHOD_RUNS)
 
 
 def text_problems(folder: Path = FOLDER) -> list[str]:
-    """Everything that is wrong with the texts in a folder, one sentence each, with file and line."""
     return [problem for name in CHECKS for problem in _problems_of(folder / name)]
 
 

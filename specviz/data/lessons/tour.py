@@ -71,7 +71,6 @@ def tour_of(trace: Trace) -> Tour | None:
 
 
 def tour_facts(trace: Trace) -> dict[str, str] | None:
-    """What the texts may name, apart from a beat's own `least`; None where the run does not show it."""
     rounds = _places(trace)
     if rounds is None:
         return None

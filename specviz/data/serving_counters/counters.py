@@ -51,11 +51,7 @@ class ServingCounters:
         return bool(self.survival) and full
 
     def alpha(self, draft_length: int) -> float:
-        """The per-judgement rate: accepted / (accepted + rejected).
-
-        A round has one rejection unless it accepted its last position. If rejections cannot be counted, this is
-        `alike_alpha`.
-        """
+        """accepted / (accepted + rejected); `alike_alpha` where rejections cannot be counted."""
         accepted = self.accepted_per_call(draft_length)
         if self.counts_judgements and self.survival[-1] < 1:
             return accepted / (accepted + 1 - self.survival[-1])
@@ -66,7 +62,6 @@ class ServingCounters:
         return alpha_from_acceptance_rate(min(1.0, self.accepted_per_call(draft_length) / draft_length), draft_length)
 
     def accepted_per_call(self, draft_length: int) -> float:
-        """Accepted tokens per target call; if calls are not counted, those of `draft_length` drafted tokens."""
         if self.tokens_per_target_call is not None:
             return self.tokens_per_target_call - 1
         return (self.acceptance_rate or 0.0) * draft_length

@@ -54,7 +54,6 @@ def from_log(text: str) -> ServingCounters | None:
 def by_written(
     engine: str, drafted: float, accepted: float, written: float | None, requests: int = 1
 ) -> ServingCounters:
-    """Counters of an engine that reports tokens: drafted, accepted, and written in all."""
     calls = written - requests - accepted if written else 0.0
     if calls < 1:
         return ServingCounters(engine, None, drafted=drafted, accepted=accepted)

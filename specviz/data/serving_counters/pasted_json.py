@@ -40,10 +40,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _parts(text: str) -> Iterator[Any]:
-    """Every JSON object that begins a line, as in lines of JSON or an answer below a command.
-
-    What is read in vain is bounded: brackets that are open to the end of the text would each be read to there.
-    """
+    """Every JSON object that begins a line. What is read in vain is bounded: each bracket could read to the end."""
     end, failed, in_vain = 0, 0, 0
     for start in (found.end() - 1 for found in _LINE_START.finditer(text)):
         if start < end:

@@ -34,8 +34,6 @@ def name_of_line(line: str) -> str | None:
 
 
 class Series:
-    """The known counters of a text, by their name without the prefix and `_total`."""
-
     def __init__(self, text: str, found: Sequence[Found]) -> None:
         self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
         self.samples = 0
@@ -67,7 +65,6 @@ class Series:
         return sum(values) / len(values) if values else None
 
     def by_position(self, name: str, most: int) -> list[float]:
-        """A counter with a value for each position 0, 1, 2, ... of the draft."""
         counts: dict[int, float] = defaultdict(float)
         for labels, values in self.values.get(name, {}).items():
             position = dict(labels).get("position", "")

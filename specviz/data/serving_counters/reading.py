@@ -14,8 +14,6 @@ LONGEST_LINE = 4_000  # characters; a longer one is no log line
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What one reader looks for."""
-
     names: frozenset[str] = frozenset()  # of fields in JSON, and of counters that have a line each
     last: str = ""  # a pattern: of the log lines with it, the last one is read
     also: tuple[str, ...] = ()  # of other lines, the last one with each of these patterns is read too

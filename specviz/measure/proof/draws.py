@@ -175,7 +175,6 @@ def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> 
 
 
 def _classes(draws: Draws) -> Generator[None, None, list[int]]:
-    """The tokens to count one by one, most probable first, from pilot draws that are not used again."""
     total: Tensor | None = None
     for _ in range(PILOT):
         yield None

@@ -29,7 +29,6 @@ class Look:
 
 
 def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
-    """Compare counts with the expected ones; both have one entry a class and the same sum."""
     counts, means = pool(observed, expected)
     draws = sum(counts)
     distance = sum(abs(count - mean) for count, mean in zip(counts, means, strict=True)) / (2 * max(draws, 1))
@@ -42,10 +41,7 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
-    """Bins with at least `LEAST_EXPECTED` expected draws: smaller classes are put together into the last bin.
-
-    Which classes are put together depends only on the expected counts, never on the observed ones.
-    """
+    """Bins with at least `LEAST_EXPECTED` expected draws. Observed counts do not decide which classes share the last."""
     order = sorted(range(len(expected)), key=lambda i: -expected[i])
     large = [i for i in order if expected[i] >= LEAST_EXPECTED]
     small = [i for i in order if expected[i] < LEAST_EXPECTED]
@@ -59,10 +55,7 @@ def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int],
 
 
 def survival(statistic: float, degrees: int) -> float:
-    """Probability that a chi-squared variable exceeds `statistic`: a finite sum for whole degrees of freedom.
-
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 26.4.4 (odd) and 26.4.5 (even degrees).
-    """
+    """Probability of a larger chi-squared: Abramowitz and Stegun, 26.4.4 (odd) and 26.4.5 (even degrees)."""
     if statistic <= 0:
         return 1.0
     half = statistic / 2
@@ -128,7 +121,6 @@ def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "
 
 
 def place_looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    """The same tests on the places of the drawn tokens, which must be uniform. Empty for recordings without places."""
     found, counts = [], [0] * PLACES
     for batch in batches:
         places = batch.speculative_places if way == "speculative" else batch.plain_places

@@ -31,8 +31,6 @@ Exact = Callable[[], LoadedModel]  # gives the target in float32, loaded only wh
 
 
 class LoggingModel(CachedModel):
-    """A target that stores the logits of every pass, and where in the text each pass began."""
-
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         super().__init__(loaded, vocabulary)
         # for each: the tokens of the text before it, the logits after each token of the text that it read, (n,
@@ -141,10 +139,7 @@ def near_tie(
     at: int,
     exact: Exact,
 ) -> NearTie:
-    """The two tokens that were chosen after the first `at` tokens of the text, with the logits that decided.
-
-    Both lists have a token there: a run ends early only after an end of text, and then the other one ends there too.
-    """
+    """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
     ids = (plain[at], speculative[at])
     dtype = setup.target.info.dtype
 

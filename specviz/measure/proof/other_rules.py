@@ -39,7 +39,6 @@ class MatchRule:
         self._generator = generator
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        """The tokens that the target's own draws agree with, then the target's own token."""
         accept_probs: list[float] = []
         for i, token_id in enumerate(draft.token_ids):
             accept_probs.append(float(target_scores[i, token_id]))
@@ -110,10 +109,7 @@ class Typical(AlteredRule):
 
 
 class Ensemble(AlteredRule):
-    """LOSSY: verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026).
-
-    The residual of that mean is the residual of p itself.
-    """
+    """LOSSY: verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026)."""
 
     def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
         return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[draft.token_ids[i]]) / _q(draft, i))
@@ -209,5 +205,4 @@ def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRul
 
 
 def drafts_with(name: RuleName, sampler: Sampler) -> Sampler:
-    """How the draft chooses its tokens under this rule: as the target does, except with the greedy draft."""
     return ArgmaxOf(sampler) if name == "greedy-draft" else sampler

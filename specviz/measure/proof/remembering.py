@@ -14,8 +14,6 @@ MOST_BYTES = 32 * 10**6  # of remembered logits, for each model
 
 
 class Passes:
-    """The logits of one model after texts that all begin with `prompt`."""
-
     def __init__(self, loaded: LoadedModel, vocabulary: int, prompt: Sequence[int]) -> None:
         self.prompt = list(prompt)
         self.made = 0  # forward passes
@@ -84,7 +82,6 @@ class RememberingModel(CachedModel):
         return self._passes.rows(self._token_ids, len(tokens))
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
-        """Forget every token after the first `length`, and of a tree what is not on the path."""
         if path is not None:
             self._token_ids += [self._paths[node][-1] for node in path]
             self._paths = []

@@ -61,7 +61,6 @@ class NearTie:
 
     @property
     def change(self) -> float:
-        """How much the lead of the plain token changes from the one-token pass to the batched one."""
         one, batched, *_ = self.ways
         return one.gap - batched.gap
 
@@ -87,5 +86,4 @@ class GreedyRow:
 
     @property
     def judged(self) -> RoundingJudgement | None:
-        """Whether rounding explains the difference; None without one."""
         return judge_difference(self.near_tie.change, self.dtype, self.target) if self.near_tie else None

@@ -21,8 +21,6 @@ say = Sentences("race-beside-sweep")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One kind of text, as a race and a sweep of the same models and settings show it."""
-
     raced: Kind
     draft_length: int  # of the race
     repeats: int
@@ -55,7 +53,6 @@ class Beside:
         )
 
     def _there(self) -> str:
-        """The race's prompts and draft length, as the sweep measured them."""
         length, own, whole = self.draft_length, self.same_prompts, self.same_length
         if whole is None:
             return say("not_measured", length=length)
@@ -87,7 +84,6 @@ class Beside:
 
 
 def beside(laps: Sequence[RaceLap], studies: Sequence[Study]) -> list[Beside]:
-    """The kinds of text of a race that a sweep of the same models and settings has too; none without such a sweep."""
     wanted = _made_by(laps)
     study = next((each for each in studies if wanted == {name: getattr(each.series, name) for name in wanted}), None)
     if study is None:

@@ -33,14 +33,7 @@ def sweep(
     done: Iterable[tuple[str, ...]] = (),
     progress: Progress = lambda line: None,
 ) -> Iterator[SweepRow]:
-    """Measure cells and yield their rows. A pair is loaded when needed.
-
-    `done` are the keys of rows that are there already. Each stands for one cell, which is skipped: a plan with repeats
-    has several cells with one key.
-
-    Raises:
-        InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
-    """
+    """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already."""
     number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)
@@ -81,7 +74,6 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
 
 
 def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
-    """A few untimed rounds and steps: the first passes over a prompt of a new length are slow."""
     settings = cell.settings
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, settings.draft_length + 2))
     yield from _speculative(models, drafter, replace(cell, settings=few))
@@ -121,7 +113,6 @@ def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
 
 
 def made_by(models: Models) -> tuple[str | int | None, ...]:
-    """What rows of these models are made by: target, its dtype, draft, its dtype, threads, machine."""
     target, draft = models
     drafter = fit_drafter(target, draft, DecodeSettings()).info
     threads, machine = torch.get_num_threads(), describe_machine().machine

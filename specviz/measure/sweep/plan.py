@@ -41,8 +41,6 @@ class SweepPair:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One measurement: a speculative run, compared with a plain run."""
-
     pair: SweepPair
     prompt: SweepPrompt
     settings: DecodeSettings
@@ -56,7 +54,6 @@ class Cell:
 
     @property
     def named(self) -> tuple[object, ...]:
-        """What names the prompt in a row's key: its name, its text's hash, whether the output follows its grammar."""
         return self.prompt.name, self.prompt.text_hash, self.constrained
 
     @property
@@ -87,16 +84,7 @@ class SweepPlan:
     repeats: int = 1  # how often all this is measured; above temperature 0 each time with the next seed
 
     def cells(self) -> list[Cell]:
-        """The measurements in their order, which is always the same: a count of finished cells shows the progress.
-
-        Drafts of a fixed length are measured at each length; a tree of a fixed shape only at its own depth. A schedule
-        that chooses the length itself is measured once: the heuristic starts from the plan's middle length, and the
-        confidence stop has the longest length as its limit. Prompt lookup has no confidence, so it is not measured
-        with the confidence stop.
-
-        Raises:
-            InputError: a setting is outside its range.
-        """
+        """The measurements, always in this order: a count of finished cells shows the progress."""
         return [
             Cell(pair, prompt, repeat_settings(settings, repeat), constrained)
             for pair in self.pairs
@@ -121,7 +109,6 @@ class SweepPlan:
 
 
 def groups(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
-    """Cells that share a plain run: at most two, next to each other in the list and of one block."""
     for _, block in groupby(cells, key=lambda cell: cell.block):
         while group := list(islice(block, CELLS_A_PLAIN_RUN)):
             yield group
@@ -132,10 +119,7 @@ def plain_runs(cells: Sequence[Cell]) -> int:
 
 
 def workload_prompts(workloads: Sequence[Workload], count: int | None = None) -> list[SweepPrompt]:
-    """The first `count` prompts of each workload; all of them for None.
-
-    Every workload's first prompt comes before any second one, so that a sweep cut short has measured each workload.
-    """
+    """`count` prompts of each, every first one before any second: a sweep cut short has then measured each workload."""
     columns = [
         [SweepPrompt(each.name, preset.name, preset.text, preset.grammar) for preset in each.all_prompts[:count]]
         for each in workloads

@@ -19,10 +19,7 @@ PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series(DecodeSettings):
-    """What may be pooled: the same pair in the same number formats, at one temperature, on one machine.
-
-    Settings whose rows are pooled, as the draft length, hold their default.
-    """
+    """What may be pooled. Settings whose rows are pooled, as the draft length, hold their default."""
 
     target: str
     target_dtype: str
@@ -109,7 +106,6 @@ def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Drafts of a fixed length without a grammar, pooled by workload and draft length; columns as of `pooled`."""
     return pooled(of_kind(rows), ["workload", "draft_length"])
 
 
@@ -136,16 +132,11 @@ def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
-    """`fair_rows` pooled by workload, the fastest first; columns as of `pooled`."""
     return pooled(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
 
 
 def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows have a time that cannot be right.
-
-    The target runs once a round, and a pass takes at least as long as a plain step: no speedup can exceed the tokens
-    per target call. Where the two texts differ in length there is no such bound.
-    """
+    """Rows faster than their tokens per target call: a pass takes at least a plain step. Of equally long texts only."""
     most = NEUTRAL * rows["new_tokens"] / rows["rounds"]
     return (rows["plain_tokens"] == rows["new_tokens"]) & (rows["speedup"] > most)
 

@@ -42,7 +42,6 @@ class Worker:
         return Loaded(made_by(self._models))
 
     def measure(self, cells: Sequence[Cell]) -> Measured | Refused:
-        """The rows of one or two cells of a block; `load` was called for their pair."""
         assert self._models is not None
         try:
             rows = result_of(measure(self._models, cells))
@@ -118,7 +117,6 @@ def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
 
 
 def named_nodes(nodes: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Ray's descriptions of nodes, by a name for each: its own, and a part of its id where two have the same."""
     names = Counter(node["NodeName"] for node in nodes)
     own = [node["NodeName"] if names[node["NodeName"]] == 1 else _long_name(node) for node in nodes]
     return dict(sorted(zip(own, nodes, strict=True)))
@@ -129,11 +127,7 @@ def _long_name(node: dict[str, Any]) -> str:
 
 
 def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int) -> Any:
-    """Start a worker on a node; None if another sweep has one there.
-
-    Its name can be given once, so two sweeps never measure on one node at the same time. It reserves the processors
-    and one GPU, so other work that Ray places stays off them.
-    """
+    """Start a worker on a node; None if another sweep has one there: its name can be given once."""
     pinned = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
     options = {
         "name": node["NodeID"],

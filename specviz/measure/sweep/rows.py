@@ -21,10 +21,7 @@ _Above0 = Annotated[float, Field(gt=0, le=10**7)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRow(DecodeSettings):
-    """One prompt with one setting, measured once: a speculative run, and a plain run timed right before or after it.
-
-    Its settings are not compared with each other: `table` checks what stands in a file.
-    """
+    """One prompt with one setting, timed once beside a plain run. `table` checks the settings that a file has."""
 
     target: _Text
     target_dtype: _Text
@@ -61,7 +58,6 @@ class SweepRow(DecodeSettings):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells this measurement from others; as text, so that it matches a row read from CSV."""
         return _as_text(getattr(self, name) for name in KEY)
 
 

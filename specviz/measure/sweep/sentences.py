@@ -188,10 +188,7 @@ OUTCOMES: dict[Word, str] = {
 
 
 def conclusions(rows: pd.DataFrame) -> list[str]:
-    """The conclusion of each pair of models at each temperature, in sentences; none without rows.
-
-    Each kind of machine has conclusions of its own. Where there are several, the sentences name theirs.
-    """
+    """The conclusion of each pair at each temperature on each kind of machine, in sentences; none without rows."""
     studies = studies_of(rows)
     several = len({study.series.machine for study in studies}) > 1
     return [

@@ -19,29 +19,21 @@ from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A node has a pair of models in memory."""
-
     made_by: tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A node has measured the cells that it was asked for."""
-
     rows: list[SweepRow]
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A node cannot do what was asked, because of the input: `sentence` is for a person."""
-
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A node will not answer any more: `reason` says why, in a few words."""
-
     reason: str
 
 
@@ -75,26 +67,11 @@ class NoNodeLeft(InputError):
 def spread(
     cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow] = (), progress: Say = print, lost: Say = print
 ) -> Iterator[SweepRow]:
-    """Measure cells on all nodes and yield their rows, in the order in which they arrive.
-
-    Args:
-        cells: what is measured, in the order of the plan.
-        nodes: where.
-        known: rows that are there already. Each stands for one cell, which is not measured again: a row of a cluster
-            on whatever machine, another row only on a node that is the same kind of machine.
-        progress: is called with a line for each group of cells that a node begins.
-        lost: is called with a sentence for each node that is gone.
-
-    Raises:
-        InputError: a node cannot load or measure what was asked.
-        NoNodeLeft: all nodes are gone.
-    """
+    """Measure cells on all nodes; rows come as they arrive. Each `known` row stands for one cell."""
     return _Spread(cells, nodes, known, progress, lost).rows()
 
 
 class _Prompt:
-    """What is left of one prompt's cells with one pair, as groups that share a plain run."""
-
     def __init__(self, cells: Iterable[Cell]) -> None:
         self._groups = deque(groups(cells))
         self._compared = False  # whether the first group is without the cells that are known
@@ -164,7 +141,6 @@ class _Spread:
         self._loaded: dict[str, tuple[SweepPair, Loaded]] = {}
 
     def rows(self) -> Iterator[SweepRow]:
-        """Ask every free node, wait for one answer, and again, until nothing is left."""
         self._ask_all()
         while self._asked:
             node, answer = self._nodes.answer()
@@ -186,7 +162,6 @@ class _Spread:
                 self._forget(node, reason)
 
     def _forget(self, node: str, reason: str) -> None:
-        """Give back what a node had in hand."""
         self._alive.remove(node)
         prompt = self._hand.pop(node)
         self._waiting.appendleft(prompt)

@@ -53,7 +53,6 @@ def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _told_apart(found: pd.DataFrame, lengths: "pd.Series[int]") -> list[bool]:
-    """Whether the best is above each of these by more than chance explains, of so many lengths."""
     return [
         bool(
             point.prompts > 1 and point.mean > rivals_t(point.prompts - 1, count) * point.deviation / point.prompts**0.5
@@ -86,17 +85,13 @@ def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
 
 
 def round_steps(its: pd.DataFrame, costs: Costs) -> "pd.Series[float]":
-    """The mean time of a round in target steps, for rows or points: its drafted tokens, v(γ+1) and o.
-
-    Speculation pays where the tokens per target call exceed it.
-    """
+    """The mean time of a round in target steps: speculation pays where the tokens per target call exceed it."""
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
     steps: pd.Series[float] = its["drafted"] / its["rounds"] * costs.cost_ratio + checked + costs.overhead
     return steps
 
 
 def errors(predicted: "pd.Series[float]", measured: "pd.Series[float]") -> "pd.Series[float]":
-    """How far off each prediction is: 0.25 is a factor of 1.25, in either direction."""
     ratio = predicted / measured
     off: pd.Series[float] = ratio.where(ratio > 1, 1 / ratio) - 1
     return off
@@ -109,7 +104,6 @@ class Study:
 
     @property
     def lookup(self) -> bool:
-        """Whether prompt lookup drafts, so that a round often drafts fewer tokens than the draft length."""
         return self.series.draft_dtype is None
 
     @cached_property

@@ -60,7 +60,6 @@ def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
 
 
 def frame_of(rows: Iterable[SweepRow]) -> "pd.DataFrame":
-    """A column for each field of `SweepRow`, a row for each measured one; the same types without any rows."""
     import pandas as pd
 
     values = list(map(attrgetter(*COLUMNS), rows))
@@ -74,7 +73,6 @@ def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
-    """The rows as CSV; names that a spreadsheet would read as formulas are marked as text."""
     texts = [column for column in frame.columns if TYPES[column] == "str"]
     safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in texts})
     return safe.to_csv(index=False, header=header, lineterminator="\r\n")
@@ -94,12 +92,7 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
 
 
 def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
-    """The rows of a CSV, checked one after the other; `name` stands for the file in messages.
-
-    Raises:
-        InputError: the text is not a sweep of this version, has an impossible value, or more rows, workloads or series
-            than allowed. The first problem ends the reading.
-    """
+    """The rows of a CSV, checked one after the other; an InputError names the first problem in the file `name`."""
     _check_header(content, name)
     rows: list[SweepRow] = []
     workloads: set[str] = set()

@@ -102,7 +102,6 @@ class Model:
 
     @property
     def ideal(self) -> float:
-        """E(γ) / (γc + 1): Leviathan, Theorem 3.8."""
         return theory.ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
 
     @property
@@ -116,7 +115,6 @@ class Model:
 
     @property
     def extra_operations(self) -> float:
-        """Factor on arithmetic: Leviathan, Theorem 3.11."""
         return theory.extra_operations(self.alpha, self.draft_length, self.operations_ratio)
 
     @property
@@ -149,7 +147,6 @@ class Model:
 
 
 def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
-    """The alpha that leads to accepted / drafted at this draft length if every judgement is alike: modelled."""
     return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
 
 
@@ -162,14 +159,7 @@ def verdict_sentence(model: Model) -> str:
 
 
 def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) -> str:
-    """Counts in, rate out, and the acceptance per judgement that leads to it. No verdict: the sliders get that.
-
-    Args:
-        drafted: tokens.
-        accepted: of them.
-        counted_at: the draft length at which these were counted; the sliders may have another one.
-        model: what the sliders say.
-    """
+    """Counts in, rate out, and the acceptance per judgement that leads to it at the draft length of the counts."""
     if not drafted:
         return say("nothing_drafted")
     if accepted > drafted:
@@ -223,7 +213,6 @@ def break_even_sentence(model: Model) -> str:
 
 
 def half_sentence(model: Model) -> str:
-    """What guesses that are right half the time bring at these costs."""
     speedup, share = model.speedup_at(0.5, model.draft_length), model.accepted_share(0.5)
     word = judge(speedup, None, modelled=True).word
     return say("half", length=model.draft_length, share=share, speedup=speedup, word=word)

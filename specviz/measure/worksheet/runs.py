@@ -24,8 +24,6 @@ from specviz.measure.sweep.table import each_row
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One run: predicted, measured, and the causes between them, each added to those before it."""
-
     terms: Terms  # of this run
     ideal: float  # E(γ) / (γc + 1), from one α
     clustering: float  # what the rates by position change
@@ -35,7 +33,6 @@ class Gap:
 
     @property
     def by_position(self) -> float:
-        """The prediction with every cost, and acceptance by position."""
         return self.ideal + self.clustering + self.verification + self.overhead
 
     @property
@@ -60,13 +57,7 @@ def signed(change: float) -> str:
 
 
 def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
-    """Split one run's gap; None without a plain run beside it or a drafted token.
-
-    `measured` is the speedup if more than this one pair of runs was timed.
-
-    Ideal is Leviathan's Theorem 3.8 with one α, per judgement; then the rates by position (the sum in the proof of
-    their Eq. 1), then v(γ+1), then o. The order matters: a later cause changes what is left.
-    """
+    """Split a run's gap: Theorem 3.8 with one α, then the rates by position, then v(γ+1), then o; the order matters."""
     terms, measured = terms_of(trace), measured or metrics.speedup(trace)
     if terms is None or not measured:
         return None
@@ -111,7 +102,6 @@ class Measured:
 
     @property
     def ideal(self) -> float:
-        """E(γ) / (γc + 1) with its α and c."""
         return replace(self.terms.by_formula, verification=1.0, overhead=0.0).speedup
 
 
@@ -124,7 +114,6 @@ def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
 
 
 def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
-    """A race's prompts: acceptance and costs of the median repeats, and the speedup over all repeats."""
     return [
         Measured("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps
@@ -137,7 +126,6 @@ def trace_of_lap(lap: RaceLap) -> Trace:
 
 
 def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
-    """A sweep's rows of fixed draft lengths, pooled by workload and draft length for each pair and temperature."""
     return [
         measured
         for series, its in split_by_series(rows).items()

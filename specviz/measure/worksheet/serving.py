@@ -50,7 +50,6 @@ class Production:
 
     @property
     def share(self) -> float:
-        """The share of the calls that checked a draft; 1 if it is unknown."""
         return self.counters.drafting_share or 1.0
 
     @property
@@ -159,10 +158,7 @@ def measured_speedup(
 
 
 def production_start(found: Production, costs_from: str) -> Start:
-    """Production as something to start from, so that the whole page can show it.
-
-    The counts are as pasted if every round drafted γ tokens, else those of 1,000 rounds.
-    """
+    """Production to start from. The counts are as pasted if every round drafted γ tokens, else of 1,000 rounds."""
     counters, length = found.counters, found.draft_length
     alike = counters.checked is None and abs((counters.draft_length or 0) - length) < 0.01
     if alike and counters.drafted and counters.accepted is not None and counters.drafted <= MOST_TOKENS:
@@ -207,8 +203,6 @@ def nearest_batch(running: float | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What these counters would bring at the costs of one published pair of models. Modelled."""
-
     name: str  # the pair and its machine
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
@@ -217,7 +211,6 @@ class Elsewhere:
 
 
 def elsewhere(found: Production) -> list[Elsewhere]:
-    """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
     published = [(f"{each.pair}, {each.machine}", each.cost_ratio, each.verification) for each in GPU_COSTS]
     published += [(f"{each.pair}, {each.machine}", each.cost_ratio, {}) for each in PUBLISHED]
     known = {name: (cost_ratio, checks) for name, cost_ratio, checks in published}
@@ -242,7 +235,6 @@ class Outlook:
 
     @property
     def usual(self) -> list[tuple[int, int]]:
-        """Each length that is the best somewhere, and at how many of the places; the most usual first."""
         return Counter(each.best for each in self.places).most_common()
 
 
@@ -275,7 +267,6 @@ class Length:
 
 
 def draft_lengths(found: Production) -> list[Length]:
-    """Every draft length up to production's. The cost of a shorter round depends on what grows with the draft."""
     lengths = range(1, found.draft_length + 1)
     speeds = [[_speed(found, length, growing) for length in lengths] for growing in GROWING]
     reached = [min(row[index] / max(row) for row in speeds) for index in range(len(lengths))]

@@ -71,7 +71,6 @@ def starts(
 
 
 def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
-    """A run's own acceptance and costs; None without a plain run or a drafted token."""
     terms, costs, counts = terms_of(trace), metrics.costs(trace), metrics.count(trace.rounds)
     if terms is None or costs is None:
         return None
@@ -98,10 +97,7 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
 
 
 def start_of_file(trace: Trace) -> Start | None:
-    """The run of an opened file. Where it has no times beside a run of the target alone, its acceptance alone.
-
-    None where nothing was judged.
-    """
+    """The opened file's run; where no run of the target alone is beside it, its acceptance. None: nothing judged."""
     label = f"the opened file: {pair_name(trace)}"
     alpha, counts = metrics.per_place_rate(trace.rounds), metrics.count(trace.rounds)
     if alpha is None or (whole := start_of_run(trace, label, "recorded")):
@@ -155,7 +151,6 @@ def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:
 
 
 def batch_starts(study: BatchStudy) -> list[Start]:
-    """The longest draft of a study in batches of each size above 1. Their batch is 1: the costs contain the others."""
     return [_start_of_batch(study, study.at(size, study.draft_lengths[-1])) for size in study.batches if size > 1]
 
 
@@ -192,7 +187,6 @@ def start_of_paper(run: PublishedRun) -> Start:
 
 
 def start_of_gpu(costs: GpuCosts) -> Start:
-    """Published costs of a pair on a GPU. What is not published is assumed, and named."""
     checked = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else 1.0
     return Start(
         f"published GPU costs: {costs.label}",
@@ -209,7 +203,6 @@ def _capital(sentence: str) -> str:
 
 
 def operations_ratio(trace: Trace) -> float:
-    """ĉ: the draft's parameters over the target's, which is their ratio of operations a token; 0 for prompt lookup."""
     drafter = trace.drafter
     if drafter is None or not drafter.parameters or not trace.target.parameters:
         return 0.0
