@@ -9,13 +9,11 @@ from functools import cache
 from math import sqrt
 from typing import Literal, Self, get_args
 
-from pydantic import TypeAdapter, ValidationError
-
-from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
+from specviz.data.stored import read_stored
 
 # wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
 # machine hardly count; only where one thread of the processor does all the work.
@@ -119,7 +117,4 @@ class BatchStudy:
 @cache
 def recorded_batches() -> BatchStudy:
     """The recorded study; InputError if its file is missing or damaged."""
-    try:
-        return TypeAdapter(BatchStudy).validate_json(RECORDED.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{RECORDED.name}, the study of batches, cannot be read: {type(error).__name__}.") from error
+    return read_stored(RECORDED, BatchStudy, "the study of batches")

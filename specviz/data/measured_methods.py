@@ -11,7 +11,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
 from specviz.core.errors import InputError
@@ -19,6 +19,7 @@ from specviz.core.files import RESULTS
 from specviz.core.judge import Word, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
+from specviz.data.stored import read_stored
 
 FILE = RESULTS / "methods.json"
 ALL = "all"  # the prompts of every kind of text together
@@ -180,10 +181,7 @@ class MeasuredMethods:
 
 def read_methods(path: Path) -> MeasuredMethods:
     """The file of this path; InputError if it is missing, or is not such a file."""
-    try:
-        return TypeAdapter(MeasuredMethods).validate_json(path.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{path.name}, the comparison of methods, cannot be read: {type(error).__name__}.") from error
+    return read_stored(path, MeasuredMethods, "the comparison of methods")
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-REAL = re.compile(r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?")  # no nan, inf, 1_0 or signs
+REAL = r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?"  # no nan, inf, 1_0 or signs
 MAX_VALUES = 16  # of a parameter that may have several
 MAX_READ_VALUES = 50  # what stands after these is not looked at
 
@@ -114,25 +114,22 @@ def shown(text: str) -> str:
     return (plain or "(nothing)") + ("…" if len(text) > 40 else "")
 
 
-def _digits(value: object) -> object:
-    if isinstance(value, str):
-        if not re.fullmatch(r"[0-9]{1,20}", value):
-            raise ValueError("not a whole number")
-        return int(value)
-    return value
+def spelled(pattern: str, reads: Callable[[str], object]) -> BeforeValidator:
+    """Reads text of this form only: int, float and bool alone would take "1_0", nan, "yes", other scripts' digits."""
+
+    def parse(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if not re.fullmatch(pattern, value):
+            raise ValueError("not written like that")
+        return reads(value)
+
+    return BeforeValidator(parse)
 
 
 def real(decimals: int | None = None) -> BeforeValidator:
-    """Reads plain or scientific notation, and rounds; float alone would take nan, "1_0" and other scripts' digits."""
-
-    def parse(value: object) -> object:
-        if isinstance(value, str):
-            if not REAL.fullmatch(value):
-                raise ValueError("not a number")
-            return float(value) if decimals is None else round(float(value), decimals)
-        return value
-
-    return BeforeValidator(parse)
+    """Plain or scientific notation, rounded."""
+    return spelled(REAL, float if decimals is None else lambda text: round(float(text), decimals))
 
 
 def unique(most: int = MAX_VALUES) -> AfterValidator:
@@ -151,14 +148,6 @@ def one_of(names: Callable[[], Sequence[Item]] | Sequence[Item]) -> AfterValidat
     return AfterValidator(known)
 
 
-def _zero_or_one(value: object) -> object:
-    if isinstance(value, str):
-        if value not in ("0", "1"):
-            raise ValueError("neither 0 nor 1")
-        return value == "1"
-    return value
-
-
-DIGITS = BeforeValidator(_digits)  # int alone would take "1_0", " 7" and other scripts' digits
+DIGITS = spelled("[0-9]{1,20}", int)
 REAL_NUMBER = real()
-ZERO_OR_ONE = BeforeValidator(_zero_or_one)  # bool alone would take "yes" and "off"
+ZERO_OR_ONE = spelled("[01]", lambda text: text == "1")

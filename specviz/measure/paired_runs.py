@@ -95,7 +95,8 @@ class PairedRuns:
         if self._settings.greedy:
             return self.speculative.median, self.plain.median
         pairs = list(zip(self.speculative.traces, self.plain.traces, strict=True))
-        return pairs[median_index([_seconds_a_token(ours) / _seconds_a_token(plain) for ours, plain in pairs])]
+        a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in pairs]
+        return pairs[median_index([ours / plain for ours, plain in a_token])]
 
     def warm_up(self) -> None:
         result_of(self.warm_up_steps())
@@ -107,30 +108,43 @@ class PairedRuns:
         result_of(self.repeat_steps())
 
     def repeat_steps(self) -> Steps[None]:
-        number = self._measured.repeats
-        settings = repeat_settings(self._settings, number)
-        if number % 2:
-            speculative = yield from self._speculative(settings)
-            plain = yield from self._plain(settings)
+        settings, constraint = repeat_settings(self._settings, self._measured.repeats), self._constraint
+        ours = speculative_steps(self._target, self._drafter, self._prompt, settings, constraint)
+        alone = plain_steps(self._target, self._prompt, settings, constraint)
+        if self._measured.repeats % 2:
+            speculative = yield from ours
+            plain = yield from alone
         else:
-            plain = yield from self._plain(settings)
-            speculative = yield from self._speculative(settings)
+            plain = yield from alone
+            speculative = yield from ours
         self.plain.traces.append(plain)
         self.speculative.traces.append(speculative)
 
-    def _plain(self, settings: DecodeSettings) -> Steps[Trace]:
-        run = AutoregressiveRun(self._target, self._prompt, settings, constraint=self._constraint)
-        for _ in chain(run.read_prompt(), run.steps()):
-            yield
-        return run.trace()
 
-    def _speculative(self, settings: DecodeSettings) -> Steps[Trace]:
-        run = SpeculativeRun(
-            self._target, self._drafter, self._prompt, settings, record=False, constraint=self._constraint
-        )
-        for _ in chain(run.read_prompt(), run.rounds()):
-            yield
-        return run.trace()
+def speculative_steps(
+    target: LoadedModel,
+    drafter: Drafter,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    constraint: LogitsConstraint | None = None,
+) -> Steps[Trace]:
+    """A run that records nothing but times."""
+    run = SpeculativeRun(target, drafter, prompt, settings, record=False, constraint=constraint)
+    for _ in chain(run.read_prompt(), run.rounds()):
+        yield
+    return run.trace()
+
+
+def plain_steps(
+    target: LoadedModel,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    constraint: LogitsConstraint | None = None,
+) -> Steps[Trace]:
+    run = AutoregressiveRun(target, prompt, settings, constraint=constraint)
+    for _ in chain(run.read_prompt(), run.steps()):
+        yield
+    return run.trace()
 
 
 def warm_up(
@@ -152,16 +166,8 @@ def warm_up_steps(
     constraint: LogitsConstraint | None = None,
 ) -> Steps[None]:
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
-    speculative = SpeculativeRun(target, drafter, prompt, few, record=False, constraint=constraint)
-    for _ in chain(speculative.read_prompt(), speculative.rounds()):
-        yield
-    plain = AutoregressiveRun(target, prompt, few, constraint=constraint)
-    for _ in chain(plain.read_prompt(), plain.steps()):
-        yield
-
-
-def _seconds_a_token(trace: Trace) -> float:
-    return decode_seconds(trace) / len(trace.output.token_ids)
+    yield from speculative_steps(target, drafter, prompt, few, constraint)
+    yield from plain_steps(target, prompt, few, constraint)
 
 
 def decode_seconds(trace: Trace) -> float:

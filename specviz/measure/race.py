@@ -287,12 +287,8 @@ def race_csv(laps: Sequence[RaceLap]) -> str:
         return ""
     frame = race_frame(laps)
     texts = frame.select_dtypes(["object", "str"]).columns
-    safe = frame.assign(**{column: frame[column].map(_safe) for column in texts})
-    return safe.to_csv(index=False, lineterminator="\n")
-
-
-def _safe(value: object) -> object:
-    return safe_cell(value) if isinstance(value, str) else value
+    safe = {name: frame[name].map(lambda it: safe_cell(it) if isinstance(it, str) else it) for name in texts}
+    return frame.assign(**safe).to_csv(index=False, lineterminator="\n")
 
 
 def _repeats(lap: RaceLap) -> list[dict[str, float]]:

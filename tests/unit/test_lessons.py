@@ -18,7 +18,6 @@ from specviz.core.rounds import DraftedToken
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons import facts
-from specviz.data.lessons.alone import target_alone
 from specviz.data.lessons.facts import facts_in, facts_of
 from specviz.data.lessons.family import family
 from specviz.data.lessons.overlap import overlap_of
@@ -35,6 +34,7 @@ from specviz.data.lessons.recorded_runs import (
     siblings_of,
     story_figures,
     story_trace,
+    target_alone,
 )
 from specviz.data.lessons.stopping import DRAFT, stopping
 from specviz.data.lessons.stopping import FILE as SWEEP

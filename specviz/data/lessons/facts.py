@@ -28,6 +28,7 @@ from specviz.data.lessons.recorded_runs import (
 )
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
+from specviz.data.sentences import percent
 from specviz.data.texts import Facts, Words
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
@@ -251,13 +252,13 @@ def _of_tree(trace: Trace) -> Facts:
 def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, AtSetting | None] = {
-        **{name: _at(drafter, DRAFT_LENGTH, None) for name, drafter in NAMES.items()},
+        **{name: chain_of(name, ALL) for name in NAMES},
         "chain": _at("wren-nano", TREE_DEPTH, None),
         "tree": _at("wren-nano tree", TREE_DEPTH, TREE),
         "equal": equal_chain(),
     }
     equal = found["equal"]
-    stories = {name: _at(NAMES[name], DRAFT_LENGTH, None, "story") for name in ("nano", "eagle")}
+    stories = {name: chain_of(name, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
         "methods_machine": measured.machine.machine if measured else UNKNOWN,
@@ -275,6 +276,11 @@ def equal_chain() -> AtSetting | None:
     goal = tree.costs.verify if tree else None
     near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
     return min(near, key=lambda pair: pair[0], default=(0, None))[1]
+
+
+def chain_of(name: str, kind: str) -> AtSetting | None:
+    """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
+    return _at(NAMES[name], DRAFT_LENGTH, None, kind)
 
 
 def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> AtSetting | None:
@@ -312,7 +318,3 @@ def from_to(values: Sequence[float]) -> str:
 
 def listed(texts: Sequence[str]) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

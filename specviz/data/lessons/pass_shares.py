@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
-
-from specviz.core.errors import InputError
 from specviz.core.files import RESULTS
 from specviz.core.trace import Machine
 from specviz.data.batches import Clock, Ratio
+from specviz.data.stored import read_stored
 
 FILE = RESULTS / "pass_shares.json"
 Part = Literal["weights", "attention", "program", "rest"]
@@ -62,7 +60,4 @@ class PassShares:
 
 @cache
 def pass_shares() -> PassShares:
-    try:
-        return TypeAdapter(PassShares).validate_json(FILE.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{FILE.name}, the shares of a pass, cannot be read: {type(error).__name__}.") from error
+    return read_stored(FILE, PassShares, "the shares of a pass")

@@ -1,5 +1,6 @@
 """A lesson plan as data: what a teacher shows, asks and expects. `plans` reads one from YAML."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
@@ -20,6 +21,7 @@ FIRST = "first"  # the recorded run of the first screen, in links
 OF_A_WALK = ("moment", "notes")
 MAX_LINK = 8_000  # characters; many servers refuse longer addresses
 MAX_FIELDS = 60  # parameters of a link
+STORED = re.compile("[0-9a-f]{16}")  # the id of a run that a server keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +91,10 @@ class Screen:
         view, run = self.last("view"), self.last("run")
         if view is not None and view not in VIEWS:
             problems.append(f"view={shown(view)} is not one of {', '.join(VIEWS)}.")
-        if run is not None and not run[:1].isdecimal() and self.run is None and not _is_id(run):
+        if run is not None and not run[:1].isdecimal() and self.run is None and not STORED.fullmatch(run):
             problems.append(f"run={shown(run)} is not a recorded run.")
         unknown = hidden_in(params.get(PARAMETER, []))[1]
         return [*problems, unknown_line(unknown)] if unknown else problems
-
-
-def _is_id(run: str) -> bool:
-    """Whether it may be a run that a server has stored."""
-    return len(run) == 16 and all(character in "0123456789abcdef" for character in run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from urllib.parse import urlencode
 
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.answers import more_facts
-from specviz.data.lessons.facts import facts_of, method_facts, percent
+from specviz.data.lessons.facts import facts_of, method_facts
 from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.published import SERVED, ServedGain
+from specviz.data.sentences import percent
 from specviz.data.texts import FOLDER, STRICT, Facts, Voices, read_texts
 
 Source = Literal["recorded", "published", "general"]

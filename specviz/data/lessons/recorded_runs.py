@@ -3,17 +3,16 @@
 `scripts/record_story.py` and `scripts/record_methods.py` record them, as `scripts/wanted_runs.py` says.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import geometric_mean
 from typing import Self
 
-from pydantic import TypeAdapter, ValidationError
-
-from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.intervals import interval_of_ratios
+from specviz.core.rounds import EmittedToken
 from specviz.core.trace import DraftedToken, Round, Trace, read_trace
+from specviz.data.stored import read_stored
 
 STORY = "story-"  # before the name of a run of the story, in its file's name and in links
 STORY_RUNS = ("round", "pays", "no-gain", "costly", "sampled")
@@ -123,8 +122,23 @@ def story_trace(name: str) -> Trace:
 
 @cache
 def story_figures() -> Figures:
-    path = ASSETS / "story" / "figures.json"
-    try:
-        return TypeAdapter(Figures).validate_json(path.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{path.name}, the story's figures, cannot be read: {type(error).__name__}.") from error
+    return read_stored(ASSETS / "story" / "figures.json", Figures, "the story's figures")
+
+
+def target_alone(trace: Trace) -> Trace:
+    """The plain run that was recorded beside this one, as a run of its own; ValueError where it wrote other tokens."""
+    plain = trace.autoregressive
+    if plain is None or plain.token_ids != trace.output.token_ids:
+        raise ValueError("the run was not recorded beside one of the target alone with the same tokens")
+    texts = [text for round in trace.rounds for text in _texts_of(round)]
+    passes = zip(plain.token_ids, texts, plain.seconds_per_token, strict=True)
+    rounds = [
+        Round(index, 0.0, seconds, 0.0, [], EmittedToken("bonus", token_id, text))
+        for index, (token_id, text, seconds) in enumerate(passes)
+    ]
+    return replace(trace, drafter=None, rounds=rounds)
+
+
+def _texts_of(round: Round) -> list[str]:
+    own = [] if round.emitted.kind == "none" else [round.emitted.text]
+    return [*(token.shown for token in round.accepted_tokens), *own]

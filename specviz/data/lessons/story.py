@@ -7,13 +7,13 @@ from typing import Literal
 
 from specviz.core.request import RunRequest
 from specviz.core.trace import Round, Trace
-from specviz.data.lessons.alone import target_alone
 from specviz.data.lessons.recorded_runs import (
     branch_round,
     drawn_round,
     full_round,
     mixed_round,
     story_trace,
+    target_alone,
     wasted_round,
 )
 from specviz.data.permalink import link_of

@@ -36,7 +36,10 @@ def _values(text: str) -> list[Any]:
             return [value]
     pieces = [line[5:] for line in map(str.strip, text.splitlines()) if line.startswith("data:")]
     streamed = [value for piece in pieces if (value := _read(piece)) is not None]
-    return _last_with_counters(streamed) if streamed else list(islice(_parts(text), MOST_PARTS))
+    if not streamed:
+        return list(islice(_parts(text), MOST_PARTS))
+    # A stream repeats its running totals: the last piece that says anything about drafts.
+    return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
 
 
 def _parts(text: str) -> Iterator[Any]:
@@ -54,11 +57,6 @@ def _parts(text: str) -> Iterator[Any]:
                 return
         else:
             yield value
-
-
-def _last_with_counters(streamed: list[Any]) -> list[Any]:
-    """A stream repeats its running totals: the last piece that says anything about drafts."""
-    return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
 
 
 def _says_anything(value: Any) -> bool:

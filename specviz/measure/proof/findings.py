@@ -41,7 +41,7 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
-    """Bins with at least `LEAST_EXPECTED` expected draws. Observed counts do not decide which classes share the last."""
+    """Bins with at least `LEAST_EXPECTED` expected draws. No observed count decides which classes share the last."""
     order = sorted(range(len(expected)), key=lambda i: -expected[i])
     large = [i for i in order if expected[i] >= LEAST_EXPECTED]
     small = [i for i in order if expected[i] < LEAST_EXPECTED]

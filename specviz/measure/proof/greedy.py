@@ -20,7 +20,6 @@ from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.verification import AcceptanceRule
 from specviz.measure.proof.rows import Contenders, GreedyRow, NearTie
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -102,7 +101,7 @@ def greedy_row(
         yield None
     proposer = drafter.begin(DraftContext(setup, Greedy(), target=speculative_model))
     yield from speculative_model.prefill_steps(start[:-1])
-    recorder, rule = Recorder(setup.token_texts, Greedy(), False), _greedy_rule(settings)
+    recorder, rule = Recorder(setup.token_texts, Greedy(), False), make_rule(settings, torch.Generator())
     yield from proposer.read_prompt()
     rounds: list[Round] = []
     for round in speculative_rounds(speculative_model, proposer, Greedy(), rule, speculative, setup, recorder):
@@ -124,10 +123,6 @@ def greedy_row(
         near_tie=tie,
         tree=settings.tree,
     )
-
-
-def _greedy_rule(settings: DecodeSettings) -> AcceptanceRule:
-    return make_rule(replace(settings, temperature=0.0), torch.Generator())
 
 
 def near_tie(

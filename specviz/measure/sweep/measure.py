@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from itertools import chain, groupby
+from itertools import groupby
 
 import torch
 
@@ -13,10 +13,11 @@ from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
+from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
+from specviz.measure.paired_runs import plain_steps, speculative_steps
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.chat import chat_ids
@@ -67,10 +68,10 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     yield from warm_up(models, drafter, first)
     before = yield from _speculative(models, drafter, first)
     plain = yield from _plain(models, first)
-    after = []
+    traces = [before]
     for cell in group[1:]:
-        after.append((yield from _speculative(models, drafter, cell)))
-    return [_row(cell, trace, plain) for cell, trace in zip(group, [before, *after], strict=True)]
+        traces.append((yield from _speculative(models, drafter, cell)))
+    return [_row(cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
 
 
 def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
@@ -81,19 +82,11 @@ def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
 
 
 def _speculative(models: Models, drafter: Drafter, cell: Cell) -> Steps[Trace]:
-    constraint = _constraint(models, cell)
-    prompt = _prompt(models, cell)
-    run = SpeculativeRun(models[0], drafter, prompt, cell.settings, record=False, constraint=constraint)
-    for _ in chain(run.read_prompt(), run.rounds()):
-        yield
-    return run.trace()
+    return speculative_steps(models[0], drafter, _prompt(models, cell), cell.settings, _constraint(models, cell))
 
 
 def _plain(models: Models, cell: Cell) -> Steps[Trace]:
-    run = AutoregressiveRun(models[0], _prompt(models, cell), cell.settings, constraint=_constraint(models, cell))
-    for _ in chain(run.read_prompt(), run.steps()):
-        yield
-    return run.trace()
+    return plain_steps(models[0], _prompt(models, cell), cell.settings, _constraint(models, cell))
 
 
 def _prompt(models: Models, cell: Cell) -> str | list[int]:
@@ -107,6 +100,7 @@ def _prompt(models: Models, cell: Cell) -> str | list[int]:
 
 
 def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
+    """A new one for each run, made before the run is timed."""
     if not cell.constrained or cell.prompt.grammar is None:
         return None
     return make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)

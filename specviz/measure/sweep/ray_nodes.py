@@ -86,8 +86,8 @@ def _connect(ray: Any, address: RayAddress) -> None:
     try:
         ray.init(address=address.text, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
     except Exception as error:  # Ray raises many kinds: ConnectionError, RuntimeError, ValueError, its own
-        why = _first_line(error).rstrip(".")
-        raise InputError(f"The Ray cluster at {address.text} cannot be used: {why}.") from error
+        lines = [*filter(None, map(str.strip, str(error).splitlines())), type(error).__name__]
+        raise InputError(f"The Ray cluster at {address.text} cannot be used: {lines[0].rstrip('.')}.") from error
 
 
 def _knock(address: RayAddress) -> None:
@@ -118,12 +118,8 @@ def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
 
 def named_nodes(nodes: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     names = Counter(node["NodeName"] for node in nodes)
-    own = [node["NodeName"] if names[node["NodeName"]] == 1 else _long_name(node) for node in nodes]
-    return dict(sorted(zip(own, nodes, strict=True)))
-
-
-def _long_name(node: dict[str, Any]) -> str:
-    return f"{node['NodeName']} ({node['NodeID'][:8]})"
+    parts = ["" if names[node["NodeName"]] == 1 else f" ({node['NodeID'][:8]})" for node in nodes]
+    return dict(sorted((f"{node['NodeName']}{part}", node) for node, part in zip(nodes, parts, strict=True)))
 
 
 def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int) -> Any:
@@ -162,24 +158,15 @@ class RayNodes:
 
     def answer(self) -> tuple[str, Answer]:
         (ready,), _ = self._ray.wait(list(self._asked), num_returns=1)
-        return self._asked.pop(ready), self._answer_of(lambda: self._ray.get(ready))
+        return self._asked.pop(ready), self._answer_of(ready)
 
-    def _answer_of(self, get: Callable[[], Answer]) -> Answer:
+    def _answer_of(self, reference: Any) -> Answer:
         errors = self._ray.exceptions
         try:
-            return get()
+            answer: Answer = self._ray.get(reference)
+            return answer
         except errors.RayTaskError as error:  # our own code failed there, so it will fail on other nodes too
             raise error.cause from None
         except errors.RayError as error:
-            return Gone(_why(error))
-
-
-def _why(error: Exception) -> str:
-    text = str(error)
-    if "No module named 'specviz'" in text:
-        return "specviz is not installed there"
-    return "its process or its machine ended"
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            missing = "No module named 'specviz'" in str(error)
+            return Gone("specviz is not installed there" if missing else "its process or its machine ended")

@@ -98,12 +98,8 @@ class _Prompt:
 
 def _prompts(cells: Iterable[Cell]) -> Iterator[_Prompt]:
     """Neighbouring cells that differ only in the way of drafting, and in the grammar."""
-    for _, its in groupby(cells, key=_same_prompt):
+    for _, its in groupby(cells, lambda each: (each.pair, each.prompt, each.settings.temperature, each.settings.seed)):
         yield _Prompt(its)
-
-
-def _same_prompt(cell: Cell) -> tuple[object, ...]:
-    return cell.pair, cell.prompt, cell.settings.temperature, cell.settings.seed
 
 
 class _Known:

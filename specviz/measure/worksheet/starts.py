@@ -117,8 +117,9 @@ def start_of_file(trace: Trace) -> Start | None:
 def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[Start, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
     target, draft, precision = pair
-    runs = [trace for trace in finished if (trace.target.name, _draft_name(trace)) == (target, draft)]
-    newest = next((trace for trace in reversed(runs) if terms_of(trace)), None)
+    runs = ((trace, trace.drafter) for trace in reversed(finished) if trace.target.name == target)
+    its = (trace for trace, drafter in runs if drafter and drafter.asked_as == draft)
+    newest = next(filter(terms_of, its), None)
     terms = terms_of(newest) if newest else None
     draft_length = terms.draft_length if terms else OPENING_DRAFT_LENGTH
     counts = metrics.count(newest.rounds) if newest else metrics.Counts()
@@ -207,12 +208,6 @@ def operations_ratio(trace: Trace) -> float:
     if drafter is None or not drafter.parameters or not trace.target.parameters:
         return 0.0
     return drafter.parameters / trace.target.parameters
-
-
-def _draft_name(trace: Trace) -> str:
-    if trace.drafter is None:
-        return "no draft"
-    return trace.drafter.asked_as
 
 
 def _run_label(name: str, trace: Trace) -> str:
