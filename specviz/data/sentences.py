@@ -1,23 +1,33 @@
 """Sentences about computed figures: their texts are in assets/sentences, one file for each module that says them.
 
-A text names what it is given, as in {found.speed:.2f}. A share is written {share!p}, a word for one or for several
-{count:prompt|prompts}.
+A text names what it is given, as in {found.speed:.2f}. A share is written {share!p}, a small number in words {count!w},
+and a word for one or for several {count:prompt|prompts}.
 """
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 from specviz.core.files import ASSETS
+from specviz.core.names import in_words
 from specviz.data.texts import read_texts
 
 FOLDER = ASSETS / "sentences"
 
 
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+OUR_OWN: dict[str | None, Callable[[Any], str]] = {"p": percent, "w": in_words}
+
+
 class _Figures(string.Formatter):
     def convert_field(self, value: Any, conversion: str | None) -> Any:
-        return percent(value) if conversion == "p" else super().convert_field(value, conversion)  # type: ignore[arg-type]
+        if conversion in OUR_OWN:
+            return OUR_OWN[conversion](value)
+        return super().convert_field(value, conversion)  # type: ignore[arg-type]
 
     def format_field(self, value: Any, format_spec: str) -> str:
         one, several, many = format_spec.partition("|")
@@ -35,11 +45,11 @@ class Sentences:
         return read_texts(self._file, dict[str, str]).content
 
     def __call__(self, name: str, /, **figures: object) -> str:
-        return _Figures().vformat(self._texts[name], (), figures)
+        return filled(self._texts[name], **figures)
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def filled(text: str, **figures: object) -> str:
+    return _Figures().vformat(text, (), figures)
 
 
 def any_of(values: Sequence[object]) -> str:

@@ -11,7 +11,8 @@ from specviz.data.sentences import FOLDER, Sentences, any_of
 from specviz.data.texts import read_texts
 
 SPECVIZ = Path(__file__).parents[2] / "specviz"
-FILES = sorted(FOLDER.glob("*.yaml"))
+FIGURES = FOLDER / "figures.yaml"
+FILES = sorted({*FOLDER.glob("*.yaml")} - {FIGURES})
 
 
 def spoken_by() -> dict[str, ast.Module]:
@@ -42,13 +43,25 @@ def test_every_file_is_said_by_one_module() -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_module_says_every_sentence_with_the_figures_that_it_names(file: Path) -> None:
     texts = read_texts(file, dict[str, str]).content
-    calls = [call for call in ast.walk(spoken_by()[file.stem]) if is_call(call, "say")]
+    assert {name: figures_in(text) for name, text in texts.items()} == given_in([spoken_by()[file.stem]], "say")
+
+
+def given_in(trees: list[ast.Module], function: str) -> dict[str, set[str | None]]:
+    """The names of the arguments that the calls of this function have, by each text that is its first one."""
     given: dict[str, set[str | None]] = {}
-    for call in calls:
-        for name in texts_in(call.args[0]):
-            given.setdefault(name, set()).update(keyword.arg for keyword in call.keywords)
-    assert set(given) == set(texts)
-    assert {name: figures_in(text) for name, text in texts.items()} == given
+    for call in (node for tree in trees for node in ast.walk(tree)):
+        if is_call(call, function) and isinstance(call, ast.Call):
+            for name in texts_in(call.args[0]):
+                given.setdefault(name, set()).update(keyword.arg for keyword in call.keywords)
+    return given
+
+
+def test_every_figure_is_written_from_what_the_lessons_give() -> None:
+    parts = read_texts(FIGURES, dict[str, dict[str, str]]).content
+    lessons = [ast.parse((SPECVIZ / f"data/lessons/{name}.py").read_text()) for name in ("facts", "answers")]
+    assert {name: set().union(*map(figures_in, texts.values())) for name, texts in parts.items()} == given_in(
+        lessons, "written"
+    )
 
 
 def test_shares_and_words_for_several_are_written_as_a_reader_expects(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from specviz.core.files import ASSETS
-from specviz.core.names import in_words
 from specviz.data.batches import recorded_batches
-from specviz.data.lessons.facts import UNKNOWN, chain_of
+from specviz.data.lessons.facts import UNKNOWN, chain_of, method_facts, written
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured_methods import ALL
 from specviz.data.sentences import percent
@@ -25,38 +24,26 @@ def more_facts() -> Facts:
 
 def _of_busy() -> Facts:
     study = recorded_batches()
-    most, lengths = study.batches[-1], study.draft_lengths
-    writing, short = study.at(most, lengths[-1]).full_speedup, study.at(most, lengths[0]).speedup
-    return {
-        "busy_writing": f"{writing.value:.2f}",
-        "busy_writing_range": f"{writing.low:.2f} to {writing.high:.2f}",
-        "busy_short": f"{short.value:.2f}",
-        "busy_short_length": in_words(lengths[0]),
-        "busy_short_range": f"{short.low:.2f} to {short.high:.2f}",
-    }
+    most, shortest, longest = study.batches[-1], study.draft_lengths[0], study.draft_lengths[-1]
+    writing, short = study.at(most, longest).full_speedup, study.at(most, shortest).speedup
+    return written("busy", writing=writing, short=short, length=shortest)
 
 
 def _of_experts() -> Facts:
     """How many experts a check touches if each of its tokens takes some at random."""
     touched = EXPERTS * (1 - (1 - CHOSEN / EXPERTS) ** CHECKED)
-    return {
-        "experts_all": in_words(EXPERTS),
-        "experts_used": in_words(CHOSEN),
-        "experts_tokens": in_words(CHECKED),
-        "experts_touched": f"{touched:.1f}",
-        "experts_ratio": f"{touched / CHOSEN:.2f}",
-    }
+    ratio = touched / CHOSEN
+    return written("experts", all=EXPERTS, used=CHOSEN, tokens=CHECKED, touched=touched, ratio=ratio)
 
 
 def _of_heads() -> Facts:
     drafters = {"eagle": story_trace("method-eagle").drafter, "nano": story_trace("method-small-model").drafter}
-    places = {"head": "eagle", "model": "nano"}
-    stories = {name: at.costs.tokens_per_target_call for name in places if (at := chain_of(places[name], "story"))}
     first = {name: at.by_position[0] or 0.0 for name in ("eagle", "medusa") if (at := chain_of(name, ALL))}
     return {
-        **dict.fromkeys(("head_stories", "model_stories", "eagle_first", "medusa_first"), UNKNOWN),
+        "head_stories": method_facts()["eagle_stories"],
+        "model_stories": method_facts()["nano_stories"],
         **{f"{name}_numbers": f"{(it.parameters or 0) / 1e6:.2f}" for name, it in drafters.items() if it},
-        **{f"{name}_stories": f"{tokens:.2f}" for name, tokens in stories.items()},
+        **dict.fromkeys(("eagle_first", "medusa_first"), UNKNOWN),
         **{f"{name}_first": percent(rate) for name, rate in first.items()},
         "eagle_training": f"{_tokens_read(json.loads(TRAINING.read_bytes())) / 1e6:.1f}",
     }

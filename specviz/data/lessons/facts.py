@@ -3,7 +3,7 @@
 Texts name figures and never type them, so they stay true when a run or a table is recorded again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from specviz.core.metrics import costs, count, speedup
@@ -11,7 +11,7 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import Ratio, recorded_batches
+from specviz.data.batches import recorded_batches
 from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
 from specviz.data.lessons.recorded_runs import (
@@ -28,8 +28,9 @@ from specviz.data.lessons.recorded_runs import (
 )
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.sentences import percent
-from specviz.data.texts import Facts, Words
+from specviz.data.sentences import FOLDER as SENTENCES
+from specviz.data.sentences import filled, percent
+from specviz.data.texts import Facts, Words, read_texts
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -58,65 +59,56 @@ def facts_in(facts: Facts, words: Words) -> Facts:
     return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
 
 
+def written(kind: str, **given: object) -> dict[str, str]:
+    """The figures of one part of assets/sentences/figures.yaml."""
+    return {name: filled(text, **given) for name, text in _figures()[kind].items()}
+
+
+@cache
+def _figures() -> Mapping[str, Mapping[str, str]]:
+    return read_texts(SENTENCES / "figures.yaml", dict[str, dict[str, str]]).content
+
+
 def _of_counts(trace: Trace) -> Facts:
-    counts, gain = count(trace.rounds), speedup(trace) or 0.0
-    length = trace.settings.draft_length
-    return {
-        "machine": trace.recorded_on.machine,
-        "drafted": str(counts.drafted),
-        "accepted": str(counts.accepted),
-        "rejected": str(counts.rejected),
-        "discarded": str(counts.discarded),
-        "wasted": str(counts.drafted - counts.accepted),
-        "emitted": str(counts.emitted),
-        "passes": str(counts.rounds),
-        "saved": str(counts.emitted - counts.rounds),
-        "acceptance": percent(counts.acceptance_rate or 0.0),
-        "judgement": percent(counts.per_judgement_rate or 0.0),
-        "per_call": f"{counts.tokens_per_target_call or 0:.1f}",
-        "speedup": f"{gain:.2f}",
-        "draft_length": in_words(length),
-        "most": in_words(length + 1),
-    }
+    counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
+    wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
+    return written("counts", run=trace, counts=counts, gain=gain, most=most, wasted=wasted, saved=saved)
 
 
 def _of_costs(trace: Trace) -> Facts:
     measured, plain = costs(trace), trace.autoregressive
     if measured is None or plain is None:
         return {}
-    length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
-    checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
+    step, alone = measured.step_seconds, sum(plain.seconds_per_token)
+    checked, mean = (
+        measured.verification.get(trace.settings.draft_length + 1, 1.0),
+        alone / len(plain.seconds_per_token),
+    )
     total = sum(known_seconds(round.seconds) for round in trace.rounds)
-    return {
-        "alone_ms": f"{1000 * alone:.0f}",
-        "mean_ms": f"{1000 * mean:.1f}",
-        "together_ms": f"{1000 * total:.0f}",
-        "draft_ms": f"{1000 * step * measured.cost_ratio:.1f}",
-        "check_ms": f"{1000 * step * checked:.1f}",
-        "cost": f"{measured.cost_ratio:.2f}",
-        "check": f"{checked:.2f}",
-        "check_note": "" if step * checked >= mean else NOISE,
-        "overhead": f"{measured.overhead:.2f}",
-    }
+    seconds = (alone, mean, total, step * measured.cost_ratio, step * checked)
+    alone, mean, together, draft, check = (1000 * each for each in seconds)  # in milliseconds
+    note = "" if check >= mean else NOISE
+    return written(
+        "costs",
+        costs=measured,
+        checked=checked,
+        note=note,
+        alone=alone,
+        mean=mean,
+        together=together,
+        draft=draft,
+        check=check,
+    )
 
 
 def _of_rounds(trace: Trace) -> Facts:
     facts: dict[str, str] = {}
     if mixed := mixed_round(trace):
-        facts |= {
-            "mixed_round": str(mixed.index + 1),
-            "mixed_drafted": in_words(len(mixed.drafted)),
-            "mixed_accepted": in_words(mixed.accepted),
-            "mixed_discarded": in_words(mixed.discarded),
-            "mixed_written": in_words(mixed.accepted + 1),
-            "rejected_place": ORDINALS[mixed.accepted],
-        }
+        number, drafted, at = mixed.index + 1, len(mixed.drafted), mixed.accepted
+        facts |= written("mixed", round=mixed, number=number, drafted=drafted, written=at + 1, place=ORDINALS[at])
     if full := full_round(trace):
-        facts |= {
-            "full_round": str(full.index + 1),
-            "full_drafted": in_words(len(full.drafted)),
-            "full_written": in_words(len(full.drafted) + 1),
-        }
+        number, drafted = full.index + 1, len(full.drafted)
+        facts |= written("full", number=number, drafted=drafted, written=drafted + 1)
     return {**facts, **_of_drawn(trace)}
 
 
@@ -147,33 +139,20 @@ def _of_sweeps() -> Facts:
     lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
     best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
     near = [row for row in lengths if row is best or not row.resolved_from(best)]
-    fastest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
     greedy, hottest = temperatures[0], temperatures[-1]
-    return {
-        "sweep_machine": figures.recorded_on,
-        "prompts": in_words(len(best.speedups)),
-        "near_lengths": listed([in_words(row.draft_length) for row in near]),
-        "near_speedups": from_to([row.speedup for row in near]),
-        "longest_length": in_words(longest.draft_length),
-        "longest_speedup": f"{longest.speedup:.2f}",
-        "longest_rate": percent(longest.accepted / longest.drafted),
-        "best_draft": fastest.draft,
-        "best_draft_speedup": f"{fastest.speedup:.2f}",
-        "best_draft_rate": percent(fastest.accepted / fastest.drafted),
-        "biggest_draft": biggest.draft,
-        "biggest_speedup": f"{biggest.speedup:.2f}",
-        "biggest_rate": percent(biggest.accepted / biggest.drafted),
-        "greedy_speedup": f"{greedy.speedup:.2f}",
-        "hot_temperature": f"{hottest.temperature:g}",
-        "hot_speedup": f"{hottest.speedup:.2f}",
-        "hot_note": "" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
-        "greedy_rate": percent(greedy.accepted / (greedy.accepted + greedy.rejected)),
-        "hot_rate": percent(hottest.accepted / (hottest.accepted + hottest.rejected)),
-        "product": percent(figures.overlap.product),
-        "minimum": percent(figures.overlap.minimum),
-        "most_likely": percent(figures.overlap.most_likely),
-        "positions": str(figures.overlap.positions),
-    }
+    return written(
+        "sweeps",
+        figures=figures,
+        prompts=len(best.speedups),
+        near_lengths=listed([in_words(row.draft_length) for row in near]),
+        near_speedups=from_to([row.speedup for row in near]),
+        longest=longest,
+        fastest=max(drafts, key=lambda row: row.speedup),
+        biggest=drafts[-1],
+        greedy=greedy,
+        hottest=hottest,
+        hot_note="" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
+    )
 
 
 def _of_passes() -> Facts:
@@ -183,9 +162,7 @@ def _of_passes() -> Facts:
     return {
         **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
         **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        "weights": f"{found.weights / 1e6:.1f}",
-        "checked": in_words(found.most),
-        "pass_machine": found.machine.machine,
+        **written("passes", found=found, weights=found.weights / 1e6),
     }
 
 
@@ -193,36 +170,22 @@ def _of_batches() -> Facts:
     study = recorded_batches()
     length, most = study.draft_lengths[-1], study.batches[-1]
     alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, study.draft_lengths[0])
-    return {
-        "batch_machine": study.recorded_on.machine,
-        "batch_most": in_words(most),
-        "batch_length": in_words(length),
-        "batch_checked": in_words(length + 1),
-        "batch_alone": f"{alone.speedup.value:.2f}",
-        "batch_together": f"{together.speedup.value:.2f}",
-        "batch_writing": f"{together.full_speedup.value:.2f}",
-        "batch_writing_interval": interval(together.full_speedup),
-        "batch_shortest": in_words(shortest.draft_length),
-        "batch_shortest_together": f"{shortest.speedup.value:.2f}",
-        "batch_check_alone": f"{alone.verification.value:.2f}",
-        "batch_check": f"{together.verification.value:.2f}",
-        "batch_empty": percent(together.empty_places),
-    }
+    checked = length + 1
+    return written(
+        "batches",
+        study=study,
+        most=most,
+        length=length,
+        checked=checked,
+        alone=alone,
+        together=together,
+        shortest=shortest,
+    )
 
 
 def _of_stopping() -> Facts:
     found = stopping()
-    fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
-    return {
-        "stop_prompts": str(found.prompts),
-        "stop_fixed": f"{fixed.value:.2f}",
-        "stop_unsure": f"{unsure.value:.2f}",
-        "stop_unsure_interval": interval(unsure),
-        "stop_gain": f"{found.gain.value:.2f}",
-        "stop_gain_interval": interval(found.gain),
-        "stop_fixed_wasted": percent(found.wasted["fixed"]),
-        "stop_unsure_wasted": percent(found.wasted["confidence"]),
-    }
+    return written("stopping", found=found, fixed=found.speedups["fixed"], unsure=found.speedups["confidence"])
 
 
 def _of_sureness(trace: Trace) -> Facts:
@@ -238,14 +201,9 @@ def _of_tree(trace: Trace) -> Facts:
     pair = siblings_of(round) if round else None
     if round is None or pair is None:
         return {}
-    failed, taken = pair
-    return {
-        "branch_round": str(round.index + 1),
-        "tree_nodes": in_words(len(round.drafted)),
-        "tree_depths": in_words(round.depth),
-        "branch_failed": failed.shown.strip(),
-        "branch_taken": taken.shown.strip(),
-    }
+    failed, taken = (token.shown.strip() for token in pair)
+    nodes = len(round.drafted)
+    return written("tree", number=round.index + 1, nodes=nodes, round=round, failed=failed, taken=taken)
 
 
 @cache
@@ -305,10 +263,6 @@ def _of(key: str, at: AtSetting | None) -> Facts:
         "speedup": at.speedup if at else None,
     }
     return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
-
-
-def interval(ratio: Ratio) -> str:
-    return f"[{ratio.low:.2f} to {ratio.high:.2f}]"
 
 
 def from_to(values: Sequence[float]) -> str:

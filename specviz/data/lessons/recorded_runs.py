@@ -47,6 +47,14 @@ class Measured:
     def speedup(self) -> float:
         return geometric_mean(self.speedups)
 
+    @property
+    def acceptance(self) -> float:
+        return self.accepted / self.drafted
+
+    @property
+    def judgement(self) -> float:
+        return self.accepted / (self.accepted + self.rejected)
+
     def resolved_from(self, other: Self) -> bool:
         """Whether these prompts tell the two settings apart: the 95 % interval of the paired ratios leaves out 1."""
         low, high = interval_of_ratios([a / b for a, b in zip(self.speedups, other.speedups, strict=True)])
