@@ -1,7 +1,4 @@
-"""What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit.
-
-`benchmarks/batches.py` measures them and writes the file that the app shows.
-"""
+"""What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -105,10 +102,7 @@ class BatchStudy:
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
-        for each in self.speedups:
-            if (each.batch, each.draft_length) == (batch, draft_length):
-                return each
-        raise KeyError((batch, draft_length))
+        return {(each.batch, each.draft_length): each for each in self.speedups}[batch, draft_length]
 
     def passes_of(self, batch: int) -> BatchPass | None:
         return next((each for each in self.passes if each.batch == batch), None)

@@ -1,7 +1,4 @@
-"""What `hide=` in a link can take away of a page: the names, which links depend on, and what each one is.
-
-The tokens, the sentence above them and the playback always stay.
-"""
+"""What `hide=` in a link can take away of a page: the names, which links depend on, and what each one is."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,8 +1,4 @@
-"""All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch.
-
-The program writes these dataclasses to benchmarks/results/methods.json; pages, docs/measurements.md and the cards
-of heads read them.
-"""
+"""All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
 import logging
 from dataclasses import dataclass

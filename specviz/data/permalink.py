@@ -149,12 +149,7 @@ class LinkedRun(NamedTuple):
 def link_of(
     request: RunRequest, step: int | None = None, preset: str | None = None, run: str | None = None
 ) -> dict[str, str]:
-    """The link's parameters, every setting among them.
-
-    A prompt that is too long for an address is left out, see `left_out_of_link`.
-    `preset` stands for the prompt only while it still holds that text. "Keep all" is top_k=0 and top_p=1. `run` names
-    the one run that the link opens while the server has it; the settings are for when it is gone.
-    """
+    """The link's parameters, every setting among them; `preset` stands for the prompt while it holds that text."""
     chosen = find_preset(preset) if preset else None
     is_preset = chosen is not None and chosen.text == request.prompt
     link: dict[str, object] = {"preset": preset} if is_preset else {}

@@ -1,8 +1,4 @@
-"""Figures published in papers, each with its source, as assets/published.yaml has them. Nothing here was measured.
-
-The modelled speedup beside them is E(γ) / (γc + 1). The papers do not publish v(k) or the loop's overhead, so v is 1
-and o is 0.
-"""
+"""Figures published in papers, each with its source, as assets/published.yaml has them. Nothing here was measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

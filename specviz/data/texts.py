@@ -110,15 +110,7 @@ def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
 def figure_problems(
     file: TextFile[Any], node: yaml.Node, facts: Facts, keys: Collection[str] = (), *, typed: bool = False
 ) -> Iterator[str]:
-    """What is wrong with the figures that the texts below a node name.
-
-    Args:
-        file: that the node is in.
-        node: every text below it is looked at.
-        facts: the figures that there are.
-        keys: of the node, if not all of it is looked at.
-        typed: whether a text may hold a figure as digits.
-    """
+    """What is wrong with the figures that the texts below a node name. `typed`: whether a text may hold digits."""
     for text in _textsbelow(node, keys):
         try:
             names = figures_in(text.value)

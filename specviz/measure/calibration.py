@@ -179,11 +179,7 @@ def _times(round: Round) -> _Times:
 
 
 class _OneSize(Drafter):
-    """Lets a drafter make one guess, and has the target check other tokens: as many as are wanted, in each round.
-
-    So the target's pass is timed as in a round, after the draft's, for sizes that the drafter may never reach. The
-    tokens are always the same ones: they are almost never accepted, and the run goes on token by token.
-    """
+    """Lets a drafter make one guess, and the target check a number of others, which are almost never accepted."""
 
     def __init__(self, drafter: Drafter, size: int) -> None:
         self._drafter, self._size = drafter, size

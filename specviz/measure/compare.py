@@ -102,12 +102,7 @@ def _calibrated(target: LoadedModel, drafter: Drafter, tree: str | None) -> Cali
 
 
 def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
-    """How the two outputs compare.
-
-    Greedy: the place where they first differ (None: nowhere); there also how close the target's two most likely tokens
-    were, how far apart the two written tokens are, and whether rounding explains it. Sampling: the target's mean
-    log-probability a token of each text, at temperature 1, with its 95 % interval.
-    """
+    """How the two outputs compare: greedy, where they first differ; sampled, how likely the target finds each."""
     prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
     if plain.settings.greedy:
         at = first_difference(ours, theirs)

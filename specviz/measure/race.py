@@ -1,8 +1,4 @@
-"""A race: both decoders on the same prompts, timed alternately. What was measured, and the figures computed from it.
-
-Pure data and functions: no model, no clock, no Streamlit. `specviz.measure.paired_runs` measures, the Race page shows,
-and `specviz.measure.compare` computes its figures with the same `Paired`.
-"""
+"""A race: both decoders on the same prompts, timed alternately. What was measured, and the figures computed from it."""
 
 import json
 from collections.abc import Sequence

@@ -145,17 +145,7 @@ def cut(text: str, count: int) -> list[str]:
 
 
 def tokens_of_text(text: str, count: int, tokenizer: Tokenizer | None, *, ended: bool) -> tuple[list[Written], str]:
-    """The `count` tokens of a text, and a note where they are not the real ones.
-
-    Args:
-        text: what was written, without special tokens.
-        count: how many tokens that were; one more than the text has where the end of text was one (`ended`).
-        tokenizer: of the target; None cuts the text.
-        ended: whether an end of text was written.
-
-    Raises:
-        InputError: the tokenizer makes another number of tokens of the text.
-    """
+    """The `count` tokens of a text, and a note where they are not the real ones. `ended`: the last may be its end."""
     if tokenizer is None:
         return written_of(cut(text, count)), CUT
     ids = tokenizer.encode(text)

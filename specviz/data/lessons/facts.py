@@ -1,7 +1,4 @@
-"""Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app.
-
-Texts name figures and never type them, so they stay true when a run or a table is recorded again.
-"""
+"""Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

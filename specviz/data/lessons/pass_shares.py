@@ -52,10 +52,7 @@ class PassShares:
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
-        for each in self.passes:
-            if (each.dtype, each.tokens) == (dtype, tokens):
-                return each
-        raise KeyError((dtype, tokens))
+        return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 
 @cache

@@ -1,7 +1,4 @@
-"""The questions that users of speculative decoding ask: answers, where the figures are from, and a run to try.
-
-The texts are in assets/texts/questions.yaml.
-"""
+"""The questions that users of speculative decoding ask: answers, where the figures are from, and a run to try."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

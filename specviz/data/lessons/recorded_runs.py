@@ -1,7 +1,4 @@
-"""The recorded runs of the story and of each drafting method, and the measured figures beside them.
-
-`scripts/record_story.py` and `scripts/record_methods.py` record them, as `scripts/wanted_runs.py` says.
-"""
+"""The recorded runs of the story and of each drafting method, and the measured figures beside them."""
 
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,8 +1,4 @@
-"""The lesson about latency and throughput: published machines and models, and the texts around its picture.
-
-The figures are in assets/roofline/machines.json and the texts in assets/texts/roofline.yaml. What is computed from them
-is computed once, in the browser: assets/roofline/model.js.
-"""
+"""The lesson about latency and throughput: published machines and models, and the texts around its picture."""
 
 import json
 from collections.abc import Mapping

@@ -155,13 +155,7 @@ def _set_up(
 
 
 def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
-    """The batches with these numbers, `each` draws in each; None from time to time, as a chance to stop.
-
-    A batch depends only on its number and the seed, so an interrupted proof continues as if nothing had happened.
-
-    Raises:
-        InputError: the runs do not reach the position, for example because nothing is ever rejected.
-    """
+    """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed."""
     yield None
     draws.seed(seed, 0)
     classes = yield from _classes(draws)

@@ -1,7 +1,4 @@
-"""The greedy proof: are the ids the target's own? Where they differ, how nearly equal were the two tokens?
-
-Both runs use the real loops. Their targets log the logits, so that the page shows the ones that decided.
-"""
+"""The greedy proof: are the ids the target's own? Where they differ, how nearly equal were the two tokens?"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -82,13 +79,7 @@ def greedy_row(
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare id by id; None from time to time as a chance to stop, the row at the end.
-
-    `forgets` gives the speculative target a cache that forgets a row.
-
-    Raises:
-        InputError: see `Drafter.set_up` and `fit_drafter`.
-    """
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
     settings = replace(settings, temperature=0.0)
     drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)

@@ -29,11 +29,7 @@ from specviz.measure.proof.rule_names import (
 
 
 class MatchRule:
-    """Lossless: draw the target's own token, and accept the drafted one if it is the same: probability sum of p·q.
-
-    This is how llama.cpp and transformers' early assisted sampling verify; the rule of Leviathan et al. 2023 accepts
-    with probability sum of min(p, q), which is never less.
-    """
+    """Lossless: draw the target's own token, and accept the drafted one if it is the same, as llama.cpp verifies."""
 
     def __init__(self, generator: torch.Generator) -> None:
         self._generator = generator
@@ -189,14 +185,7 @@ def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Gen
 
 
 def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name, for sampling.
-
-    With "greedy-draft" and "uncropped" it is the real one: there the draft's choice (`drafts_with`) or the target's
-    cache (`specviz.measure.proof.draws.NeverCropped`) is wrong.
-
-    Raises:
-        InputError: there is no such rule.
-    """
+    """The rule of this name, for sampling. "greedy-draft" and "uncropped" have the real one: other parts are wrong."""
     if name in ("lossless", "greedy-draft", "uncropped"):
         return SamplingRule(generator)
     if name in _OTHERS:

@@ -138,11 +138,7 @@ def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def costs_of(rows: pd.DataFrame) -> Costs | None:
-    """c, v(γ+1) and o from the times of these rows, of fixed drafts without a grammar; None without any.
-
-    v is a round's mean verification; the last rounds of a run, with shorter drafts, are part of that mean. Trees are
-    left out: their passes are wider than their drafts are long.
-    """
+    """c, v(γ+1) and o from the times of chains of a fixed length without a grammar; None without any."""
     its = of_kind(rows)
     its = its[(its["drafted"] > 0) & its["tree"].isna()]
     if its.empty:

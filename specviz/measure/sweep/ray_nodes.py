@@ -58,16 +58,7 @@ OURS = "SPECVIZ_"  # what the variables of this program begin with
 
 @contextmanager
 def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNodes"]:
-    """The nodes of a cluster, each with a worker, until the block ends.
-
-    Args:
-        address: of the cluster.
-        load: loads a pair of models; it is sent to the nodes.
-        threads: how many threads torch uses; a node needs as many processors.
-
-    Raises:
-        InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
-    """
+    """The nodes of a cluster, each with a worker, until the block ends. A node needs `threads` processors."""
     check_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster started here reports nothing to anyone
     ray = import_module("ray")

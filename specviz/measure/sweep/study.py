@@ -62,13 +62,7 @@ def _told_apart(found: pd.DataFrame, lengths: "pd.Series[int]") -> list[bool]:
 
 
 def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
-    """A row for each run with a fixed draft length, without a grammar, in which a drafted token was judged.
-
-    Columns:
-        speedup: as measured.
-        counted: predicted from the run's counted tokens per target call and its mean number of drafted tokens.
-        formula: E(γ) / (γc + v(γ+1) + o), as if every round drafted γ tokens.
-    """
+    """For each judged run of a fixed length: its speedup, and as predicted from counted tokens and by E(γ)."""
     its = of_kind(rows).dropna(subset="per_judgement_rate")
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
     expected = [

@@ -161,13 +161,7 @@ def _switch_off(found: Production, others: Sequence[int]) -> str:
 
 
 def batch_note(found: Production, loaded: bool = False, told: bool = True) -> str:
-    """What the batch slider does to this verdict, or why it does nothing.
-
-    Args:
-        found: production's acceptance and costs.
-        loaded: whether the costs contain the load.
-        told: whether the costs are of the machine in question; else the slider changes nothing that is said.
-    """
+    """What the batch slider does to this verdict. `told`: whether the costs are of the machine in question."""
     if found.speedup is not None:
         return say("batch_of_measured")
     if loaded:

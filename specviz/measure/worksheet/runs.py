@@ -1,7 +1,4 @@
-"""Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded.
-
-Pure: traces, laps and rows in; points with their predictions out.
-"""
+"""Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

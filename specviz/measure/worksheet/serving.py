@@ -110,11 +110,7 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
 
 
 def _explaining(model: Model, cost: float) -> Model:
-    """The model with costs that add up to this round, in a batch of 1: the measured speedup contains its own batch.
-
-    The split is assumed: `MIDDLE` of the extra cost grows with the draft, in c and v as the sliders have them; the rest
-    is o.
-    """
+    """The model with costs that add up to this round, in a batch of 1: `MIDDLE` of the rest grows with the draft."""
     length, extra = model.draft_length, cost - 1
     drafting, checking = length * model.cost_ratio, model.verification - 1
     part = drafting / (drafting + checking) if drafting + checking else 0.5

@@ -74,14 +74,8 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
     terms, costs, counts = terms_of(trace), metrics.costs(trace), metrics.count(trace.rounds)
     if terms is None or costs is None:
         return None
-    model = Model(
-        terms.alpha,
-        terms.draft_length,
-        terms.cost_ratio,
-        terms.verification,
-        terms.overhead,
-        operations_ratio=operations_ratio(trace),
-    )
+    times = terms.cost_ratio, terms.verification, terms.overhead
+    model = Model(terms.alpha, terms.draft_length, *times, operations_ratio=operations_ratio(trace))
     verdict = verdict_of_run(trace)
     made = "measured here in this session" if source == "live" else f"recorded on {trace.recorded_on.machine}"
     return Start(
@@ -156,14 +150,9 @@ def batch_starts(study: BatchStudy) -> list[Start]:
 
 
 def _start_of_batch(study: BatchStudy, point: BatchSpeedup) -> Start:
-    passes = study.passes_of(point.batch)
-    model = Model(
-        point.counts.per_judgement_rate or 0.0,
-        point.draft_length,
-        point.cost_ratio.value,
-        point.verification.value,
-        point.overhead.value,
-    )
+    passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
+    times = point.cost_ratio.value, point.verification.value, point.overhead.value
+    model = Model(alpha, point.draft_length, *times)
     return Start(
         f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
         f"Acceptance and costs recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together.",
