@@ -13,7 +13,7 @@ from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs
 from specviz.core.rounds import Round, known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps, at_once
 from specviz.core.tree_shape import DYNAMIC, MAX_NODES, parse_tree
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
@@ -47,30 +47,6 @@ class Calibration:
         return Costs(self.step_seconds, self.cost_ratio, trees | self.verification, self.overhead)
 
 
-def calibrate(
-    target: LoadedModel,
-    draft: Loaded,
-    nodes: Sequence[int] = (),
-    tree: str | None = None,
-    drafter: Drafter | None = None,
-    turns: int = TURNS,
-) -> Calibration:
-    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead.
-
-    Args:
-        target: the target model.
-        draft: the draft model or head; None for prompt lookup.
-        nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
-        tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
-        drafter: what drafts, instead of the one that fits `draft`.
-        turns: blocks of rounds behind each median.
-
-    Raises:
-        DisturbedError: reading several tokens seemed faster than reading one.
-    """
-    return result_of(calibration_steps(target, draft, nodes, tree, drafter, turns))
-
-
 def tree_sizes(tree: str | None) -> list[int]:
     most = parse_tree(tree).nodes if tree else 0
     return [*(nodes for nodes in TREE_NODES if nodes < most), *([most] if most else [])]
@@ -84,7 +60,19 @@ def calibration_steps(
     drafter: Drafter | None = None,
     turns: int = TURNS,
 ) -> Steps[Calibration]:
-    """As `calibrate`, in steps: it may be paused between two rounds. Runs of one prompt take turns, see `_Runs`."""
+    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead. Runs of one prompt take turns.
+
+    Args:
+        target: the target model.
+        draft: the draft model or head; None for prompt lookup.
+        nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
+        tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
+        drafter: what drafts, instead of the one that fits `draft`.
+        turns: blocks of rounds behind each median.
+
+    Raises:
+        DisturbedError: reading several tokens seemed faster than reading one.
+    """
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
     lengths = range(1, min(MAX_DRAFT_LENGTH, runs.longest) + 1)
@@ -115,6 +103,9 @@ def calibration_steps(
     )
     check_costs(measured)
     return measured
+
+
+calibrate = at_once(calibration_steps)
 
 
 def check_costs(measured: Calibration) -> None:

@@ -8,7 +8,7 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps, at_once
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun
 from specviz.decoding.constraints import LogitsConstraint
@@ -98,14 +98,8 @@ class PairedRuns:
         a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in pairs]
         return pairs[median_index([ours / plain for ours, plain in a_token])]
 
-    def warm_up(self) -> None:
-        result_of(self.warm_up_steps())
-
     def warm_up_steps(self) -> Steps[None]:
         return warm_up_steps(self._target, self._drafter, self._prompt, self._settings, self._constraint)
-
-    def repeat(self) -> None:
-        result_of(self.repeat_steps())
 
     def repeat_steps(self) -> Steps[None]:
         settings, constraint = repeat_settings(self._settings, self._measured.repeats), self._constraint
@@ -119,6 +113,9 @@ class PairedRuns:
             speculative = yield from ours
         self.plain.traces.append(plain)
         self.speculative.traces.append(speculative)
+
+    warm_up = at_once(warm_up_steps)
+    repeat = at_once(repeat_steps)
 
 
 def speculative_steps(
@@ -147,17 +144,6 @@ def plain_steps(
     return run.trace()
 
 
-def warm_up(
-    target: LoadedModel,
-    drafter: Drafter,
-    prompt: str | Sequence[int],
-    settings: DecodeSettings,
-    constraint: LogitsConstraint | None = None,
-) -> None:
-    """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing about either decoder."""
-    result_of(warm_up_steps(target, drafter, prompt, settings, constraint))
-
-
 def warm_up_steps(
     target: LoadedModel,
     drafter: Drafter,
@@ -165,9 +151,13 @@ def warm_up_steps(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Steps[None]:
+    """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing about either decoder."""
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
     yield from speculative_steps(target, drafter, prompt, few, constraint)
     yield from plain_steps(target, prompt, few, constraint)
+
+
+warm_up = at_once(warm_up_steps)
 
 
 def decode_seconds(trace: Trace) -> float:
