@@ -108,8 +108,8 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, 
         at = first_difference(ours, theirs)
         if at is None or at >= min(len(ours), len(theirs)):
             return {"kind": "greedy", "first_difference": at, "top2_gap": None}
-        text = [*prompt, *theirs[:at]]
-        gap, lead = top2_gap(target, text), lead_of(target, text, theirs[at], ours[at])
+        logits = next_logits(target, [*prompt, *theirs[:at]])
+        gap, lead = top2_gap(logits), float(logits[theirs[at]] - logits[ours[at]])
         judged = judge_difference(lead, target.info.dtype, target.name)
         found = {"kind": "greedy", "first_difference": at, "top2_gap": gap}
         return found | {"lead": lead, "explained": judged.state}
@@ -120,15 +120,10 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, 
     }
 
 
-def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
-    best, second = _next_logits(target, text).topk(2).values.tolist()
+def top2_gap(logits: torch.Tensor) -> float:
+    """Of next-token logits, the two highest: where their difference is near 0, rounding can decide."""
+    best, second = logits.topk(2).values.tolist()
     return float(best - second)
-
-
-def lead_of(target: LoadedModel, text: Sequence[int], one: int, other: int) -> float:
-    """How far the next-token logit of `one` is above that of `other` after `text`; negative if it is below."""
-    logits = _next_logits(target, text)
-    return float(logits[one] - logits[other])
 
 
 def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> dict[str, float | None]:
@@ -140,7 +135,7 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
-def _next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
+def next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
     model = CachedModel(target, shared_vocabulary(target))
     model.prefill(text[:-1])
     return model.read(text[-1:])[0]

@@ -124,25 +124,22 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
     counts, verdict, drafter = lap.counts, lap.verdict, lap.speculative.drafter
     assert drafter is not None
     low, high = verdict.interval or (None, None)
+    target, settings = lap.speculative.target, lap.speculative.settings
+    counted = ("drafted", "accepted", "rejected", "discarded")
     return {
         "prompt": lap.name,
-        "target": lap.speculative.target.name,
-        "target_dtype": lap.speculative.target.dtype,
+        "target": target.name,
+        "target_dtype": target.dtype,
         "draft": drafter.name,
         "draft_dtype": drafter.dtype,
         "machine": lap.speculative.recorded_on.machine,
         "threads": lap.speculative.recorded_on.threads,
-        "draft_length": lap.speculative.settings.draft_length,
-        "draft_schedule": lap.speculative.settings.draft_schedule,
-        "temperature": lap.speculative.settings.temperature,
+        **{name: getattr(settings, name) for name in ("draft_length", "draft_schedule", "temperature")},
         "seed": lap.seeds[0],
         "prompt_tokens": len(lap.plain.prompt.token_ids),
         "speculative_tokens": counts.emitted,
         "plain_tokens": lap.plain_written,
-        "drafted": counts.drafted,
-        "accepted": counts.accepted,
-        "rejected": counts.rejected,
-        "discarded": counts.discarded,
+        **{name: getattr(counts, name) for name in counted},
         "target_calls": counts.rounds,
         "acceptance_rate": counts.acceptance_rate,
         "per_judgement_rate": counts.per_judgement_rate,
@@ -156,9 +153,7 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
         "verdict": verdict.label,
         "certain": verdict.certain,
         "identical": lap.identical,
-        "draft_sampling": lap.speculative.settings.draft_sampling,
-        "verification": lap.speculative.settings.verification,
-        "tree": lap.speculative.settings.tree,
+        **{name: getattr(settings, name) for name in ("draft_sampling", "verification", "tree")},
     }
 
 

@@ -2,15 +2,15 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Literal, Protocol
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
-from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
+from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import (
     SCHEMA,
@@ -86,31 +86,18 @@ def _round(index: int, step: Step, written: Sequence[Written]) -> Round:
     own = written[accepted] if len(written) > accepted else None
     if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
         accepted, own = accepted + 1, None  # an accepted token that ended the text
+    judged = accepted + (own is not None and accepted < step.drafted)
+    statuses: list[Status] = ["accepted"] * accepted + ["rejected"] * (judged - accepted)
+    statuses += ["discarded"] * (step.drafted - judged)
+    known = [*written[:accepted], *step.guesses[accepted : step.drafted]]
     drafted = [
         DraftedToken(token.id if token else None, token.text if token else None, status)
-        for token, status in zip(_tokens(step, written[:accepted]), _statuses(step, accepted, own), strict=True)
+        for token, status in zip_longest(known, statuses)
     ]
-    return Round(index, None, None, None, drafted, _emitted(step, accepted, own))
-
-
-def _tokens(step: Step, accepted: Sequence[Written]) -> Iterator[Written | None]:
-    yield from accepted
-    for place in range(len(accepted), step.drafted):
-        yield step.guesses[place] if place < len(step.guesses) else None
-
-
-def _statuses(step: Step, accepted: int, own: Written | None) -> list[Status]:
-    judged = accepted + (own is not None and accepted < step.drafted)
-    statuses: list[Status] = ["accepted"] * accepted
-    statuses += ["rejected"] * (judged - accepted)
-    statuses += ["discarded"] * (step.drafted - judged)
-    return statuses
-
-
-def _emitted(step: Step, accepted: int, own: Written | None) -> EmittedToken:
     if own is None:
-        return EmittedToken("none")
-    return EmittedToken("bonus" if accepted == step.drafted else "correction", own.id, own.text)
+        return Round(index, None, None, None, drafted, EmittedToken("none"))
+    kind: EmittedKind = "bonus" if accepted == step.drafted else "correction"
+    return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
 
 
 CUT = (

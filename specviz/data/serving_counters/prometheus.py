@@ -77,7 +77,7 @@ class Series:
 
     def _read_line(self, line: str) -> None:
         name = _NAME.match(line)
-        if name is None or not self._is_counter(name) or not (written := _written_value(line)):
+        if name is None or name[3] not in KNOWN or not (written := _written_value(line)):
             return
         self.samples += 1
         if self.samples > MOST_SAMPLES:
@@ -93,7 +93,7 @@ class Series:
     def _read_object(self, found: Found) -> None:
         for key, value in found.items():
             name = _NAME.fullmatch(key)
-            if name is None or not self._is_counter(name) or isinstance(value, dict):
+            if name is None or name[3] not in KNOWN or isinstance(value, dict):
                 continue
             if isinstance(value, list):
                 self._add_list(name, [number(each, key) for each in value])
@@ -107,9 +107,6 @@ class Series:
     def _add(self, name: re.Match[str], labels: Labels, value: float) -> None:
         self.prefix = self.prefix or name[1] or ""
         self.values[SAME.get(name[3], name[3])][labels].append(value)
-
-    def _is_counter(self, name: re.Match[str]) -> bool:
-        return name[3] in KNOWN
 
 
 def _written_value(line: str) -> str:

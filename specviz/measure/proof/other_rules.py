@@ -5,6 +5,7 @@ A run never uses one that is not lossless: only `specviz.measure.proof.draws` ma
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from operator import mul
 
@@ -27,6 +28,8 @@ from specviz.measure.proof.rule_names import (
     RuleName,
 )
 
+Acceptance = Callable[[Tensor, int, float], float]  # of a token, by p and by its q
+
 
 class MatchRule:
     """Lossless: draw the target's own token, and accept the drafted one if it is the same, as llama.cpp verifies."""
@@ -46,69 +49,48 @@ class MatchRule:
 
 
 class AlteredRule:
-    """A frame for wrong rules: a subclass changes the acceptance probability, the correction, or both."""
+    """A wrong rule: it accepts with another probability, corrects from p itself, or both."""
 
-    def __init__(self, generator: torch.Generator) -> None:
-        self._generator = generator
+    def __init__(self, generator: torch.Generator, acceptance: Acceptance, corrects_from_p: bool) -> None:
+        self._generator, self._acceptance, self._corrects_from_p = generator, acceptance, corrects_from_p
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs: list[float] = []
-        for i in range(len(draft.token_ids)):
-            accept_probs.append(self._acceptance(draft, target_scores[i], i))
+        for i, token_id in enumerate(draft.token_ids):
+            p = target_scores[i]
+            accept_probs.append(self._acceptance(p, token_id, _q(draft, i)))
             drawn = float(torch.rand(1, generator=self._generator, dtype=torch.float64))
             if drawn >= accept_probs[i]:
-                return Verification(i, self._draw(self._correction(draft, target_scores[i], i)), accept_probs)
+                return Verification(i, self._draw(p if self._corrects_from_p else residual(p, draft, i)), accept_probs)
         return Verification(len(draft.token_ids), self._draw(target_scores[-1]), accept_probs)
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        return min(1.0, float(p[draft.token_ids[i]]) / _q(draft, i))
-
-    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
-        return residual(p, draft, i)
 
     def _draw(self, probabilities: Tensor) -> int:
         return int(torch.multinomial(probabilities, 1, generator=self._generator))
 
 
-class NoResidual(AlteredRule):
-    """WRONG: after a rejection, draws from p itself."""
-
-    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
-        return p
+def lossless(p: Tensor, token_id: int, q: float) -> float:
+    return min(1.0, float(p[token_id]) / q)
 
 
-class InTopK(AlteredRule):
+def in_top_k(p: Tensor, token_id: int, q: float) -> float:
     """WRONG: accepts every token among the target's most probable ones, and nothing else."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        most_probable = p.topk(min(TOP_ACCEPTED, len(p))).indices
-        return float(draft.token_ids[i] in most_probable)
+    return float(token_id in p.topk(min(TOP_ACCEPTED, len(p))).indices)
 
 
-class Lenient(AlteredRule):
+def lenient(p: Tensor, token_id: int, q: float) -> float:
     """WRONG: divides by less than q (Leviathan et al. 2023, appendix A.5, "lenience")."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        return min(1.0, float(p[draft.token_ids[i]]) / (LENIENCE * _q(draft, i)))
+    return lossless(p, token_id, LENIENCE * q)
 
 
-class Typical(AlteredRule):
+def typical(p: Tensor, token_id: int, q: float) -> float:
     """LOSSY: accepts every token that is probable enough for the target (Cai et al. 2024, Medusa, section 3.3.1)."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        entropy = float(torch.special.entr(p).sum())
-        limit = min(TYPICAL_THRESHOLD, TYPICAL_ALPHA * math.exp(-entropy))
-        return float(p[draft.token_ids[i]] > limit)
-
-    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
-        return p
+    entropy = float(torch.special.entr(p).sum())
+    return float(p[token_id] > min(TYPICAL_THRESHOLD, TYPICAL_ALPHA * math.exp(-entropy)))
 
 
-class Ensemble(AlteredRule):
+def ensemble(p: Tensor, token_id: int, q: float) -> float:
     """LOSSY: verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026)."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[draft.token_ids[i]]) / _q(draft, i))
+    return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[token_id]) / q)
 
 
 class WrongBlock:
@@ -167,13 +149,13 @@ class ArgmaxOf:
 _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
     "match": MatchRule,
     "block": BlockRule,
-    "no-residual": NoResidual,
-    "top-k": InTopK,
-    "lenient": Lenient,
+    "no-residual": partial(AlteredRule, acceptance=lossless, corrects_from_p=True),
+    "top-k": partial(AlteredRule, acceptance=in_top_k, corrects_from_p=False),
+    "lenient": partial(AlteredRule, acceptance=lenient, corrects_from_p=False),
     "one-rare-token": OneRareToken,
     "wrong-block": WrongBlock,
-    "typical": Typical,
-    "ensemble": Ensemble,
+    "typical": partial(AlteredRule, acceptance=typical, corrects_from_p=True),
+    "ensemble": partial(AlteredRule, acceptance=ensemble, corrects_from_p=False),
 }
 
 

@@ -102,33 +102,20 @@ def _prompts(cells: Iterable[Cell]) -> Iterator[_Prompt]:
         yield _Prompt(its)
 
 
-class _Known:
-    """Counts the rows that are there already. Repeats of one measurement have the same key."""
-
-    def __init__(self, rows: Iterable[SweepRow]) -> None:
-        its = list(rows)
-        self._of_clusters = Counter(_anywhere(row.key) for row in its if row.node)
-        self._others = Counter(row.key for row in its if not row.node)
-
-    def take(self, key: tuple[str, ...]) -> bool:
-        """Whether there is a row for a cell with this key; it is then taken away, because it stands for one cell."""
-        for counter, its in ((self._of_clusters, _anywhere(key)), (self._others, key)):
-            if counter[its] > 0:
-                counter[its] -= 1
-                return True
-        return False
-
-
 def _anywhere(key: tuple[str, ...]) -> tuple[str, ...]:
     """The key without the machine: a cluster stays the same place when one of its nodes is replaced."""
     return (*key[:MACHINE], *key[MACHINE + 1 :])
+
+
+def _counted(row: SweepRow) -> tuple[str, ...]:
+    return _anywhere(row.key) if row.node else row.key
 
 
 class _Spread:
     def __init__(
         self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
     ) -> None:
-        self._nodes, self._known, self._progress, self._lost = nodes, _Known(known), progress, lost
+        self._nodes, self._known, self._progress, self._lost = nodes, Counter(map(_counted, known)), progress, lost
         self._total, self._number = len(cells), 0
         self._waiting = deque(_prompts(cells))
         self._alive = list(nodes.names)
@@ -197,5 +184,10 @@ class _Spread:
         return node in self._loaded and self._loaded[node][0] == pair
 
     def _is_known(self, node: str, cell: Cell) -> bool:
+        """Whether a row stands for the cell; it is then taken away: repeats of one measurement have the same key."""
         self._number += 1
-        return self._known.take(row_key(self._loaded[node][1].made_by, cell.named, cell.settings))
+        key = row_key(self._loaded[node][1].made_by, cell.named, cell.settings)
+        found = next((each for each in (_anywhere(key), key) if self._known[each] > 0), None)
+        if found is not None:
+            self._known[found] -= 1
+        return found is not None

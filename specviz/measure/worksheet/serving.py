@@ -202,16 +202,7 @@ class Elsewhere:
     name: str  # the pair and its machine
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
-    best_speed: float
     free_checks: bool  # whether only c is published, so that a check is taken to cost one step
-
-
-def elsewhere(found: Production) -> list[Elsewhere]:
-    published = [(f"{each.pair}, {each.machine}", each.cost_ratio, each.verification) for each in GPU_COSTS]
-    published += [(f"{each.pair}, {each.machine}", each.cost_ratio, {}) for each in PUBLISHED]
-    known = {name: (cost_ratio, checks) for name, cost_ratio, checks in published}
-    places = [_elsewhere(found, name, *costs) for name, costs in known.items()]
-    return sorted(places, key=lambda each: each.speed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +226,11 @@ class Outlook:
 
 
 def outlook(found: Production) -> Outlook:
-    return Outlook(elsewhere(found))
+    """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
+    costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
+    costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
+    places = [_elsewhere(found, name, *each) for name, each in costs.items()]
+    return Outlook(sorted(places, key=lambda each: each.speed))
 
 
 def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> Elsewhere:
@@ -243,8 +238,7 @@ def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[
         length: _over_all_calls(found, length, theory.round_steps(length, cost_ratio, checks or 1.0))
         for length in range(1, found.draft_length + 1)
     }
-    best = max(speeds, key=speeds.__getitem__)
-    return Elsewhere(name, speeds[found.draft_length], best, speeds[best], not checks)
+    return Elsewhere(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks)
 
 
 def _over_all_calls(found: Production, length: int, cost: float) -> float:
