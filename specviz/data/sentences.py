@@ -27,7 +27,7 @@ class _Figures(string.Formatter):
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         if conversion in OUR_OWN:
             return OUR_OWN[conversion](value)
-        return super().convert_field(value, conversion)  # type: ignore[arg-type]
+        return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         one, several, many = format_spec.partition("|")

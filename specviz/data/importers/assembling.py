@@ -87,7 +87,8 @@ def _round(index: int, step: Step, written: Sequence[Written]) -> Round:
     if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
         accepted, own = accepted + 1, None  # an accepted token that ended the text
     judged = accepted + (own is not None and accepted < step.drafted)
-    statuses: list[Status] = ["accepted"] * accepted + ["rejected"] * (judged - accepted)
+    statuses: list[Status] = ["accepted"] * accepted
+    statuses += ["rejected"] * (judged - accepted)
     statuses += ["discarded"] * (step.drafted - judged)
     known = [*written[:accepted], *step.guesses[accepted : step.drafted]]
     drafted = [

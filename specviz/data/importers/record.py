@@ -52,10 +52,10 @@ def _pieces(text: str) -> Iterator[Piece]:
     whole = _json(text)
     if whole is None:
         yield from _lines(text)
-        return
-    values = whole if isinstance(whole, list) else [whole]
-    for number, value in enumerate(values):
-        yield _piece(str(number) if isinstance(whole, list) else "", value)
+    elif isinstance(whole, list):
+        yield from (_piece(str(number), value) for number, value in enumerate(whole))
+    else:
+        yield _piece("", whole)
 
 
 def _lines(text: str) -> Iterator[Piece]:

@@ -9,20 +9,9 @@ from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
 from specviz.data.batches import recorded_batches
+from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
-from specviz.data.lessons.recorded_runs import (
-    DRAFT_LENGTH,
-    TREE,
-    TREE_DEPTH,
-    branch_round,
-    drawn_round,
-    full_round,
-    mixed_round,
-    siblings_of,
-    story_figures,
-    story_trace,
-)
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
 from specviz.data.sentences import FOLDER as SENTENCES
@@ -36,9 +25,9 @@ NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 
 @cache
 def facts_of(name: str) -> Facts:
-    trace = story_trace(name)
+    trace = recorded_runs.story_trace(name)
     return {
-        "tried": str(story_figures().tried.get(name, "")),
+        "tried": str(recorded_runs.story_figures().tried.get(name, "")),
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
@@ -100,17 +89,17 @@ def _of_costs(trace: Trace) -> Facts:
 
 def _of_rounds(trace: Trace) -> Facts:
     facts: dict[str, str] = {}
-    if mixed := mixed_round(trace):
+    if mixed := recorded_runs.mixed_round(trace):
         number, drafted, at = mixed.index + 1, len(mixed.drafted), mixed.accepted
         facts |= written("mixed", round=mixed, number=number, drafted=drafted, written=at + 1, place=ORDINALS[at])
-    if full := full_round(trace):
+    if full := recorded_runs.full_round(trace):
         number, drafted = full.index + 1, len(full.drafted)
         facts |= written("full", number=number, drafted=drafted, written=drafted + 1)
     return {**facts, **_of_drawn(trace)}
 
 
 def _of_drawn(trace: Trace) -> Facts:
-    round = drawn_round(trace)
+    round = recorded_runs.drawn_round(trace)
     if round is None:
         return {}
     token = round.drafted[round.accepted]
@@ -132,7 +121,7 @@ def _of_drawn(trace: Trace) -> Facts:
 
 def _of_sweeps() -> Facts:
     """Figures over the story prompts. A setting is called best only beside those that the prompts cannot rank."""
-    figures = story_figures()
+    figures = recorded_runs.story_figures()
     lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
     best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
     near = [row for row in lengths if row is best or not row.resolved_from(best)]
@@ -194,8 +183,8 @@ def _of_sureness(trace: Trace) -> Facts:
 
 
 def _of_tree(trace: Trace) -> Facts:
-    round = branch_round(trace)
-    pair = siblings_of(round) if round else None
+    round = recorded_runs.branch_round(trace)
+    pair = recorded_runs.siblings_of(round) if round else None
     if round is None or pair is None:
         return {}
     failed, taken = (token.shown.strip() for token in pair)
@@ -208,8 +197,8 @@ def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, AtSetting | None] = {
         **{name: chain_of(name, ALL) for name in NAMES},
-        "chain": _at("wren-nano", TREE_DEPTH, None),
-        "tree": _at("wren-nano tree", TREE_DEPTH, TREE),
+        "chain": _at("wren-nano", recorded_runs.TREE_DEPTH, None),
+        "tree": _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
         "equal": equal_chain(),
     }
     equal = found["equal"]
@@ -218,7 +207,7 @@ def method_facts() -> Facts:
     return {
         "methods_machine": measured.machine.machine if measured else UNKNOWN,
         "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
-        "methods_length": in_words(DRAFT_LENGTH),
+        "methods_length": in_words(recorded_runs.DRAFT_LENGTH),
         **{f"{name}_stories": _of(name, at)[f"{name}_per_call"] for name, at in stories.items()},
         "equal_length": in_words(equal.way.draft_length) if equal else UNKNOWN,
         **{name: text for key, at in found.items() for name, text in _of(key, at).items()},
@@ -227,7 +216,7 @@ def method_facts() -> Facts:
 
 def equal_chain() -> AtSetting | None:
     """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
-    tree, chains = _at("wren-nano tree", TREE_DEPTH, TREE), _settings("wren-nano", ALL)
+    tree, chains = _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE), _settings("wren-nano", ALL)
     goal = tree.costs.verify if tree else None
     near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
     return min(near, key=lambda pair: pair[0], default=(0, None))[1]
@@ -235,7 +224,7 @@ def equal_chain() -> AtSetting | None:
 
 def chain_of(name: str, kind: str) -> AtSetting | None:
     """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
-    return _at(NAMES[name], DRAFT_LENGTH, None, kind)
+    return _at(NAMES[name], recorded_runs.DRAFT_LENGTH, None, kind)
 
 
 def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> AtSetting | None:

@@ -7,15 +7,7 @@ from typing import Literal
 
 from specviz.core.request import RunRequest
 from specviz.core.trace import Round, Trace
-from specviz.data.lessons.recorded_runs import (
-    branch_round,
-    drawn_round,
-    full_round,
-    mixed_round,
-    story_trace,
-    target_alone,
-    wasted_round,
-)
+from specviz.data.lessons import recorded_runs
 from specviz.data.permalink import link_of
 from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
 from specviz.data.workloads import WORKLOADS
@@ -72,11 +64,11 @@ class Step:
 
     @property
     def run(self) -> Trace:
-        return story_trace(self.trace)
+        return recorded_runs.story_trace(self.trace)
 
     @property
     def shown(self) -> Trace:
-        return target_alone(self.run) if self.picture == "alone" else self.run
+        return recorded_runs.target_alone(self.run) if self.picture == "alone" else self.run
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -110,11 +102,11 @@ def round_at(trace: Trace, place: Place) -> Round:
     found: Callable[[], Round | None] = {
         "start": lambda: trace.rounds[0],
         "end": lambda: trace.rounds[-1],
-        "mixed": lambda: mixed_round(trace),
-        "full": lambda: full_round(trace),
-        "wasted": lambda: wasted_round(trace),
-        "drawn": lambda: drawn_round(trace),
-        "branch": lambda: branch_round(trace),
+        "mixed": lambda: recorded_runs.mixed_round(trace),
+        "full": lambda: recorded_runs.full_round(trace),
+        "wasted": lambda: recorded_runs.wasted_round(trace),
+        "drawn": lambda: recorded_runs.drawn_round(trace),
+        "branch": lambda: recorded_runs.branch_round(trace),
     }[place]
     return found() or trace.rounds[0]
 

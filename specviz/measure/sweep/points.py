@@ -78,7 +78,7 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     found = sums.assign(
         **{
             "runs": groups.size(),
-            "lengths": groups["draft_length"].agg(lambda lengths: tuple(sorted(set(lengths)))),
+            "lengths": groups["draft_length"].agg(_each_once),
             "speedup": speedup,
             "acceptance_rate": sums["accepted"] / sums["drafted"],
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
@@ -90,6 +90,10 @@ def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     each = zip(found["speedup"], found["low"], found["high"], strict=True)
     outcomes = [judge(speedup, (low, high)).word for speedup, low, high in each]
     return found.assign(outcome=outcomes, sure=found["low"].notna() & (pd.Series(outcomes, dtype="str") != UNTOLD))
+
+
+def _each_once(lengths: Any) -> Any:
+    return tuple(sorted(set(lengths)))
 
 
 def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
