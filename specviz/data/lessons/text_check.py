@@ -43,10 +43,6 @@ def _story(file: TextFile[tuple[Step, ...]]) -> Iterator[str]:
             yield from figure_problems(file, node, facts_of(step.trace), ("title", "text", "question"))
 
 
-def _quiz(file: TextFile[tuple[Question, ...]]) -> Iterator[str]:
-    yield from figure_problems(file, file.node, {})
-
-
 def _questions(file: TextFile[Faq]) -> Iterator[str]:
     seen = set[str]()
     yield from figure_problems(file, file.node, {"machine": ""}, ("sources",))
@@ -129,7 +125,7 @@ def _once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator
 
 CHECKS: dict[str, tuple[Any, Callable[[TextFile[Any]], Iterator[str]]]] = {
     STORY_FILE.name: (tuple[Step, ...], _story),
-    QUIZ_FILE.name: (tuple[Question, ...], _quiz),
+    QUIZ_FILE.name: (tuple[Question, ...], lambda file: figure_problems(file, file.node, {})),
     QUESTIONS_FILE.name: (Faq, _questions),
     GLOSSARY_FILE.name: (tuple[Word, ...], _glossary),
     FAMILY_FILE.name: (Family, _family),

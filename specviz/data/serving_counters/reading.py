@@ -23,7 +23,8 @@ def what_was_read(text: str, found: Sequence[Found], kind: Kind) -> str:
     """What this reader took from the text, and what it left."""
     if found and not kind.last:
         keys = list(dict.fromkeys(key for each in found for key, value in each.items() if not isinstance(value, dict)))
-        return _of_names([key for key in keys if _is_of(key, kind)], [key for key in keys if not _is_of(key, kind)])
+        used, left = [key for key in keys if _is_of(key, kind)], [key for key in keys if not _is_of(key, kind)]
+        return f"Read: {_listed(used)}.{f' Not used: {_listed(left)}.' if left else ''}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if kind.last:
         return _of_log(lines, kind)
@@ -36,10 +37,6 @@ def what_was_read(text: str, found: Sequence[Found], kind: Kind) -> str:
 
 def _is_of(key: str, kind: Kind) -> bool:
     return key in kind.names or (name_of_line(key) or key) in kind.names
-
-
-def _of_names(used: Sequence[str], left: Sequence[str]) -> str:
-    return f"Read: {_listed(used)}.{f' Not used: {_listed(left)}.' if left else ''}"
 
 
 def _of_log(lines: Sequence[str], kind: Kind) -> str:

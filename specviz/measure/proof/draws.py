@@ -211,10 +211,8 @@ class _Counting:
             self.draws += 1
             self._histories[drawn.history] += 1
             p, plain = self._from.probabilities(drawn.history), self._from.plainly(drawn.history)
-            self._speculative[self._class(drawn.token_id)] += 1
-            self._plain[self._class(plain)] += 1
-            self._places[self._place_of(p, drawn.token_id)] += 1
-            self._plain_places[self._place_of(p, plain)] += 1
+            self._count(p, drawn.token_id, self._speculative, self._places)
+            self._count(p, plain, self._plain, self._plain_places)
 
     def result(self) -> DrawBatch:
         products, minima, most_probable = self._from.acceptance() or (None, None, None)
@@ -235,11 +233,9 @@ class _Counting:
             most_probable,
         )
 
-    def _class(self, token_id: int) -> int:
-        return self._class_of.get(token_id, len(self._class_of))
-
-    def _place_of(self, p: Tensor, token_id: int) -> int:
-        return min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))
+    def _count(self, p: Tensor, token_id: int, classes: list[int], places: list[int]) -> None:
+        classes[self._class_of.get(token_id, len(self._class_of))] += 1
+        places[min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))] += 1
 
     def _expected(self) -> list[float]:
         total = torch.zeros(len(self._ids), dtype=torch.float64)

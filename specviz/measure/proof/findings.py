@@ -162,11 +162,8 @@ class Bins:
 
     def __str__(self) -> str:
         rarer = say("rarer", together=self.together) if self.together else ""
-        return say("bins", bins=self, rarer=rarer, other=_share(self.other_share))
-
-
-def _share(share: float) -> str:
-    return "less than 1%" if share < 0.005 else f"{share:.0%}"
+        other = "less than 1%" if self.other_share < 0.005 else f"{self.other_share:.0%}"
+        return say("bins", bins=self, rarer=rarer, other=other)
 
 
 def bins_of(batches: Sequence[DrawBatch]) -> Bins:

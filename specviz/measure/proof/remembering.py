@@ -1,6 +1,7 @@
 """A model whose passes are remembered: many draws begin with the same prompt, and most ask for the same passes."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -18,7 +19,6 @@ class Passes:
         self.prompt = list(prompt)
         self.made = 0  # forward passes
         self._loaded, self._vocabulary = loaded, vocabulary
-        self._states: StatePasses | None = None
         self._model = CachedModel(loaded, vocabulary, whole=True)
         self._model.prefill(prompt[:-1])
         self._read = self.prompt[:-1]  # what the model's own cache contains
@@ -29,9 +29,7 @@ class Passes:
         start = len(self.prompt)
         ends = range(len(token_ids) - count + 1, len(token_ids) + 1)
         keys = [tuple(token_ids[start:end]) for end in ends]
-        known = 0
-        while known < count and keys[known] in self._rows:
-            known += 1
+        known = next((place for place, key in enumerate(keys) if key not in self._rows), count)
         found = [self._rows[key] for key in keys[:known]]
         if known < count:
             fresh = list(self._pass(token_ids, count - known))
@@ -39,17 +37,14 @@ class Passes:
             found += fresh
         return torch.stack(found)
 
+    @cached_property
     def states(self) -> "StatePasses":
         """The last hidden states of the same model, for a head that drafts from them."""
-        self._states = self._states or StatePasses(self._loaded, self._vocabulary)
-        return self._states
+        return StatePasses(self._loaded, self._vocabulary)
 
     def _pass(self, token_ids: Sequence[int], count: int) -> Tensor:
         """One forward pass over what the cache does not contain yet, at least the last `count` tokens."""
-        same = 0
-        most = min(len(self._read), len(token_ids) - count)
-        while same < most and self._read[same] == token_ids[same]:
-            same += 1
+        same = min(common_length(self._read, token_ids), len(token_ids) - count)
         self._model.crop(same)
         logits = self._model.read(token_ids[same:])
         self._read = list(token_ids)
@@ -89,7 +84,7 @@ class RememberingModel(CachedModel):
         self.length = len(self._token_ids)
 
     def store_states(self) -> HiddenStates:
-        return RememberedStates(self._token_ids, self._passes.states())
+        return RememberedStates(self._token_ids, self._passes.states)
 
     def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
         for token_id, parent in zip(tokens, parents, strict=True):
@@ -121,7 +116,8 @@ class StatePasses:
     def of(self, token_ids: Sequence[int]) -> Tensor:
         key = tuple(token_ids)
         if key not in self._known:
-            self._make_room()
+            if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:
+                self._known.clear()
             same = common_length(self._read, token_ids)
             self._model.crop(same)
             if same < len(token_ids):
@@ -129,10 +125,6 @@ class StatePasses:
             self._read = list(token_ids)
             self._known[key] = self._stored.since(0).clone()
         return self._known[key]
-
-    def _make_room(self) -> None:
-        if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:
-            self._known.clear()
 
 
 class NeverCropped(RememberingModel):
