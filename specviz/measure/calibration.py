@@ -69,9 +69,6 @@ def calibration_steps(
         tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
         drafter: what drafts, instead of the one that fits `draft`.
         turns: blocks of rounds behind each median.
-
-    Raises:
-        DisturbedError: reading several tokens seemed faster than reading one.
     """
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
