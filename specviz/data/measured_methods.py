@@ -176,7 +176,6 @@ class MeasuredMethods:
 
 
 def read_methods(path: Path) -> MeasuredMethods:
-    """The file of this path; InputError if it is missing, or is not such a file."""
     return read_stored(path, MeasuredMethods, "the comparison of methods")
 
 

@@ -36,7 +36,6 @@ class Workload:
 
     @property
     def all_prompts(self) -> tuple[Preset, ...]:
-        """What a sweep measures: the prompts of the menus first."""
         return self.prompts + self.more_prompts
 
 

@@ -30,7 +30,6 @@ def reading(study: BatchStudy) -> str:
 
 
 def _best(study: BatchStudy, batch: int) -> str:
-    """The draft length with the highest speedup in batches of this size, and those that are not told apart from it."""
     best = best_of(study, batch)
     others = [study.at(batch, length) for length in study.draft_lengths if length != best.draft_length]
     near = " and ".join(f"γ = {each.draft_length}" for each in others if each.speedup.high >= best.speedup.low)
@@ -62,7 +61,6 @@ def compared(study: BatchStudy) -> str:
 
 
 def checks_sentence(study: BatchStudy, draft_length: int, batch: int) -> str | None:
-    """v(draft_length + 1) as measured in batches of this size and of one text; None where it was not measured."""
     tokens = draft_length + 1
     found = [study.passes_of(size) for size in (1, batch)]
     measured = [check.steps for each in found if each for check in each.checks if check.tokens == tokens]

@@ -139,7 +139,6 @@ class _Runs:
             yield _Times(0.0, seconds, 0.0)
 
     def of_drafter(self, tree: str | None) -> Iterator[_Times]:
-        """Rounds of the drafter itself, those without a draft left out."""
         length = (parse_tree(tree).depth if tree else None) or DRAFT_LENGTH
         task = self._task(self._rounds * (length + 1), length, tree)
         for round in SpeculativeRun(self._target, self._drafter, *task, record=False).rounds():
@@ -147,7 +146,6 @@ class _Runs:
                 yield _times(round)
 
     def of_size(self, size: int, tree: str | None = None) -> Iterator[_Times]:
-        """Rounds in which the target checks so many tokens, of a chain or of a tree."""
         drafter = _OneSize(self._drafter, size)
         task = self._task(self._rounds + size, min(size, MAX_DRAFT_LENGTH), tree)
         for round in SpeculativeRun(self._target, drafter, *task, record=False).rounds():

@@ -36,7 +36,6 @@ def run_both(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Trace:
-    """One speculative run and the plain run it is compared with, in one trace, after a short warm-up of both."""
     warm_up(target, drafter, prompt, settings, constraint)
     trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
     plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
@@ -45,8 +44,6 @@ def run_both(
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Paired):
-    """Alternating repeats of both decoders on one prompt, and what the pair costs on this machine."""
-
     calibration: Calibration | None  # None: the machine was too busy
     threads: int
     quality: dict[str, Any]

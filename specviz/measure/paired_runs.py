@@ -35,8 +35,6 @@ class Repeats:
 
 @dataclass(slots=True)
 class Measured:
-    """The pairs of runs so far: all that is needed to go on with them later."""
-
     speculative: Repeats = field(default_factory=Repeats)
     plain: Repeats = field(default_factory=Repeats)
 

@@ -162,8 +162,6 @@ SHOWN = 40  # characters of a piece of a prompt whose tokens are not known
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a person adds to a record: it has most of this only sometimes."""
-
     prompt: str = ""
     target: str | None = None
     draft: str | None = None

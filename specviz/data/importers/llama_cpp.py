@@ -112,7 +112,6 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 
 
 def _steps(counted: Sequence[Timings]) -> list[Step]:
-    """The rounds between the counters' changes, and the passes without a draft between those."""
     steps, covered, before = list[Step](), 0, Timings(0)
     for now in counted:
         drafted, accepted = now.draft_n - before.draft_n, now.draft_n_accepted - before.draft_n_accepted

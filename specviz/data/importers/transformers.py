@@ -40,8 +40,6 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One round: what was proposed, how much of it was accepted, and what the text then ends with."""
-
     candidate_ids: Annotated[list[Id], AtMost(MAX_NODES)]
     num_matches: Count
     added_ids: Annotated[list[Id], AtMost(MAX_NODES + 1)]

@@ -56,8 +56,6 @@ def _tokens_read(training: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RuleCounts:
-    """What the recorded proof counted of one acceptance rule, all batches together."""
-
     draws: int
     accepted: float  # share of the first guesses
     distance: float  # total variation from the target: the share of tokens that would have to be others
@@ -75,7 +73,6 @@ def rule_counts(batches: Sequence[Mapping[str, Any]]) -> RuleCounts:
 
 
 def _of_lossy() -> Facts:
-    """What the proof counted of lossy rules, and of a lossless one with as many draws."""
     proof = json.loads(PROOF.read_bytes())
     batches = {each["rule"]: each["batches"] for each in proof["draws"]}
     counted = {name: rule_counts(batches[name]) for name in ("block", "lenient", "typical", "ensemble")}

@@ -21,8 +21,6 @@ OWNED = r"(?<!’s )(?<!'s )(?<!its )"  # “the target’s own token” is any 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word, what it means, its picture (empty for none) and the step of the story that shows it."""
-
     __pydantic_config__ = STRICT
     name: str
     says: Voices

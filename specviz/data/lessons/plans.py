@@ -37,8 +37,6 @@ _log = logging.getLogger(__name__)
 
 
 class PlanError(InputError):
-    """A file is no lesson plan. `problems` are sentences, one for each place."""
-
     def __init__(self, problems: list[str]) -> None:
         more = len(problems) - MAX_PROBLEMS
         self.problems = problems[:MAX_PROBLEMS] + ([f"There are {more} more problems."] if more > 0 else [])
@@ -112,7 +110,6 @@ class _Reader:
     problems: list[str] = field(default_factory=list)
 
     def plan(self, node: yaml.Node, name: str) -> Plan | None:
-        """The plan; None, or one with gaps, where there are problems."""
         fields = self._fields(node, "", ("title", "minutes", "goals", "moments"))
         if fields is None:
             return None

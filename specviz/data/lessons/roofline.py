@@ -18,8 +18,6 @@ COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figure
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine's peak figures as its maker published them, in bfloat16 without sparsity."""
-
     __pydantic_config__ = STRICT
     name: str
     short: str

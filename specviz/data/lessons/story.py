@@ -72,7 +72,6 @@ class Step:
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The phases of a round on the stage; a pass without a draft has only the last one."""
         return PHASES[-1:] if self.picture == "alone" else PHASES
 
     def playhead(self, answered: bool) -> int:
@@ -112,7 +111,6 @@ def round_at(trace: Trace, place: Place) -> Round:
 
 
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
-    """The request that runs this trace again, and the name of its prompt where it is a preset."""
     assert trace.drafter is not None
     draft = trace.drafter.asked_as
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)

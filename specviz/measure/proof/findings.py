@@ -102,7 +102,6 @@ def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
 
 @lru_cache(maxsize=256)
 def _critical(degrees: int, threshold: float) -> float:
-    """The value of the statistic that is exceeded with probability `threshold`."""
     return _least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 

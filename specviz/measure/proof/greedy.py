@@ -64,7 +64,6 @@ class ForgetsOneRow(LoggingModel):
     """WRONG: at the first rejection it removes one row too many from its cache, the last accepted token's."""
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
-        """Forget every token after the first `length`; once, the one before them too."""
         if not self.forgotten and length < self.length:
             self.forgotten = 1
         super().crop(length - self.forgotten, path)

@@ -47,7 +47,6 @@ def dump_proof(proof: RecordedProof) -> bytes:
 
 
 def parse_proof(text: str | bytes) -> RecordedProof:
-    """What `dump_proof` wrote, now or in an earlier version."""
     return _PROOF.validate_json(text)
 
 

@@ -95,8 +95,6 @@ class RememberingModel(CachedModel):
 
 
 class RememberedStates(HiddenStates):
-    """The last hidden states of the text that a `RememberingModel` has read; of each text, computed once."""
-
     def __init__(self, text: list[int], states: "StatePasses") -> None:
         super().__init__()
         self._text = text  # the model's own list: it grows and is cropped

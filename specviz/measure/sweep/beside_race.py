@@ -35,7 +35,6 @@ class Beside:
 
     @property
     def sentence(self) -> str:
-        """Both figures, of what each is, and what makes the difference."""
         different = say("also", differences="; ".join(self.elsewhere)) if self.elsewhere else say("alike")
         return say(
             "both",
@@ -118,7 +117,6 @@ def _point(rows: pd.DataFrame) -> Any | None:
 
 
 def _elsewhere(laps: Sequence[RaceLap], study: Study) -> list[str]:
-    """What else differs, as it is stored in both."""
     machine, series = laps[0].speculative.recorded_on, study.series
     found = []
     if (machine.machine, machine.threads) != (series.machine, series.threads):

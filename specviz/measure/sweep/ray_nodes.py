@@ -93,7 +93,6 @@ def _knock(address: RayAddress) -> None:
 
 
 def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
-    """A worker on each node that has enough processors, by the node's name."""
     nodes = named_nodes([each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU", 0) >= threads])
     if not nodes:
         raise InputError(f"No node of the cluster has {threads} {'processor' if threads == 1 else 'processors'}.")

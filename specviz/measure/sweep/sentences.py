@@ -69,7 +69,6 @@ def _helps(several: pd.DataFrame, fair: pd.DataFrame) -> str:
 
 
 def _with_figure(point: Any, outcome: Word) -> str:
-    """The workload with what matters there: its speedup, or why it hurts."""
     speedup, accepted = f"{point.speedup:.1f}×", f"{percent(point.acceptance_rate)} accepted"
     figures: dict[Word, str] = {EVEN: "", UNTOLD: "", HELPS: f" ({speedup})", HURTS: f" ({accepted})"}
     return f"{_in_a_sentence(point.workload)}{figures[outcome]}"
@@ -229,7 +228,6 @@ def _how(study: Study) -> str:
 
 
 def _speed(rows: pd.DataFrame, how: str) -> str:
-    """The speedup over all prompts with its 95 % interval, and what that means."""
     whole: Any = pooled(rows.assign(whole=True), ["whole"]).iloc[0]
     speed = say("speed", how=how, whole=whole)
     if math.isnan(whole.low):

@@ -186,7 +186,6 @@ def _tree(found: Production) -> str:
 
 
 def counted_note(found: Production, alpha: float) -> str:
-    """The engine, its acceptance rate, and α twice where the two differ."""
     counters, length = found.counters, found.draft_length
     rate, mean = counters.acceptance_rate, counters.draft_length
     drafted = say("length_assumed", length=length) if rate is None else say("drafted", rate=rate, length=length)

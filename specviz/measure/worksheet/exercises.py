@@ -25,7 +25,6 @@ class Exercise:
 
 
 def exercises(trace: Trace) -> list[Exercise]:
-    """Questions whose answers this run holds; those it cannot answer are left out."""
     trace = readable(trace)
     return [*_on_a_round(trace), *_on_counts(trace), *_on_costs(trace)]
 

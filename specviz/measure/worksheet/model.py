@@ -203,7 +203,6 @@ def symbols(model: Model) -> list[tuple[str, str, str]]:
 
 
 def break_even_sentence(model: Model) -> str:
-    """The break-even both ways: as alpha, and as accepted / drafted at this draft length."""
     needed = model.break_even
     if needed is None:
         return say("no_break_even", steps=model.terms.steps, most=model.draft_length + 1)
@@ -229,7 +228,6 @@ def batch_sentence(model: Model, measured: bool = False) -> str:
 
 
 def batch_shape(model: Model) -> str:
-    """What the batch slider follows: measured passes, or an assumption; and for which kind of machine which holds."""
     passes = model.passes
     if passes is None:
         return say("assumed_shape")

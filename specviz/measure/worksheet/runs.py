@@ -84,8 +84,6 @@ Where = Literal["Watch", "Race", "When it helps"]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One measured speedup, and what the formula predicts from the same acceptance and costs."""
-
     where: Where  # the page that measured it
     recorded: bool  # False: in this session, on this machine
     label: str

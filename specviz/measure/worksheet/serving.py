@@ -96,7 +96,6 @@ def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
 
 
 def production(counters: ServingCounters, costs: Model, speedup: float | None) -> Production:
-    """Production's acceptance at these costs; with a measured speedup, at costs that explain it."""
     length = max(1, round(counters.draft_length)) if counters.draft_length else costs.draft_length
     counters = counters.assuming(length)
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits

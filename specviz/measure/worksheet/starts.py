@@ -46,7 +46,6 @@ class Start:
 
     @property
     def in_words(self) -> str:
-        """What was loaded, as it was: whatever the sliders say now."""
         counts = f"; {self.accepted} of {self.drafted} guesses accepted" if self.drafted else ""
         at = f" at draft length {self.counted_at or self.model.draft_length}" if not self.costs_only else ""
         measured = f"; {self.measured:.2f}× measured in one pair of runs" if self.measured else ""
