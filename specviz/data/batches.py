@@ -1,7 +1,4 @@
-"""What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit.
-
-`benchmarks/batches.py` measures them and writes the file that the app shows.
-"""
+"""What batches cost and bring, as measured: the form of the record and its reader. No model, no Streamlit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +6,11 @@ from functools import cache
 from math import sqrt
 from typing import Literal, Self, get_args
 
-from pydantic import TypeAdapter, ValidationError
-
-from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.metrics import Counts
 from specviz.core.trace import Machine
+from specviz.data.stored import read_stored
 
 # wall: what a person waits. processor: what the one thread that computes was given, so that other programs on a busy
 # machine hardly count; only where one thread of the processor does all the work.
@@ -26,10 +21,7 @@ RECORDED = ASSETS / "batches" / "batches.json"
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of times, measured several times: the geometric mean, and its 95 % interval over the repeats.
-
-    Both times of a ratio are of the same repeat, so what slows the machine slows both.
-    """
+    """A ratio of times of one repeat each: the geometric mean over the repeats, and its 95 % interval."""
 
     value: float
     low: float
@@ -37,7 +29,6 @@ class Ratio:
 
     @classmethod
     def of(cls, ratios: Sequence[float]) -> Self:
-        """From the ratio of each repeat, of which there are at least two."""
         low, high = interval_of_ratios(ratios)
         return cls(sqrt(low * high), low, high)  # the interval is even around the mean of the logarithms
 
@@ -52,8 +43,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class BatchPass:
-    """What a target pass costs in batches of one size."""
-
     batch: int
     step_seconds: float  # one pass over one token of every text: the median
     growth: Ratio  # that pass over the same in the smallest batch
@@ -61,7 +50,6 @@ class BatchPass:
 
     @property
     def verification(self) -> dict[int, float]:
-        """v(k) by k."""
         return {check.tokens: check.steps.value for check in self.checks}
 
 
@@ -83,15 +71,12 @@ class BatchSpeedup:
 
     @property
     def modelled(self) -> float:
-        """τ / (γc + v + o): the counted tokens a round over its cost, while every text writes."""
         steps = self.draft_length * self.cost_ratio.value + self.verification.value + self.overhead.value
         return (self.counts.tokens_per_target_call or 0.0) / steps
 
 
 @dataclass(frozen=True, slots=True)
 class BatchStudy:
-    """One pair of models in batches of several sizes, on the same prompts."""
-
     created: str
     recorded_on: Machine
     clock: Clock
@@ -110,38 +95,20 @@ class BatchStudy:
 
     @property
     def batches(self) -> list[int]:
-        """The sizes, smallest first."""
         return sorted({each.batch for each in self.speedups})
 
     @property
     def draft_lengths(self) -> list[int]:
-        """The draft lengths, shortest first."""
         return sorted({each.draft_length for each in self.speedups})
 
     def at(self, batch: int, draft_length: int) -> BatchSpeedup:
-        """One point.
-
-        Raises:
-            KeyError: it was not measured.
-        """
-        for each in self.speedups:
-            if (each.batch, each.draft_length) == (batch, draft_length):
-                return each
-        raise KeyError((batch, draft_length))
+        return {(each.batch, each.draft_length): each for each in self.speedups}[batch, draft_length]
 
     def passes_of(self, batch: int) -> BatchPass | None:
-        """The costs of passes in batches of that size; None: not measured."""
         return next((each for each in self.passes if each.batch == batch), None)
 
 
 @cache
 def recorded_batches() -> BatchStudy:
-    """The recorded study.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
-    try:
-        return TypeAdapter(BatchStudy).validate_json(RECORDED.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{RECORDED.name}, the study of batches, cannot be read: {type(error).__name__}.") from error
+    """The recorded study; InputError if its file is missing or damaged."""
+    return read_stored(RECORDED, BatchStudy, "the study of batches")

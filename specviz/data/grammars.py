@@ -20,11 +20,7 @@ _NAMES = {"json_schema": "JSON schema", "regex": "regular expression"}
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What an output can be. Its size, and whether a schema is a JSON object, are checked here.
-
-    Raises:
-        InputError: the text cannot be a grammar. `compile_grammar` finds all other mistakes.
-    """
+    """What an output can be. Its size, and whether a schema is a JSON object, are checked here; else InputError."""
 
     kind: GrammarKind
     text: str  # the schema as JSON text, or the expression in Rust's syntax: no look-around, no back-references
@@ -49,11 +45,7 @@ class Grammar:
 
 
 def compile_grammar(grammar: Grammar) -> str:
-    """The grammar in llguidance's format, checked by llguidance. Needs no tokenizer.
-
-    Raises:
-        InputError: the expression cannot be read, or the schema uses something unsupported. One sentence.
-    """
+    """The grammar in llguidance's format, without a tokenizer; InputError where llguidance refuses it."""
     from llguidance import LLMatcher, regex_to_lark  # imported here for a fast start: most runs have no grammar
 
     if grammar.kind == "regex":

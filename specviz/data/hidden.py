@@ -1,7 +1,4 @@
-"""What `hide=` in a link can take away of a page: the names, which links depend on, and what each one is.
-
-The tokens, the sentence above them and the playback always stay.
-"""
+"""What `hide=` in a link can take away of a page: the names, which links depend on, and what each one is."""
 
 from collections.abc import Iterable, Sequence
 
@@ -31,18 +28,13 @@ HIDEABLE = {
 
 
 def hidden_in(values: Iterable[str]) -> tuple[frozenset[str], list[str]]:
-    """The names that a link's `hide` holds, and those that there are not, in the order given.
-
-    Args:
-        values: of the parameter, each a list with commas.
-    """
+    """The names that the lists of `hide` in a link hold, and those that there are not, in the order given."""
     named = [name.strip() for value in values for name in value.split(",", MAX_NAMES)[:MAX_NAMES]]
     known = frozenset(name for name in named if name in HIDEABLE)
     return known, list(dict.fromkeys(name for name in named if name and name not in HIDEABLE))
 
 
 def written(names: Iterable[str]) -> str:
-    """The names as a link holds them, in the order of the list."""
     chosen = frozenset(names)
     return ",".join(name for name in HIDEABLE if name in chosen)
 

@@ -1,8 +1,4 @@
-"""All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch.
-
-The program writes these dataclasses to benchmarks/results/methods.json; pages, docs/measurements.md and the cards
-of heads read them.
-"""
+"""All drafting methods on the same prompts, as `python -m benchmarks.methods` measured and stored them. No torch."""
 
 import logging
 from dataclasses import dataclass
@@ -11,7 +7,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field
 
 from specviz.core.drafters import METHODS, MODEL, exit_layers, kinds_that, method_of, named, spoken
 from specviz.core.errors import InputError
@@ -19,6 +15,7 @@ from specviz.core.files import RESULTS
 from specviz.core.judge import Word, judge
 from specviz.core.settings import DraftSampling, VerificationMode
 from specviz.core.trace import Machine
+from specviz.data.stored import read_stored
 
 FILE = RESULTS / "methods.json"
 ALL = "all"  # the prompts of every kind of text together
@@ -44,8 +41,6 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A setting that a method was measured at."""
-
     draft_length: int  # of a tree: its depth
     tree: str | None = None
     draft_sampling: DraftSampling = "sample"
@@ -53,7 +48,6 @@ class Way:
 
     @property
     def label(self) -> str:
-        """As on screen: the shape of a tree, or the draft length."""
         return self.tree or f"γ = {self.draft_length}"
 
 
@@ -71,8 +65,6 @@ class RoundCosts:
 
 @dataclass(frozen=True, slots=True)
 class AtSetting:
-    """One method at one setting, over all prompts of a kind. Lists are by position in the draft, of a tree by depth."""
-
     way: Way
     costs: RoundCosts
     judged: list[int]
@@ -81,15 +73,11 @@ class AtSetting:
 
     @property
     def by_position(self) -> list[float | None]:
-        """Accepted / judged at each position; None where nothing was judged."""
         return [yes / judged if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)]
 
     @property
     def intervals(self) -> list[tuple[float, float] | None]:
-        """The 95 % interval of each of these rates: Wilson’s for a binomial share (JASA 22, 1927).
-
-        Judgements count as independent. Those of one text are not quite.
-        """
+        """95 % intervals: Wilson’s for a binomial share (JASA 22, 1927), as if judgements were independent."""
         return [
             _wilson(yes, judged) if judged else None for judged, yes in zip(self.judged, self.accepted, strict=True)
         ]
@@ -111,29 +99,23 @@ class AtBest:
 
     @property
     def labels(self) -> str:
-        """The settings that were chosen, each once, the most frequent first."""
         labels = [way.label for way in self.ways]
         return "; ".join(sorted(dict.fromkeys(labels), key=lambda label: -labels.count(label)))
 
 
 @dataclass(frozen=True, slots=True)
 class OnKind:
-    """One method on one kind of text."""
-
     prompts: Annotated[int, Field(ge=2)]
     best: AtBest
     settings: list[AtSetting]
 
     def at(self, draft_length: int) -> AtSetting | None:
-        """The chain of this length; None where it was not measured."""
         found = (one for one in self.settings if one.way.draft_length == draft_length and one.way.tree is None)
         return next(found, None)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredMethod:
-    """One method on every kind of text."""
-
     name: str  # a drafter's name, and how its draft is made or verified where that is not the usual way
     kinds: dict[str, OnKind]  # also ALL
 
@@ -143,7 +125,6 @@ class MeasuredMethod:
 
     @property
     def family(self) -> str:
-        """What kind of method it is: how the draft is made or verified, else who drafts."""
         ways: dict[str, str] = {TREE: "tree", ARGMAX: "argmax", BLOCK: "block"}
         for ending, family in ways.items():
             if self.name.endswith(ending):
@@ -161,8 +142,6 @@ class MeasuredMethod:
 
 @dataclass(frozen=True, slots=True)
 class AtTemperature:
-    """All methods at one temperature."""
-
     temperature: NotNegative
     target_step_ms: Positive
     methods: list[MeasuredMethod]
@@ -171,7 +150,6 @@ class AtTemperature:
         return next((method for method in self.methods if method.name == name), None)
 
     def kinds(self) -> list[str]:
-        """The kinds of text that every method was measured on, all together first."""
         return [kind for kind in (ALL, *KINDS) if all(kind in method.kinds for method in self.methods)]
 
 
@@ -194,25 +172,15 @@ class MeasuredMethods:
 
     @property
     def greedy(self) -> AtTemperature | None:
-        """The part at temperature 0."""
         return next((part for part in self.temperatures if part.temperature == 0), None)
 
 
 def read_methods(path: Path) -> MeasuredMethods:
-    """The file of this path.
-
-    Raises:
-        InputError: it is missing, or is not such a file.
-    """
-    try:
-        return TypeAdapter(MeasuredMethods).validate_json(path.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{path.name}, the comparison of methods, cannot be read: {type(error).__name__}.") from error
+    return read_stored(path, MeasuredMethods, "the comparison of methods")
 
 
 @cache
 def stored_methods() -> MeasuredMethods | None:
-    """The comparison that is stored with the app; None where it is missing or damaged."""
     try:
         return read_methods(FILE)
     except InputError as error:
@@ -221,7 +189,6 @@ def stored_methods() -> MeasuredMethods | None:
 
 
 def _wilson(accepted: int, judged: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of accepted / judged."""
     share, more = accepted / judged, Z**2 / judged
     middle, half = share + more / 2, Z * sqrt(share * (1 - share) / judged + more / (4 * judged))
     return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))

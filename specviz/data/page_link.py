@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-REAL = re.compile(r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?")  # no nan, inf, 1_0 or signs
+REAL = r"([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})(e-?[0-9]{1,3})?"  # no nan, inf, 1_0 or signs
 MAX_VALUES = 16  # of a parameter that may have several
 MAX_READ_VALUES = 50  # what stands after these is not looked at
 
@@ -58,7 +58,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def _given(cls, params: Params) -> tuple[dict[str, Any], list[str]]:
-        """The parameters of this page, each as its field takes it."""
         given: dict[str, Any] = {}
         problems = []
         for field, about in cls.model_fields.items():
@@ -75,7 +74,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def _refuse(cls, given: dict[str, Any], error: ValidationError, default: Self) -> list[str]:
-        """Take out of `given` what is wrong with it; a sentence for each parameter concerned."""
         bad: dict[str, list[int]] = {}
         for each in error.errors(include_url=False):
             name, *place = each["loc"]
@@ -93,7 +91,6 @@ class PageLink(BaseModel):
 
     @classmethod
     def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
-        """What the page says about a value that it cannot use."""
         if isinstance(given, list):
             return cls.LEFT_OUT.format(name=cls._parameter(field))
         return cls.REFUSED.format(
@@ -117,30 +114,25 @@ def shown(text: str) -> str:
     return (plain or "(nothing)") + ("…" if len(text) > 40 else "")
 
 
-def _digits(value: object) -> object:
-    if isinstance(value, str):
-        if not re.fullmatch(r"[0-9]{1,20}", value):
-            raise ValueError("not a whole number")
-        return int(value)
-    return value
-
-
-def real(decimals: int | None = None) -> BeforeValidator:
-    """Reads plain or scientific notation, and rounds; float alone would take nan, "1_0" and other scripts' digits."""
+def spelled(pattern: str, reads: Callable[[str], object]) -> BeforeValidator:
+    """Reads text of this form only: int, float and bool alone would take "1_0", nan, "yes", other scripts' digits."""
 
     def parse(value: object) -> object:
-        if isinstance(value, str):
-            if not REAL.fullmatch(value):
-                raise ValueError("not a number")
-            return float(value) if decimals is None else round(float(value), decimals)
-        return value
+        if not isinstance(value, str):
+            return value
+        if not re.fullmatch(pattern, value):
+            raise ValueError("not written like that")
+        return reads(value)
 
     return BeforeValidator(parse)
 
 
-def unique(most: int = MAX_VALUES) -> AfterValidator:
-    """Each value once, in the order given, and not too many."""
+def real(decimals: int | None = None) -> BeforeValidator:
+    """Plain or scientific notation, rounded."""
+    return spelled(REAL, float if decimals is None else lambda text: round(float(text), decimals))
 
+
+def unique(most: int = MAX_VALUES) -> AfterValidator:
     def first(values: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(dict.fromkeys(values))[:most]
 
@@ -156,14 +148,6 @@ def one_of(names: Callable[[], Sequence[Item]] | Sequence[Item]) -> AfterValidat
     return AfterValidator(known)
 
 
-def _zero_or_one(value: object) -> object:
-    if isinstance(value, str):
-        if value not in ("0", "1"):
-            raise ValueError("neither 0 nor 1")
-        return value == "1"
-    return value
-
-
-DIGITS = BeforeValidator(_digits)  # int alone would take "1_0", " 7" and other scripts' digits
+DIGITS = spelled("[0-9]{1,20}", int)
 REAL_NUMBER = real()
-ZERO_OR_ONE = BeforeValidator(_zero_or_one)  # bool alone would take "yes" and "off"
+ZERO_OR_ONE = spelled("[01]", lambda text: text == "1")

@@ -47,7 +47,6 @@ Seed = Annotated[int, DIGITS, Field(ge=0, le=MAX_SEED)]
 
 
 def link_type(row: Setting) -> Any:
-    """The type of a setting's values in a link, for pydantic."""
     if row.choices:
         return Literal[row.choices]
     if row.kind is str:
@@ -66,7 +65,6 @@ def _checked(row: Setting, text: str) -> str:
 
 
 def _with_settings(base: type[PageLink], rows: Iterable[Setting]) -> type[PageLink]:
-    """A link with a parameter for each setting."""
     fields: dict[str, Any] = {
         row.on_page: (
             link_type(row),
@@ -110,8 +108,6 @@ class SettingsLink(_AllLink):
 
 
 class RunLink(SettingsLink):
-    """The address of one run."""
-
     INSTEAD: ClassVar[dict[str, str]] = {"step": "starting at the first", "run": "running the settings of the link"}
 
     prompt: SkipValidation[str | None] = None  # any text, half a character too: `chosen_prompt` says what is wrong
@@ -143,8 +139,6 @@ class RunLink(SettingsLink):
 
 
 class LinkedRun(NamedTuple):
-    """What a link asks for, after what could not be used was replaced."""
-
     request: RunRequest
     step: int | None  # the playhead; None where the link names none
     preset: str | None  # the preset the prompt came from
@@ -155,12 +149,7 @@ class LinkedRun(NamedTuple):
 def link_of(
     request: RunRequest, step: int | None = None, preset: str | None = None, run: str | None = None
 ) -> dict[str, str]:
-    """The link's parameters, every setting among them.
-
-    A prompt that is too long for an address is left out, see `left_out_of_link`.
-    `preset` stands for the prompt only while it still holds that text. "Keep all" is top_k=0 and top_p=1. `run` names
-    the one run that the link opens while the server has it; the settings are for when it is gone.
-    """
+    """The link's parameters, every setting among them; `preset` stands for the prompt while it holds that text."""
     chosen = find_preset(preset) if preset else None
     is_preset = chosen is not None and chosen.text == request.prompt
     link: dict[str, object] = {"preset": preset} if is_preset else {}
@@ -176,19 +165,13 @@ def link_of(
 
 
 def left_out_of_link(prompt: str) -> str | None:
-    """One sentence where links leave this prompt out, because no server would take so long an address; else None."""
     if len(quote(prompt, safe="", errors="replace")) <= MAX_LINK_PROMPT:
         return None
     return "The prompt is too long for a link: links to this page leave it out."
 
 
 def request_from_link(params: Params, known_models: Collection[str]) -> LinkedRun:
-    """The run a page's address asks for; parameters that are not ours are left alone.
-
-    Args:
-        params: the address's parameters, as text.
-        known_models: the names a target or draft may have; prompt lookup is known without being named.
-    """
+    """The run a page's address asks for. Prompt lookup is known without being one of the `known_models`."""
     link, problems = RunLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
     return LinkedRun(link.request(prompt), link.step, preset, [*problems, *more], link.run)

@@ -1,8 +1,4 @@
-"""Figures published in papers, each with its source, as assets/published.yaml has them. Nothing here was measured.
-
-The modelled speedup beside them is E(γ) / (γc + 1). The papers do not publish v(k) or the loop's overhead, so v is 1
-and o is 0.
-"""
+"""Figures published in papers, each with its source, as assets/published.yaml has them. Nothing here was measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,8 +17,6 @@ CostRatio = Annotated[float, BeforeValidator(lambda given: given[0] / given[1] i
 
 @dataclass(frozen=True, slots=True)
 class PublishedRun:
-    """One configuration reported in a paper."""
-
     pair: str  # draft → target
     machine: str
     task: str
@@ -40,7 +34,6 @@ class PublishedRun:
 
     @property
     def modelled_speedup(self) -> float | None:
-        """E(γ) / (γc + 1), Leviathan's Theorem 3.8; None if alpha is not published."""
         return None if self.alpha is None else ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
 
     @property
@@ -64,8 +57,6 @@ class ServedGain:
 
 @dataclass(frozen=True, slots=True)
 class GpuRound:
-    """A method on a GPU: what a round wrote and what it brought."""
-
     method: str
     target: str
     tokens: float  # mean tokens per decoding step, the target's own among them
@@ -74,14 +65,11 @@ class GpuRound:
 
     @property
     def cost(self) -> float:
-        """The round in target steps, inferred: tokens / speedup."""
         return self.tokens / self.speedup
 
 
 @dataclass(frozen=True, slots=True)
 class GpuCosts:
-    """Costs of a pair of models on a GPU, for the worksheet's controls."""
-
     pair: str  # draft → target
     machine: str
     cost_ratio: CostRatio
@@ -96,14 +84,11 @@ class GpuCosts:
 
     @property
     def verification(self) -> dict[int, float]:
-        """v(k); empty: assumed to be 1."""
         return {k: k * self.tokens_per_second[1] / rate for k, rate in self.tokens_per_second.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedMethod:
-    """One report of a method."""
-
     says: str  # one sentence: system, machine, figures
     source: str
     url: str
@@ -111,8 +96,6 @@ class PublishedMethod:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The whole file."""
-
     papers: tuple[PublishedRun, ...]
     served: Mapping[str, ServedGain]
     gpu_rounds: tuple[GpuRound, ...]

@@ -55,8 +55,6 @@ Voices = Annotated[Says, BeforeValidator(lambda given: Says(given, given) if isi
 
 
 class TextError(InputError):
-    """A file of texts cannot be used. `problems` are sentences, each with file and line."""
-
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         super().__init__("\n".join(problems))
@@ -73,8 +71,6 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile("^(?:0|[1-9][0
 
 @dataclass(frozen=True, slots=True)
 class TextFile(Generic[KIND]):
-    """A file of texts: what it holds, and where."""
-
     path: Path
     content: KIND
     node: yaml.Node
@@ -83,7 +79,6 @@ class TextFile(Generic[KIND]):
         return _said(self.path, node, problem)
 
     def nodes(self, *keys: str) -> list[yaml.Node]:
-        """The items of a list: of the file's own, or of that below these keys."""
         node = self.node
         for key in keys:
             node = below(node, key) or node
@@ -91,15 +86,7 @@ class TextFile(Generic[KIND]):
 
 
 def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
-    """The texts in a file.
-
-    Args:
-        path: of the file, YAML in UTF-8.
-        kind: what it must hold: a class of content, or a list of them.
-
-    Raises:
-        TextError: with all problems of the file.
-    """
+    """The texts in a YAML file that holds a `kind`; TextError with all its problems."""
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
@@ -123,15 +110,7 @@ def read_texts(path: Path, kind: type[KIND]) -> TextFile[KIND]:
 def figure_problems(
     file: TextFile[Any], node: yaml.Node, facts: Facts, keys: Collection[str] = (), *, typed: bool = False
 ) -> Iterator[str]:
-    """What is wrong with the figures that the texts below a node name.
-
-    Args:
-        file: that the node is in.
-        node: every text below it is looked at.
-        facts: the figures that there are.
-        keys: of the node, if not all of it is looked at.
-        typed: whether a text may hold a figure as digits.
-    """
+    """What is wrong with the figures that the texts below a node name. `typed`: whether a text may hold digits."""
     for text in _textsbelow(node, keys):
         try:
             names = figures_in(text.value)
@@ -146,11 +125,7 @@ def figure_problems(
 
 
 def figures_in(template: str) -> set[str]:
-    """The names of the figures in a text.
-
-    Raises:
-        ValueError: a brace has no partner.
-    """
+    """The names of the figures in a text; ValueError where a brace has no partner."""
     return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
 
 
@@ -184,7 +159,6 @@ def _problem(path: Path, node: yaml.Node, error: Any) -> str:
 
 
 def below(node: yaml.Node, step: int | str) -> yaml.Node | None:
-    """The item of a list, or the value of a key; None where there is none."""
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
         return node.value[step] if step < len(node.value) else None
     if isinstance(node, yaml.MappingNode):

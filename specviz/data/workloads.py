@@ -21,8 +21,6 @@ WORKLOADS_FILE = FOLDER / "workloads.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A prompt with a name that never changes."""
-
     name: str  # "story-1"
     text: str
     grammar: Grammar | None = None  # what can follow the text; None: anything
@@ -30,8 +28,6 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Prompts of one kind of text, and what to expect from it."""
-
     name: str
     title: str
     about: str  # one sentence
@@ -40,17 +36,12 @@ class Workload:
 
     @property
     def all_prompts(self) -> tuple[Preset, ...]:
-        """What a sweep measures: the prompts of the menus first."""
         return self.prompts + self.more_prompts
 
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A prompt in the file. Its answer can have a form: an expression, or a JSON object that the text begins.
-
-    Raises:
-        ValueError: it has two forms.
-    """
+    """A prompt in the file. Its answer can have a form: an expression, or a JSON object that the text begins."""
 
     __pydantic_config__ = STRICT
     text: str
@@ -64,7 +55,6 @@ class PromptText:
 
     @property
     def grammar(self) -> Grammar | None:
-        """What can follow the text; None: anything."""
         if self.object:
             return Grammar("json_schema", json.dumps(_schema({"object": self.object})), self.begins)
         return Grammar("regex", self.regex) if self.regex else None
@@ -76,8 +66,6 @@ Prompt = Annotated[PromptText, BeforeValidator(lambda given: PromptText(given) i
 
 @dataclass(frozen=True, slots=True)
 class WorkloadTexts:
-    """A workload as the file has it."""
-
     __pydantic_config__ = STRICT
     name: str
     title: str
@@ -87,11 +75,6 @@ class WorkloadTexts:
 
 
 def read_workloads(path: Path = WORKLOADS_FILE) -> tuple[Workload, ...]:
-    """The workloads in a file.
-
-    Raises:
-        TextError: it cannot be read, or holds something else.
-    """
     return tuple(_workload(kind) for kind in read_texts(path, tuple[WorkloadTexts, ...]).content)
 
 
@@ -131,15 +114,12 @@ _WORKLOADS = {workload.name: workload for workload in WORKLOADS}
 
 
 def find_preset(name: str) -> Preset | None:
-    """The preset with this name, or None."""
     return _PRESETS.get(name)
 
 
 def find_workload(name: str) -> Workload | None:
-    """The workload with this name, or None."""
     return _WORKLOADS.get(name)
 
 
 def workload_of(preset_name: str) -> Workload | None:
-    """The workload that a preset belongs to, or None."""
     return next((w for w in WORKLOADS if any(p.name == preset_name for p in w.prompts)), None)

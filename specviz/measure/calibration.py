@@ -13,7 +13,7 @@ from specviz.core.judge import ONE_RUN
 from specviz.core.metrics import Costs
 from specviz.core.rounds import Round, known_seconds
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps, at_once
 from specviz.core.tree_shape import DYNAMIC, MAX_NODES, parse_tree
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
 from specviz.decoding.drafters.choose import Loaded
@@ -30,8 +30,6 @@ PROMPT = "The cat and the dog. The cat and the dog. The cat and the"
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Costs of one pair on this machine, in units of one step of plain decoding."""
-
     target: str
     target_dtype: str
     draft: str | None  # None: prompt lookup, which costs almost nothing
@@ -49,32 +47,7 @@ class Calibration:
         return Costs(self.step_seconds, self.cost_ratio, trees | self.verification, self.overhead)
 
 
-def calibrate(
-    target: LoadedModel,
-    draft: Loaded,
-    nodes: Sequence[int] = (),
-    tree: str | None = None,
-    drafter: Drafter | None = None,
-    turns: int = TURNS,
-) -> Calibration:
-    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead.
-
-    Args:
-        target: the target model.
-        draft: the draft model or head; None for prompt lookup.
-        nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
-        tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
-        drafter: what drafts, instead of the one that fits `draft`.
-        turns: blocks of rounds behind each median.
-
-    Raises:
-        DisturbedError: reading several tokens seemed faster than reading one.
-    """
-    return result_of(calibration_steps(target, draft, nodes, tree, drafter, turns))
-
-
 def tree_sizes(tree: str | None) -> list[int]:
-    """The sizes up to that of this tree, to measure v of; none for a chain."""
     most = parse_tree(tree).nodes if tree else 0
     return [*(nodes for nodes in TREE_NODES if nodes < most), *([most] if most else [])]
 
@@ -87,9 +60,15 @@ def calibration_steps(
     drafter: Drafter | None = None,
     turns: int = TURNS,
 ) -> Steps[Calibration]:
-    """The same in steps: it may be paused between two rounds, each of which is timed by itself.
+    """Measure a pair: c, v(k) for k from 1 to 17, and the loop's overhead. Runs of one prompt take turns.
 
-    Runs of one prompt take turns: the target alone, this drafter, and for each size one whose drafts all have it.
+    Args:
+        target: the target model.
+        draft: the draft model or head; None for prompt lookup.
+        nodes: sizes of trees to measure v of too, for example `TREE_NODES`; a target that reads no tree is not asked.
+        tree: the shape of the drafts, as in `DecodeSettings`; c is then the cost of one depth of it.
+        drafter: what drafts, instead of the one that fits `draft`.
+        turns: blocks of rounds behind each median.
     """
     drafter = drafter or fit_drafter(target, draft, DecodeSettings())
     runs = _Runs(target, drafter, turns * BLOCK)
@@ -123,12 +102,11 @@ def calibration_steps(
     return measured
 
 
-def check_costs(measured: Calibration) -> None:
-    """Refuse costs that no quiet machine has.
+calibrate = at_once(calibration_steps)
 
-    Raises:
-        DisturbedError: reading several tokens took less time than reading one.
-    """
+
+def check_costs(measured: Calibration) -> None:
+    """DisturbedError where reading several tokens took less time than reading one, as on no quiet machine."""
     k, steps = min(measured.verification.items(), key=lambda each: each[1])
     if steps < 1 / ONE_RUN:
         raise DisturbedError(
@@ -138,8 +116,6 @@ def check_costs(measured: Calibration) -> None:
 
 
 class _Times(NamedTuple):
-    """Seconds of a round, or of a plain step, which only reads."""
-
     draft: float  # a step of it
     verify: float
     overhead: float
@@ -163,7 +139,6 @@ class _Runs:
             yield _Times(0.0, seconds, 0.0)
 
     def of_drafter(self, tree: str | None) -> Iterator[_Times]:
-        """Rounds of the drafter itself, those without a draft left out."""
         length = (parse_tree(tree).depth if tree else None) or DRAFT_LENGTH
         task = self._task(self._rounds * (length + 1), length, tree)
         for round in SpeculativeRun(self._target, self._drafter, *task, record=False).rounds():
@@ -171,7 +146,6 @@ class _Runs:
                 yield _times(round)
 
     def of_size(self, size: int, tree: str | None = None) -> Iterator[_Times]:
-        """Rounds in which the target checks so many tokens, of a chain or of a tree."""
         drafter = _OneSize(self._drafter, size)
         task = self._task(self._rounds + size, min(size, MAX_DRAFT_LENGTH), tree)
         for round in SpeculativeRun(self._target, drafter, *task, record=False).rounds():
@@ -191,11 +165,7 @@ def _times(round: Round) -> _Times:
 
 
 class _OneSize(Drafter):
-    """Lets a drafter make one guess, and has the target check other tokens: as many as are wanted, in each round.
-
-    So the target's pass is timed as in a round, after the draft's, for sizes that the drafter may never reach. The
-    tokens are always the same ones: they are almost never accepted, and the run goes on token by token.
-    """
+    """Lets a drafter make one guess, and the target check a number of others, which are almost never accepted."""
 
     def __init__(self, drafter: Drafter, size: int) -> None:
         self._drafter, self._size = drafter, size

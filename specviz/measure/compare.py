@@ -36,7 +36,6 @@ def run_both(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Trace:
-    """One speculative run and the plain run it is compared with, in one trace, after a short warm-up of both."""
     warm_up(target, drafter, prompt, settings, constraint)
     trace = speculative_decode(target, drafter, prompt, settings, constraint=constraint)
     plain = autoregressive_decode(target, prompt, settings, constraint=constraint)
@@ -45,23 +44,17 @@ def run_both(
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Paired):
-    """Alternating repeats of both decoders on one prompt, and what the pair costs on this machine."""
-
     calibration: Calibration | None  # None: the machine was too busy
     threads: int
     quality: dict[str, Any]
 
     @property
     def terms(self) -> Terms | None:
-        """This pair's acceptance with the calibrated costs, else those of the runs; None without a judged token."""
         return self.terms_at(self.calibration.costs if self.calibration else None)
 
     @property
     def predicted_speedup(self) -> float | None:
-        """Modelled from the calibration and the acceptance: E(γ) / (γc + v + o); None without either.
-
-        Where drafts differ in length (prompt lookup, a schedule), counted tokens per call replace E(γ).
-        """
+        """Modelled from the calibration and the acceptance; None without either. See `Terms.speedup`."""
         terms = self.terms
         return terms.speedup if terms and self.calibration else None
 
@@ -75,11 +68,7 @@ def compare(
     progress: Progress = lambda line: None,
     constraint: LogitsConstraint | None = None,
 ) -> Comparison:
-    """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat.
-
-    Raises:
-        InputError: as `speculative_decode`; or repeats below 1.
-    """
+    """Measure both decoders alternately, after a warm-up of both; above temperature 0 with a new seed each repeat."""
     if repeats < 1:
         raise InputError(f"repeats must be at least 1, not {repeats}.")
     runs = PairedRuns(target, drafter, prompt, settings, constraint)
@@ -110,19 +99,14 @@ def _calibrated(target: LoadedModel, drafter: Drafter, tree: str | None) -> Cali
 
 
 def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, Any]:
-    """How the two outputs compare.
-
-    Greedy: the place where they first differ (None: nowhere); there also how close the target's two most likely tokens
-    were, how far apart the two written tokens are, and whether rounding explains it. Sampling: the target's mean
-    log-probability a token of each text, at temperature 1, with its 95 % interval.
-    """
+    """How the two outputs compare: greedy, where they first differ; sampled, how likely the target finds each."""
     prompt, ours, theirs = plain.prompt.token_ids, speculative.output.token_ids, plain.output.token_ids
     if plain.settings.greedy:
         at = first_difference(ours, theirs)
         if at is None or at >= min(len(ours), len(theirs)):
             return {"kind": "greedy", "first_difference": at, "top2_gap": None}
-        text = [*prompt, *theirs[:at]]
-        gap, lead = top2_gap(target, text), lead_of(target, text, theirs[at], ours[at])
+        logits = next_logits(target, [*prompt, *theirs[:at]])
+        gap, lead = top2_gap(logits), float(logits[theirs[at]] - logits[ours[at]])
         judged = judge_difference(lead, target.info.dtype, target.name)
         found = {"kind": "greedy", "first_difference": at, "top2_gap": gap}
         return found | {"lead": lead, "explained": judged.state}
@@ -133,16 +117,10 @@ def quality(target: LoadedModel, speculative: Trace, plain: Trace) -> dict[str, 
     }
 
 
-def top2_gap(target: LoadedModel, text: Sequence[int]) -> float:
-    """Difference of the two highest next-token logits after `text`; where it is near 0, rounding can decide."""
-    best, second = _next_logits(target, text).topk(2).values.tolist()
+def top2_gap(logits: torch.Tensor) -> float:
+    """Of next-token logits, the two highest: where their difference is near 0, rounding can decide."""
+    best, second = logits.topk(2).values.tolist()
     return float(best - second)
-
-
-def lead_of(target: LoadedModel, text: Sequence[int], one: int, other: int) -> float:
-    """How far the next-token logit of `one` is above that of `other` after `text`; negative if it is below."""
-    logits = _next_logits(target, text)
-    return float(logits[one] - logits[other])
 
 
 def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Sequence[int]) -> dict[str, float | None]:
@@ -154,7 +132,7 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
-def _next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
+def next_logits(target: LoadedModel, text: Sequence[int]) -> torch.Tensor:
     model = CachedModel(target, shared_vocabulary(target))
     model.prefill(text[:-1])
     return model.read(text[-1:])[0]

@@ -13,8 +13,6 @@ from specviz.core.verdict import Verdict, verdict_of_ratios
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One repeat above temperature 0: its seed, and what its two runs wrote."""
-
     seed: int
     counts: Counts  # of the speculative run
     plain_tokens: int
@@ -37,44 +35,36 @@ class Paired:
 
     @property
     def seeds(self) -> list[int]:
-        """The seed of each repeat; one seed where all repeats have the same."""
         return [draw.seed for draw in self.draws] or [self.speculative.settings.seed]
 
     @property
     def counts(self) -> Counts:
-        """How many drafted tokens were accepted, rejected and discarded, over all `draws`."""
         return total([draw.counts for draw in self.draws]) if self.draws else count(self.speculative.rounds)
 
     @property
     def plain_written(self) -> int:
-        """How many tokens the target alone wrote; the sum of all `draws`, as the counts are."""
         return sum(draw.plain_tokens for draw in self.draws) or len(self.plain.output.token_ids)
 
     @property
     def speculative_lengths(self) -> list[int]:
-        """How many tokens speculative decoding wrote, in each repeat."""
         same = [len(self.speculative.output.token_ids)] * len(self.speculative_seconds)
         return [draw.counts.emitted for draw in self.draws] or same
 
     @property
     def plain_lengths(self) -> list[int]:
-        """How many tokens the target alone wrote, in each repeat."""
         same = [len(self.plain.output.token_ids)] * len(self.plain_seconds)
         return [draw.plain_tokens for draw in self.draws] or same
 
     @property
     def plain_rates(self) -> list[float]:
-        """Tokens per second of the target alone, in each repeat."""
         return _rates(self.plain_lengths, self.plain_seconds)
 
     @property
     def speculative_rates(self) -> list[float]:
-        """Tokens per second of speculative decoding, in each repeat."""
         return _rates(self.speculative_lengths, self.speculative_seconds)
 
     @property
     def ratios(self) -> list[float]:
-        """Each repeat's plain seconds / speculative seconds, for the same number of tokens."""
         return [ours / plain for plain, ours in zip(self.plain_rates, self.speculative_rates, strict=True)]
 
     @property
@@ -89,11 +79,9 @@ class Paired:
 
     @property
     def terms(self) -> Terms | None:
-        """Acceptance and costs as these runs measured them; None where no drafted token was judged."""
         return self.terms_at(None)
 
     def terms_at(self, costs: Costs | None) -> Terms | None:
-        """The same at other costs, such as calibrated ones."""
         terms = terms_of(replace(self.speculative, autoregressive=self.plain.autoregressive), costs)
         counts, alpha = self.counts, self.counts.per_judgement_rate
         if terms is None or alpha is None or not self.draws:
@@ -116,7 +104,6 @@ class Paired:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict from the paired ratios and their interval."""
         verdict = verdict_of_ratios(self.ratios, self.terms)
         assert verdict is not None  # there is at least one repeat
         return verdict
@@ -132,8 +119,6 @@ def total(every: Sequence[Counts]) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How quickly a pair runs, taken from earlier measurements; seconds a token."""
-
     speculative: float
     plain: float
 

@@ -8,7 +8,7 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import count
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings, repeat_settings
-from specviz.core.steps import Steps, result_of
+from specviz.core.steps import Steps, at_once
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun
 from specviz.decoding.constraints import LogitsConstraint
@@ -18,34 +18,23 @@ from specviz.models.loaded_model import LoadedModel
 
 @dataclass(slots=True)
 class Repeats:
-    """The timed runs of one decoder, in the order they were made."""
-
     traces: list[Trace] = field(default_factory=list)
 
     @property
     def seconds(self) -> list[float]:
-        """Decoding without prefill, in seconds, of each repeat."""
         return [decode_seconds(trace) for trace in self.traces]
 
     @property
     def prefill(self) -> list[float]:
-        """Reading the prompt, in seconds, of each repeat."""
         return [prefill_seconds(trace) for trace in self.traces]
 
     @property
     def median(self) -> Trace:
-        """The repeat whose time is the median.
-
-        Raises:
-            InputError: there are no repeats.
-        """
         return self.traces[median_index(self.seconds)]
 
 
 @dataclass(slots=True)
 class Measured:
-    """The pairs of runs so far: all that is needed to go on with them later."""
-
     speculative: Repeats = field(default_factory=Repeats)
     plain: Repeats = field(default_factory=Repeats)
 
@@ -93,7 +82,6 @@ class PairedRuns:
 
     @property
     def draws(self) -> list[Draw]:
-        """What each repeat wrote; none where all repeats write the same."""
         if self._settings.greedy:
             return []
         pairs = zip(self.speculative.traces, self.plain.traces, strict=True)
@@ -101,61 +89,57 @@ class PairedRuns:
 
     @property
     def shown(self) -> tuple[Trace, Trace]:
-        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair.
-
-        Raises:
-            InputError: there are no repeats.
-        """
+        """The speculative and the plain run to show: greedy, each decoder's median; sampled, the median pair."""
         if self._settings.greedy:
             return self.speculative.median, self.plain.median
         pairs = list(zip(self.speculative.traces, self.plain.traces, strict=True))
-        return pairs[median_index([_seconds_a_token(ours) / _seconds_a_token(plain) for ours, plain in pairs])]
-
-    def warm_up(self) -> None:
-        result_of(self.warm_up_steps())
+        a_token = [[decode_seconds(run) / len(run.output.token_ids) for run in pair] for pair in pairs]
+        return pairs[median_index([ours / plain for ours, plain in a_token])]
 
     def warm_up_steps(self) -> Steps[None]:
         return warm_up_steps(self._target, self._drafter, self._prompt, self._settings, self._constraint)
 
-    def repeat(self) -> None:
-        result_of(self.repeat_steps())
-
     def repeat_steps(self) -> Steps[None]:
-        number = self._measured.repeats
-        settings = repeat_settings(self._settings, number)
-        if number % 2:
-            speculative = yield from self._speculative(settings)
-            plain = yield from self._plain(settings)
+        settings, constraint = repeat_settings(self._settings, self._measured.repeats), self._constraint
+        ours = speculative_steps(self._target, self._drafter, self._prompt, settings, constraint)
+        alone = plain_steps(self._target, self._prompt, settings, constraint)
+        if self._measured.repeats % 2:
+            speculative = yield from ours
+            plain = yield from alone
         else:
-            plain = yield from self._plain(settings)
-            speculative = yield from self._speculative(settings)
+            plain = yield from alone
+            speculative = yield from ours
         self.plain.traces.append(plain)
         self.speculative.traces.append(speculative)
 
-    def _plain(self, settings: DecodeSettings) -> Steps[Trace]:
-        run = AutoregressiveRun(self._target, self._prompt, settings, constraint=self._constraint)
-        for _ in chain(run.read_prompt(), run.steps()):
-            yield
-        return run.trace()
-
-    def _speculative(self, settings: DecodeSettings) -> Steps[Trace]:
-        run = SpeculativeRun(
-            self._target, self._drafter, self._prompt, settings, record=False, constraint=self._constraint
-        )
-        for _ in chain(run.read_prompt(), run.rounds()):
-            yield
-        return run.trace()
+    warm_up = at_once(warm_up_steps)
+    repeat = at_once(repeat_steps)
 
 
-def warm_up(
+def speculative_steps(
     target: LoadedModel,
     drafter: Drafter,
     prompt: str | Sequence[int],
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
-) -> None:
-    """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing about either decoder."""
-    result_of(warm_up_steps(target, drafter, prompt, settings, constraint))
+) -> Steps[Trace]:
+    """A run that records nothing but times."""
+    run = SpeculativeRun(target, drafter, prompt, settings, record=False, constraint=constraint)
+    for _ in chain(run.read_prompt(), run.rounds()):
+        yield
+    return run.trace()
+
+
+def plain_steps(
+    target: LoadedModel,
+    prompt: str | Sequence[int],
+    settings: DecodeSettings,
+    constraint: LogitsConstraint | None = None,
+) -> Steps[Trace]:
+    run = AutoregressiveRun(target, prompt, settings, constraint=constraint)
+    for _ in chain(run.read_prompt(), run.steps()):
+        yield
+    return run.trace()
 
 
 def warm_up_steps(
@@ -165,37 +149,27 @@ def warm_up_steps(
     settings: DecodeSettings,
     constraint: LogitsConstraint | None = None,
 ) -> Steps[None]:
+    """A few untimed rounds and steps: the first passes over a prompt are slow and say nothing about either decoder."""
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, 2 * settings.draft_length + 2))
-    speculative = SpeculativeRun(target, drafter, prompt, few, record=False, constraint=constraint)
-    for _ in chain(speculative.read_prompt(), speculative.rounds()):
-        yield
-    plain = AutoregressiveRun(target, prompt, few, constraint=constraint)
-    for _ in chain(plain.read_prompt(), plain.steps()):
-        yield
+    yield from speculative_steps(target, drafter, prompt, few, constraint)
+    yield from plain_steps(target, prompt, few, constraint)
 
 
-def _seconds_a_token(trace: Trace) -> float:
-    return decode_seconds(trace) / len(trace.output.token_ids)
+warm_up = at_once(warm_up_steps)
 
 
 def decode_seconds(trace: Trace) -> float:
-    """Decoding without prefill, in seconds, of a speculative run or of the target alone."""
     if trace.drafter is None and trace.autoregressive:
         return sum(trace.autoregressive.seconds_per_token)
     return sum(known_seconds(round.seconds) for round in trace.rounds)
 
 
 def prefill_seconds(trace: Trace) -> float:
-    """Reading the prompt, in seconds, with every model that took part."""
     return known_seconds(trace.prefill_seconds.target) + known_seconds(trace.prefill_seconds.draft)
 
 
 def median_index(seconds: Sequence[float]) -> int:
-    """The repeat whose time is the median; the faster of the middle two where their number is even.
-
-    Raises:
-        InputError: there are no repeats.
-    """
+    """The repeat whose time is the median; the faster of the middle two where their number is even."""
     if not seconds:
         raise InputError("A race needs at least one repeat.")
     order = sorted(range(len(seconds)), key=lambda index: seconds[index])

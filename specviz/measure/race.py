@@ -1,8 +1,4 @@
-"""A race: both decoders on the same prompts, timed alternately. What was measured, and the figures computed from it.
-
-Pure data and functions: no model, no clock, no Streamlit. `specviz.measure.paired_runs` measures, the Race page shows,
-and `specviz.measure.compare` computes its figures with the same `Paired`.
-"""
+"""A race: both decoders on the same prompts, timed alternately. What was measured, and the figures computed from it."""
 
 import json
 from collections.abc import Sequence
@@ -33,16 +29,12 @@ EmittedStatus = Literal["accepted", "correction", "bonus", "own"]
 
 @dataclass(frozen=True, slots=True)
 class RacePrompt:
-    """A prompt and the short name it is shown by: a preset's, or "own-1"."""
-
     name: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class LogProbability:
-    """The target's mean log-probability a token of one text, in nats at temperature 1, with its 95 % interval."""
-
     mean: float
     low: float | None  # None for a text of one token
     high: float | None
@@ -50,8 +42,6 @@ class LogProbability:
 
 @dataclass(frozen=True, slots=True)
 class GreedyQuality:
-    """Where two greedy outputs first differ, and how close the target's two most likely tokens were there."""
-
     first_difference: int | None  # None: nowhere
     top2_gap: float | None  # of logits
     kind: Literal["greedy"] = "greedy"
@@ -62,8 +52,6 @@ class GreedyQuality:
 
 @dataclass(frozen=True, slots=True)
 class SampledQuality:
-    """How likely the target finds each of two draws."""
-
     speculative: LogProbability
     autoregressive: LogProbability
     kind: Literal["sampling"] = "sampling"
@@ -84,22 +72,18 @@ class RaceLap(Paired):
 
     @property
     def speculative_tokens(self) -> list[str]:
-        """One display text for each token of the speculative output."""
         return [text for round in burst_texts(self.speculative) for text, _ in round]
 
     @property
     def speculative_latency(self) -> list[float]:
-        """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
 
     @property
     def plain_latency(self) -> list[float]:
-        """Prompt and decoding together, in seconds, of each repeat."""
         return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
 
 
 def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
-    """What each round added to the text: token texts and how each was chosen."""
     bursts: list[list[tuple[str, EmittedStatus]]] = []
     for round in speculative.rounds:
         burst: list[tuple[str, EmittedStatus]] = [(token.shown, "accepted") for token in round.accepted_tokens]
@@ -110,22 +94,17 @@ def burst_texts(speculative: Trace) -> list[list[tuple[str, EmittedStatus]]]:
 
 
 def burst_clock(speculative: Trace) -> list[float]:
-    """Seconds from the start of decoding to the end of each round."""
     return list(accumulate(known_seconds(round.seconds) for round in speculative.rounds))
 
 
 def overall_verdict(laps: Sequence[RaceLap]) -> Verdict | None:
-    """The verdict over prompts: the geometric mean of their speedups, and its 95 % interval. None without prompts.
-
-    With one prompt it is that prompt's verdict. With more, the interval is over prompts, not over repeats.
-    """
+    """Of one prompt its own; of more, by the mean of their speedups and its interval over prompts. None for none."""
     if len(laps) == 1:
         return laps[0].verdict
     return verdict_of_ratios([lap.speedup for lap in laps], pooled_terms(laps))
 
 
 def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
-    """Acceptance over all prompts' judged tokens, and the median of their costs; None where nothing was judged."""
     terms = [found for lap in laps if (found := lap.terms)]
     if not terms:
         return None
@@ -142,29 +121,25 @@ def pooled_terms(laps: Sequence[RaceLap]) -> Terms | None:
 
 
 def lap_figures(lap: RaceLap) -> dict[str, Any]:
-    """The figures of one prompt by name, as the CSV and JSON downloads have them; see `race_table.race_frame`."""
     counts, verdict, drafter = lap.counts, lap.verdict, lap.speculative.drafter
     assert drafter is not None
     low, high = verdict.interval or (None, None)
+    target, settings = lap.speculative.target, lap.speculative.settings
+    counted = ("drafted", "accepted", "rejected", "discarded")
     return {
         "prompt": lap.name,
-        "target": lap.speculative.target.name,
-        "target_dtype": lap.speculative.target.dtype,
+        "target": target.name,
+        "target_dtype": target.dtype,
         "draft": drafter.name,
         "draft_dtype": drafter.dtype,
         "machine": lap.speculative.recorded_on.machine,
         "threads": lap.speculative.recorded_on.threads,
-        "draft_length": lap.speculative.settings.draft_length,
-        "draft_schedule": lap.speculative.settings.draft_schedule,
-        "temperature": lap.speculative.settings.temperature,
+        **{name: getattr(settings, name) for name in ("draft_length", "draft_schedule", "temperature")},
         "seed": lap.seeds[0],
         "prompt_tokens": len(lap.plain.prompt.token_ids),
         "speculative_tokens": counts.emitted,
         "plain_tokens": lap.plain_written,
-        "drafted": counts.drafted,
-        "accepted": counts.accepted,
-        "rejected": counts.rejected,
-        "discarded": counts.discarded,
+        **{name: getattr(counts, name) for name in counted},
         "target_calls": counts.rounds,
         "acceptance_rate": counts.acceptance_rate,
         "per_judgement_rate": counts.per_judgement_rate,
@@ -178,9 +153,7 @@ def lap_figures(lap: RaceLap) -> dict[str, Any]:
         "verdict": verdict.label,
         "certain": verdict.certain,
         "identical": lap.identical,
-        "draft_sampling": lap.speculative.settings.draft_sampling,
-        "verification": lap.speculative.settings.verification,
-        "tree": lap.speculative.settings.tree,
+        **{name: getattr(settings, name) for name in ("draft_sampling", "verification", "tree")},
     }
 
 
@@ -193,16 +166,10 @@ def load_quality(found: dict[str, Any]) -> Quality:
 
 
 def dump_lap(lap: RaceLap) -> dict[str, Any]:
-    """One prompt's measurements as plain JSON, as the engine sends them."""
     return dict(_LAP.dump_python(lap, mode="json"))
 
 
 def load_lap(item: object) -> RaceLap:
-    """What `dump_lap` made.
-
-    Raises:
-        InputError: it is not a lap.
-    """
     try:
         return _LAP.validate_python(item)
     except ValidationError as error:
@@ -216,8 +183,6 @@ OWN = "own", "Your prompts"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The prompts of one workload in a race, and the verdict over them."""
-
     name: str  # the workload's; "own" for a visitor's prompts
     title: str
     prompts: tuple[str, ...]  # their names
@@ -225,7 +190,6 @@ class Kind:
 
 
 def kinds_of(laps: Sequence[RaceLap]) -> list[Kind]:
-    """The kinds of prompt in a race, in the order in which they first occur."""
     by_kind: dict[tuple[str, str], list[RaceLap]] = {}
     for lap in laps:
         workload = workload_of(lap.name)
@@ -281,11 +245,7 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
 
 
 def parse_race(text: str) -> list[RaceLap]:
-    """The laps of a file that `dump_race` wrote; figures are computed again, not read.
-
-    Raises:
-        InputError: it is not a race of this version.
-    """
+    """The laps of a file that `dump_race` wrote; figures are computed again, not read. Else InputError."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -314,17 +274,12 @@ def race_frame(laps: Sequence[RaceLap]) -> "pd.DataFrame":
 
 
 def race_csv(laps: Sequence[RaceLap]) -> str:
-    """`race_frame` as CSV; empty without laps."""
     if not laps:
         return ""
     frame = race_frame(laps)
     texts = frame.select_dtypes(["object", "str"]).columns
-    safe = frame.assign(**{column: frame[column].map(_safe) for column in texts})
-    return safe.to_csv(index=False, lineterminator="\n")
-
-
-def _safe(value: object) -> object:
-    return safe_cell(value) if isinstance(value, str) else value
+    safe = {name: frame[name].map(lambda it: safe_cell(it) if isinstance(it, str) else it) for name in texts}
+    return frame.assign(**safe).to_csv(index=False, lineterminator="\n")
 
 
 def _repeats(lap: RaceLap) -> list[dict[str, float]]:

@@ -24,6 +24,7 @@ from specviz.measure.compare import (
     Comparison,
     compare,
     mean_log_probability,
+    next_logits,
     quality,
     run_both,
     top2_gap,
@@ -242,7 +243,7 @@ def test_quality_of_greedy_runs_says_where_they_differ_and_how_close_it_was() ->
         return quality(TARGET, replace(plain, output=Output(token_ids, "", "length")), plain)
 
     other = [*written[:7], (written[7] + 1) % 7, *written[8:]]
-    gap = pytest.approx(top2_gap(TARGET, [*PROMPT, *written[:7]]))
+    gap = pytest.approx(top2_gap(next_logits(TARGET, [*PROMPT, *written[:7]])))
     assert against(written) == {"kind": "greedy", "first_difference": None, "top2_gap": None}
     found = against(other)
     assert found["lead"] >= found["top2_gap"] == gap

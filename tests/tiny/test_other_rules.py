@@ -12,10 +12,9 @@ import torch
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.decoding import Draft, ModelDrafter, speculative_decode
-from specviz.decoding.verification import SamplingRule
 from specviz.measure.proof.draws import Draws, draw_batches, place_of
 from specviz.measure.proof.findings import LIMIT, Finding, finding, looks
-from specviz.measure.proof.other_rules import InTopK, Lenient, MatchRule, NoResidual, make_other_rule
+from specviz.measure.proof.other_rules import make_other_rule
 from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 from specviz.measure.proof.rule_names import RULES, Position, RuleName
@@ -206,23 +205,25 @@ P, Q = rows([0.2, 0.3, 0.5], [1, 0, 0]), rows([0.6, 0.3, 0.1])
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        (SamplingRule, [1 / 3, 0, 2 / 3]),  # accepted with p/q = 1/3, else from (p - q)+, all of it on token 2
-        (NoResidual, [1 / 3 + 2 / 3 * 0.2, 2 / 3 * 0.3, 2 / 3 * 0.5]),
-        (Lenient, [1, 0, 0]),  # 0.2 / (0.3 * 0.6) is more than 1
-        (InTopK, [1, 0, 0]),
-        (MatchRule, [0.2, 0.3, 0.5]),
+        ("lossless", [1 / 3, 0, 2 / 3]),  # accepted with p/q = 1/3, else from (p - q)+, all of it on token 2
+        ("no-residual", [1 / 3 + 2 / 3 * 0.2, 2 / 3 * 0.3, 2 / 3 * 0.5]),
+        ("lenient", [1, 0, 0]),  # 0.2 / (0.3 * 0.6) is more than 1
+        ("top-k", [1, 0, 0]),
+        ("match", [0.2, 0.3, 0.5]),
     ],
 )
-def test_the_result_for_one_drafted_token(rule: type, expected: list[float]) -> None:
+def test_the_result_for_one_drafted_token(rule: RuleName, expected: list[float]) -> None:
     """Token 0 is drafted: within four standard errors of what the rule says on paper."""
-    got = shares(rule(torch.Generator().manual_seed(3)), Draft([0], Q), P)
+    got = shares(make_other_rule(rule, torch.Generator().manual_seed(3)), Draft([0], Q), P)
     assert got == pytest.approx(expected, abs=0.032)
 
 
 def test_a_guess_outside_the_top_k_is_replaced() -> None:
     flat = torch.full((2, 20), 0.05)
     flat[0, 19], flat[0, 0] = 0.0, 0.1
-    verification = InTopK(torch.Generator().manual_seed(0)).verify(Draft([19], torch.full((1, 20), 0.05)), flat)
+    verification = make_other_rule("top-k", torch.Generator().manual_seed(0)).verify(
+        Draft([19], torch.full((1, 20), 0.05)), flat
+    )
     assert verification.accepted == 0
 
 

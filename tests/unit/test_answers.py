@@ -8,15 +8,15 @@ import pytest
 
 from specviz.core.drafters import METHODS, READ_ON
 from specviz.data.batches import recorded_batches
+from specviz.data.lessons.answers import rule_counts
 from specviz.data.lessons.family import family
-from specviz.data.lessons.lossy import recorded_rules
 from specviz.data.lessons.questions import answer_facts, faq
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured_methods import FILE, stored_methods
 from specviz.data.published import SERVED
 from specviz.data.texts import fill
 from specviz.measure.proof.findings import looks
-from specviz.measure.proof.recorded import recorded_proof
+from specviz.measure.proof.recorded import PATH, recorded_proof
 from specviz.ui.learn.family import best_of, family_table, served_table
 from specviz.ui.shared.run_controls import draft_help
 from tests.support.known import known
@@ -80,12 +80,13 @@ def test_the_answer_on_lossy_rules_has_the_counts_of_the_recorded_proof() -> Non
     said, proof = answer("lossy"), known(recorded_proof())
     shown = {"Block verification, which is lossless": "block", "Lenience": "lenient", "Typical acceptance": "typical"}
     batches = {each.rule: each.batches for each in proof.draws}
+    stored = {each["rule"]: each["batches"] for each in json.loads(PATH.read_bytes())["draws"]}
     accepted = {rule: sum(b.accepted for b in its) / sum(b.proposed for b in its) for rule, its in batches.items()}
     for words, rule in {**shown, "An ensemble of both models": "ensemble"}.items():
         assert f"{words}: {100 * accepted[rule]:.0f} %" in said
         look = looks(batches[rule])[-1]
         assert (look.p_value < 0.001) == (rule != "block")
-        assert recorded_rules().counts(rule).distance == pytest.approx(look.distance, abs=0.03)
+        assert rule_counts(stored[rule]).distance == pytest.approx(look.distance, abs=0.03)
     assert accepted["typical"] < accepted["lossless"] < accepted["ensemble"] < accepted["lenient"]
 
 

@@ -18,7 +18,6 @@ from specviz.core.rounds import DraftedToken
 from specviz.core.settings import UNSURE_BELOW
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons import facts
-from specviz.data.lessons.alone import target_alone
 from specviz.data.lessons.facts import facts_in, facts_of
 from specviz.data.lessons.family import family
 from specviz.data.lessons.overlap import overlap_of
@@ -35,6 +34,7 @@ from specviz.data.lessons.recorded_runs import (
     siblings_of,
     story_figures,
     story_trace,
+    target_alone,
 )
 from specviz.data.lessons.stopping import DRAFT, stopping
 from specviz.data.lessons.stopping import FILE as SWEEP
@@ -296,12 +296,13 @@ def test_the_rule_gives_every_token_its_own_probability_with_the_recorded_number
     totals = [(c.p - known(c.q)) / left[c.id] for c in token.candidates if c.id in left]
     assert len(totals) >= 3
     assert totals == pytest.approx([1 - found.alpha] * len(totals), rel=1e-4)  # each token gives the same α
-    common = sum(min(each.p, each.q) for each in found.tokens) + found.both_others
+    p_others, q_others, both_others = found.others
+    common = sum(min(each.p, each.q) for each in found.tokens) + both_others
     assert common == pytest.approx(found.alpha)
-    assert 0 < found.both_others < min(found.p_others, found.q_others)
+    assert 0 < both_others < min(p_others, q_others)
     p, q = ([getattr(each, name) for each in found.tokens] for name in ("p", "q"))
-    distance = sum(abs(a - b) for a, b in zip(p, q, strict=True)) + found.p_others + found.q_others
-    distance = (distance - 2 * found.both_others) / 2
+    distance = sum(abs(a - b) for a, b in zip(p, q, strict=True)) + p_others + q_others
+    distance = (distance - 2 * both_others) / 2
     assert distance == pytest.approx(1 - found.alpha)  # α = 1 − TV(p, q)
     assert f"here {found.alpha:.2f}" in said_in(step)
 

@@ -21,6 +21,7 @@ from specviz.measure.sweep.points import costs_of
 from specviz.measure.sweep.table import frame_of
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import (
+    MeasuredPasses,
     Model,
     alpha_of_counts,
     batch_sentence,
@@ -28,10 +29,10 @@ from specviz.measure.worksheet.model import (
     break_even_sentence,
     counts_sentence,
     half_sentence,
+    measured_passes,
     symbols,
     verdict_sentence,
 )
-from specviz.measure.worksheet.passes import MeasuredPasses, measured_passes
 from specviz.measure.worksheet.runs import (
     Measured,
     first_series,

@@ -30,17 +30,7 @@ MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larg
 
 
 def import_run(content: bytes, system: str, given: Given | None = None, limits: Limits = FILE) -> Trace:
-    """The run that a system's record describes; docs/traces.md says how each record is made.
-
-    Args:
-        content: the record: JSON, lines of JSON, or a stream as curl saves it.
-        system: one of `SYSTEMS`.
-        given: what the record does not have and a person knows.
-        limits: how large the trace may be.
-
-    Raises:
-        InputError: the record cannot be used; one sentence with what is wrong or missing.
-    """
+    """The run that a system's record describes, see docs/traces.md; InputError, one sentence, where it is none."""
     if system not in READERS:
         raise InputError(f"Records are read from {', '.join(SYSTEMS)}, not from {system[:40]!r}.")
     known = given or Given()
@@ -54,15 +44,7 @@ def system_of(content: bytes) -> str | None:
 
 
 def open_run(content: bytes, given: Given | None = None) -> Trace:
-    """The run in a file that a visitor opens: a trace, or a record of a system, which is known by its fields.
-
-    Args:
-        content: the file.
-        given: what a record does not have and the visitor knows; a trace has all of it.
-
-    Raises:
-        InputError: it is neither, or larger than a server takes; one sentence with what is wrong.
-    """
+    """The run in a file that a visitor opens: a trace, or a record of a system, which is known by its fields."""
     system = system_of(content)
     if system is None:
         return parse_trace(content, UPLOAD)

@@ -2,15 +2,15 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Literal, Protocol
 
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
-from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
+from specviz.core.rounds import DraftedToken, EmittedKind, EmittedToken, Round, Status
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.core.trace import (
     SCHEMA,
@@ -29,8 +29,6 @@ from specviz.core.tree_shape import MAX_NODES
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A token of the output."""
-
     text: str
     id: int | None = None  # None: not reported
 
@@ -54,11 +52,7 @@ PROMPT_PASS = Step(0, 0)  # the pass over the prompt, which writes the first tok
 
 
 def check_size(steps: Sequence[Step], limits: Limits) -> None:
-    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens.
-
-    Raises:
-        InputError: the steps are more rounds, or draft more tokens, than a trace may have here.
-    """
+    """Refuse what would be a large trace, before a round of it is made: a step of a few bytes can draft 64 tokens."""
     if len(steps) > limits.rounds:
         raise InputError(f"The record has {len(steps):,} steps; at most {limits.rounds:,} can be shown here.")
     drafted = sum(step.drafted for step in steps)
@@ -67,14 +61,7 @@ def check_size(steps: Sequence[Step], limits: Limits) -> None:
 
 
 def rounds_of(steps: Sequence[Step], written: Sequence[Written]) -> list[Round]:
-    """The rounds of these steps, which together write these tokens.
-
-    The last step may accept more than the output holds, where it ended inside the draft: what is behind its end counts
-    as discarded, as in a run of this program.
-
-    Raises:
-        InputError: a step contradicts itself, or the steps write fewer or more tokens.
-    """
+    """The rounds of these steps, which together write these tokens. The last may accept more than the output holds."""
     if not written:
         raise InputError("The record has no tokens.")
     rounds, at = list[Round](), 0
@@ -99,31 +86,19 @@ def _round(index: int, step: Step, written: Sequence[Written]) -> Round:
     own = written[accepted] if len(written) > accepted else None
     if own and accepted < len(step.guesses) and own.id is not None and own.id == step.guesses[accepted].id:
         accepted, own = accepted + 1, None  # an accepted token that ended the text
-    drafted = [
-        DraftedToken(token.id if token else None, token.text if token else None, status)
-        for token, status in zip(_tokens(step, written[:accepted]), _statuses(step, accepted, own), strict=True)
-    ]
-    return Round(index, None, None, None, drafted, _emitted(step, accepted, own))
-
-
-def _tokens(step: Step, accepted: Sequence[Written]) -> Iterator[Written | None]:
-    yield from accepted
-    for place in range(len(accepted), step.drafted):
-        yield step.guesses[place] if place < len(step.guesses) else None
-
-
-def _statuses(step: Step, accepted: int, own: Written | None) -> list[Status]:
     judged = accepted + (own is not None and accepted < step.drafted)
     statuses: list[Status] = ["accepted"] * accepted
     statuses += ["rejected"] * (judged - accepted)
     statuses += ["discarded"] * (step.drafted - judged)
-    return statuses
-
-
-def _emitted(step: Step, accepted: int, own: Written | None) -> EmittedToken:
+    known = [*written[:accepted], *step.guesses[accepted : step.drafted]]
+    drafted = [
+        DraftedToken(token.id if token else None, token.text if token else None, status)
+        for token, status in zip_longest(known, statuses)
+    ]
     if own is None:
-        return EmittedToken("none")
-    return EmittedToken("bonus" if accepted == step.drafted else "correction", own.id, own.text)
+        return Round(index, None, None, None, drafted, EmittedToken("none"))
+    kind: EmittedKind = "bonus" if accepted == step.drafted else "correction"
+    return Round(index, None, None, None, drafted, EmittedToken(kind, own.id, own.text))
 
 
 CUT = (
@@ -135,8 +110,6 @@ _WORD = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
 
 
 class Tokenizer(Protocol):
-    """What is needed of the target's tokenizer."""
-
     def texts(self, token_ids: Sequence[int]) -> list[str]:
         """The text of each id, as traces have it."""
 
@@ -160,17 +133,7 @@ def cut(text: str, count: int) -> list[str]:
 
 
 def tokens_of_text(text: str, count: int, tokenizer: Tokenizer | None, *, ended: bool) -> tuple[list[Written], str]:
-    """The `count` tokens of a text, and a note where they are not the real ones.
-
-    Args:
-        text: what was written, without special tokens.
-        count: how many tokens that were; one more than the text has where the end of text was one (`ended`).
-        tokenizer: of the target; None cuts the text.
-        ended: whether an end of text was written.
-
-    Raises:
-        InputError: the tokenizer makes another number of tokens of the text.
-    """
+    """The `count` tokens of a text, and a note where they are not the real ones. `ended`: the last may be its end."""
     if tokenizer is None:
         return written_of(cut(text, count)), CUT
     ids = tokenizer.encode(text)
@@ -185,7 +148,6 @@ def tokens_of_text(text: str, count: int, tokenizer: Tokenizer | None, *, ended:
 
 
 def tokens_of_ids(token_ids: Sequence[int], text: str, tokenizer: Tokenizer | None) -> tuple[list[Written], str]:
-    """The tokens with these ids, and a note where their texts are not the real ones."""
     texts = tokenizer.texts(token_ids) if tokenizer else cut(text, len(token_ids))
     return written_of(texts, token_ids), "" if tokenizer else CUT_WITH_IDS
 
@@ -200,8 +162,6 @@ SHOWN = 40  # characters of a piece of a prompt whose tokens are not known
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a person adds to a record: it has most of this only sometimes."""
-
     prompt: str = ""
     target: str | None = None
     draft: str | None = None
@@ -211,8 +171,6 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a record says of one run."""
-
     system: str
     steps: Sequence[Step]
     written: Sequence[Written]  # by these steps
@@ -229,17 +187,11 @@ class Report:
 
 
 def ended(reason: str | None, length: str, eos: str) -> StoppedBy:
-    """How a run ended, from the system's words for a limit and for an end of text."""
     return "length" if reason == length else "eos" if reason == eos else "other"
 
 
 def trace_of(report: Report, given: Given, limits: Limits) -> Trace:
-    """The trace of the run.
-
-    Raises:
-        InputError: it is larger than allowed, its steps contradict each other, or a setting has a value that none can
-            have.
-    """
+    """The trace of the run; InputError if it is too large, or contradicts itself."""
     check_size(report.steps, limits)
     rounds = rounds_of(report.steps, report.written)
     written = sum(round.emits for round in rounds)

@@ -56,8 +56,6 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What is used of `generation_settings`, which ends a stream of /completion."""
-
     temperature: Annotated[float, Field(ge=-100, le=10, allow_inf_nan=False)] | None = None
     top_k: int | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -66,8 +64,6 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the stream."""
-
     content: str | None = None  # of /completion
     tokens: Ids | None = None
     choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None  # of OpenAI's format
@@ -88,11 +84,6 @@ read_parts = reader(Part)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the stream reports.
-
-    Raises:
-        InputError: a field is wrong, or the stream has no counters.
-    """
     parts = read_parts(pieces)
     counted = [part.timings for part in parts if part.timings]
     if len(counted) < 2:
@@ -121,7 +112,6 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 
 
 def _steps(counted: Sequence[Timings]) -> list[Step]:
-    """The rounds between the counters' changes, and the passes without a draft between those."""
     steps, covered, before = list[Step](), 0, Timings(0)
     for now in counted:
         drafted, accepted = now.draft_n - before.draft_n, now.draft_n_accepted - before.draft_n_accepted

@@ -37,16 +37,12 @@ EQUAL = "It reports only how many tokens were drafted in all: each drafting roun
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a fragment, where log probabilities were asked for."""
-
     text: str
     id: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A part of the text."""
-
     content: str
     tokensCount: Tokens
     containsDrafted: bool
@@ -65,15 +61,11 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What is used of `modelInfo`."""
-
     modelKey: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A prediction with its fragments, see docs/traces.md."""
-
     fragments: Annotated[list[Fragment], AtMost(MAX_TOKENS)]
     stats: Statistics
     modelInfo: Model | None = None
@@ -84,11 +76,6 @@ read_prediction = reader(Prediction)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the prediction reports.
-
-    Raises:
-        InputError: a field is wrong, or fragments and statistics do not agree.
-    """
     if len(pieces) > 1:
         raise InputError("A record of LM Studio is one JSON object, with “fragments” and “stats”.")
     found = read_prediction(pieces)[0]
@@ -115,7 +102,6 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 
 
 def _drafted(fragments: Sequence[Fragment], stats: Statistics) -> int:
-    """Drafted tokens a round, where every round can have drafted as many."""
     drafting = [fragment for fragment in fragments if fragment.containsDrafted]
     accepted = sum(fragment.tokensCount - 1 for fragment in drafting)
     written = sum(fragment.tokensCount for fragment in fragments)

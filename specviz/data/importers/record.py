@@ -34,11 +34,7 @@ class Piece:
 
 
 def pieces_of(content: bytes) -> list[Piece]:
-    """The JSON objects of a record, in order: one, a list of them, or one on each line.
-
-    Raises:
-        InputError: it is too large, has many values for its size, is not UTF-8, or a line of it is not JSON.
-    """
+    """The JSON objects of a record, in order: one, a list of them, or one on each line; else InputError."""
     if len(content) > MOST_BYTES:
         raise InputError(f"The record is larger than {MOST_BYTES // 10**6} MB.")
     check_density(content, SHAPE)
@@ -56,10 +52,10 @@ def _pieces(text: str) -> Iterator[Piece]:
     whole = _json(text)
     if whole is None:
         yield from _lines(text)
-        return
-    values = whole if isinstance(whole, list) else [whole]
-    for number, value in enumerate(values):
-        yield _piece(str(number) if isinstance(whole, list) else "", value)
+    elif isinstance(whole, list):
+        yield from (_piece(str(number), value) for number, value in enumerate(whole))
+    else:
+        yield _piece("", whole)
 
 
 def _lines(text: str) -> Iterator[Piece]:
@@ -111,11 +107,6 @@ def reader(kind: type[T]) -> Callable[[Sequence[Piece]], list[T]]:
 
 
 def _read(pieces: Sequence[Piece], shape: TypeAdapter[T]) -> list[T]:
-    """Each object, read.
-
-    Raises:
-        InputError: one sentence that names the wrong fields, up to a number; of a list the first.
-    """
     read, problems = list[T](), list[Problem]()
     for piece in pieces:
         try:
@@ -138,8 +129,6 @@ Milliseconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was written, or a stream's next part of it. vLLM's newer name for thoughts is `reasoning`."""
-
     content: str | None = None
     reasoning: str | None = None
     reasoning_content: str | None = None
@@ -156,14 +145,11 @@ class TokenText:
 
     @property
     def text(self) -> str:
-        """Its text as traces have it: bytes that are no whole character stand as ⟨E2⟩."""
         return text_of_bytes(bytes(self.bytes)) if self.bytes else self.token
 
 
 @dataclass(frozen=True, slots=True)
 class Logprobs:
-    """`content` in answers to chats, `tokens` in completions."""
-
     content: Annotated[list[TokenText], AtMost(MAX_TOKENS)] | None = None
     tokens: Annotated[list[str], AtMost(MAX_TOKENS)] | None = None
 
@@ -174,8 +160,6 @@ class Logprobs:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer; in a stream the next part of it."""
-
     index: int = 0
     text: str | None = None  # of completions
     message: Message | None = None  # of chats
@@ -194,8 +178,6 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many tokens were read and written."""
-
     completion_tokens: Tokens
 
 

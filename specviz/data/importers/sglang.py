@@ -66,14 +66,11 @@ class Meta:
 
     @property
     def histogram(self) -> list[int] | None:
-        """Entry j: the steps in which exactly j drafted tokens were correct."""
         return self.spec_correct_drafts_histogram or self.spec_accept_histogram
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the stream."""
-
     meta_info: Meta
     text: str | None = None
     output_ids: Ids | None = None
@@ -84,11 +81,6 @@ read_parts = reader(Part)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the stream reports.
-
-    Raises:
-        InputError: a field is wrong, or the parts are not the steps.
-    """
     parts = read_parts(pieces)
     end = parts[-1].meta_info
     sizes = _sizes(parts)
@@ -111,7 +103,6 @@ def read(pieces: Sequence[Piece], given: Given) -> Report:
 
 
 def _sizes(parts: Sequence[Part]) -> list[int]:
-    """How many tokens each part adds; parts that add none are left out."""
     totals = [0, *(part.meta_info.completion_tokens for part in parts)]
     sizes = [after - before for before, after in pairwise(totals)]
     if min(sizes) < 0:
@@ -146,7 +137,6 @@ def _check(sizes: Sequence[int], end: Meta, drafted: int) -> None:
 
 
 def _last_correct(counted: Counter[int], whole: Counter[int]) -> int:
-    """How many drafted tokens the last step accepted; -1 if the two do not agree."""
     return max(counted - whole, default=-1)
 
 
@@ -173,7 +163,6 @@ def _texts(parts: Sequence[Part], sizes: Sequence[int]) -> tuple[str, list[str]]
 
 
 def _is_cumulative(parts: Sequence[Part]) -> bool:
-    """Whether each part repeats all of the text before it, as is usual."""
     last = parts[-1]
     if last.output_ids is not None:
         return len(last.output_ids) == last.meta_info.completion_tokens

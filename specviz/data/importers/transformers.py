@@ -40,8 +40,6 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One round: what was proposed, how much of it was accepted, and what the text then ends with."""
-
     candidate_ids: Annotated[list[Id], AtMost(MAX_NODES)]
     num_matches: Count
     added_ids: Annotated[list[Id], AtMost(MAX_NODES + 1)]
@@ -51,11 +49,6 @@ read_heads, read_rounds = reader(Head), reader(Judged)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the lines report.
-
-    Raises:
-        InputError: a line is wrong, or the texts of the tokens are not known.
-    """
     if "prompt_ids" not in pieces[0].value:
         raise InputError(NO_HEAD)
     if len(pieces) < 2:

@@ -53,8 +53,6 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, or one part of a stream."""
-
     model: str | None = None
     created: int | None = None
     choices: Annotated[list[Choice], AtMost(MOST_CHOICES)] | None = None
@@ -67,11 +65,6 @@ read_answers = reader(Answer)
 
 
 def read(pieces: Sequence[Piece], given: Given) -> Report:
-    """What the answer reports.
-
-    Raises:
-        InputError: a field is wrong, or what is needed for rounds is missing.
-    """
     answers = read_answers(pieces)
     choices = [choice for answer in answers for choice in answer.choices or []]
     if any(choice.index for choice in choices):

@@ -1,9 +1,6 @@
-"""Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app.
+"""Every figure that a text may name, as written on screen: of a recorded run, and of what is stored with the app."""
 
-Texts name figures and never type them, so they stay true when a run or a table is recorded again.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from specviz.core.metrics import costs, count, speedup
@@ -11,24 +8,15 @@ from specviz.core.names import ORDINALS, in_words
 from specviz.core.rounds import known_seconds
 from specviz.core.settings import UNSURE_BELOW
 from specviz.core.trace import Trace
-from specviz.data.batches import Ratio, recorded_batches
+from specviz.data.batches import recorded_batches
+from specviz.data.lessons import recorded_runs
 from specviz.data.lessons.overlap import overlap_of
 from specviz.data.lessons.pass_shares import PARTS, pass_shares
-from specviz.data.lessons.recorded_runs import (
-    DRAFT_LENGTH,
-    TREE,
-    TREE_DEPTH,
-    branch_round,
-    drawn_round,
-    full_round,
-    mixed_round,
-    siblings_of,
-    story_figures,
-    story_trace,
-)
 from specviz.data.lessons.stopping import stopping
 from specviz.data.measured_methods import ALL, AtSetting, stored_methods
-from specviz.data.texts import Facts, Words
+from specviz.data.sentences import FOLDER as SENTENCES
+from specviz.data.sentences import filled, percent
+from specviz.data.texts import Facts, Words, read_texts
 
 NOISE = " (less than for one token: noise of a single pair of runs; a check usually takes somewhat longer)"
 UNKNOWN = "?"
@@ -37,10 +25,9 @@ NAMES = {"nano": "wren-nano", "eagle": "wren-eagle", "medusa": "wren-medusa"}
 
 @cache
 def facts_of(name: str) -> Facts:
-    """Every figure that a text may use, as written on screen: of one recorded run and of the sweeps."""
-    trace = story_trace(name)
+    trace = recorded_runs.story_trace(name)
     return {
-        "tried": str(story_figures().tried.get(name, "")),
+        "tried": str(recorded_runs.story_figures().tried.get(name, "")),
         **_of_counts(trace),
         **_of_costs(trace),
         **_of_rounds(trace),
@@ -55,76 +42,64 @@ def facts_of(name: str) -> Facts:
 
 
 def facts_in(facts: Facts, words: Words) -> Facts:
-    """The figures in that voice: plain words have no per cent sign."""
     return {name: text.replace(" %", " in 100") for name, text in facts.items()} if words == "plain" else facts
 
 
+def written(kind: str, **given: object) -> dict[str, str]:
+    """The figures of one part of assets/sentences/figures.yaml."""
+    return {name: filled(text, **given) for name, text in _figures()[kind].items()}
+
+
+@cache
+def _figures() -> Mapping[str, Mapping[str, str]]:
+    return read_texts(SENTENCES / "figures.yaml", dict[str, dict[str, str]]).content
+
+
 def _of_counts(trace: Trace) -> Facts:
-    counts, gain = count(trace.rounds), speedup(trace) or 0.0
-    length = trace.settings.draft_length
-    return {
-        "machine": trace.recorded_on.machine,
-        "drafted": str(counts.drafted),
-        "accepted": str(counts.accepted),
-        "rejected": str(counts.rejected),
-        "discarded": str(counts.discarded),
-        "wasted": str(counts.drafted - counts.accepted),
-        "emitted": str(counts.emitted),
-        "passes": str(counts.rounds),
-        "saved": str(counts.emitted - counts.rounds),
-        "acceptance": percent(counts.acceptance_rate or 0.0),
-        "judgement": percent(counts.per_judgement_rate or 0.0),
-        "per_call": f"{counts.tokens_per_target_call or 0:.1f}",
-        "speedup": f"{gain:.2f}",
-        "draft_length": in_words(length),
-        "most": in_words(length + 1),
-    }
+    counts, gain, most = count(trace.rounds), speedup(trace) or 0.0, trace.settings.draft_length + 1
+    wasted, saved = counts.drafted - counts.accepted, counts.emitted - counts.rounds
+    return written("counts", run=trace, counts=counts, gain=gain, most=most, wasted=wasted, saved=saved)
 
 
 def _of_costs(trace: Trace) -> Facts:
     measured, plain = costs(trace), trace.autoregressive
     if measured is None or plain is None:
         return {}
-    length, step, alone = trace.settings.draft_length, measured.step_seconds, sum(plain.seconds_per_token)
-    checked, mean = measured.verification.get(length + 1, 1.0), alone / len(plain.seconds_per_token)
+    step, alone = measured.step_seconds, sum(plain.seconds_per_token)
+    checked, mean = (
+        measured.verification.get(trace.settings.draft_length + 1, 1.0),
+        alone / len(plain.seconds_per_token),
+    )
     total = sum(known_seconds(round.seconds) for round in trace.rounds)
-    return {
-        "alone_ms": f"{1000 * alone:.0f}",
-        "mean_ms": f"{1000 * mean:.1f}",
-        "together_ms": f"{1000 * total:.0f}",
-        "draft_ms": f"{1000 * step * measured.cost_ratio:.1f}",
-        "check_ms": f"{1000 * step * checked:.1f}",
-        "cost": f"{measured.cost_ratio:.2f}",
-        "check": f"{checked:.2f}",
-        "check_note": "" if step * checked >= mean else NOISE,
-        "overhead": f"{measured.overhead:.2f}",
-    }
+    seconds = (alone, mean, total, step * measured.cost_ratio, step * checked)
+    alone, mean, together, draft, check = (1000 * each for each in seconds)  # in milliseconds
+    note = "" if check >= mean else NOISE
+    return written(
+        "costs",
+        costs=measured,
+        checked=checked,
+        note=note,
+        alone=alone,
+        mean=mean,
+        together=together,
+        draft=draft,
+        check=check,
+    )
 
 
 def _of_rounds(trace: Trace) -> Facts:
-    """Figures of the mixed and the full round, where the run has them."""
     facts: dict[str, str] = {}
-    if mixed := mixed_round(trace):
-        facts |= {
-            "mixed_round": str(mixed.index + 1),
-            "mixed_drafted": in_words(len(mixed.drafted)),
-            "mixed_accepted": in_words(mixed.accepted),
-            "mixed_discarded": in_words(mixed.discarded),
-            "mixed_written": in_words(mixed.accepted + 1),
-            "rejected_place": ORDINALS[mixed.accepted],
-        }
-    if full := full_round(trace):
-        facts |= {
-            "full_round": str(full.index + 1),
-            "full_drafted": in_words(len(full.drafted)),
-            "full_written": in_words(len(full.drafted) + 1),
-        }
+    if mixed := recorded_runs.mixed_round(trace):
+        number, drafted, at = mixed.index + 1, len(mixed.drafted), mixed.accepted
+        facts |= written("mixed", round=mixed, number=number, drafted=drafted, written=at + 1, place=ORDINALS[at])
+    if full := recorded_runs.full_round(trace):
+        number, drafted = full.index + 1, len(full.drafted)
+        facts |= written("full", number=number, drafted=drafted, written=drafted + 1)
     return {**facts, **_of_drawn(trace)}
 
 
 def _of_drawn(trace: Trace) -> Facts:
-    """Figures of a token that was rejected by chance, where the run has one."""
-    round = drawn_round(trace)
+    round = recorded_runs.drawn_round(trace)
     if round is None:
         return {}
     token = round.drafted[round.accepted]
@@ -146,90 +121,58 @@ def _of_drawn(trace: Trace) -> Facts:
 
 def _of_sweeps() -> Facts:
     """Figures over the story prompts. A setting is called best only beside those that the prompts cannot rank."""
-    figures = story_figures()
+    figures = recorded_runs.story_figures()
     lengths, drafts, temperatures = figures.draft_lengths, figures.drafts, figures.temperatures
     best, longest = max(lengths, key=lambda row: row.speedup), lengths[-1]
     near = [row for row in lengths if row is best or not row.resolved_from(best)]
-    fastest, biggest = max(drafts, key=lambda row: row.speedup), drafts[-1]
     greedy, hottest = temperatures[0], temperatures[-1]
-    return {
-        "sweep_machine": figures.recorded_on,
-        "prompts": in_words(len(best.speedups)),
-        "near_lengths": listed([in_words(row.draft_length) for row in near]),
-        "near_speedups": from_to([row.speedup for row in near]),
-        "longest_length": in_words(longest.draft_length),
-        "longest_speedup": f"{longest.speedup:.2f}",
-        "longest_rate": percent(longest.accepted / longest.drafted),
-        "best_draft": fastest.draft,
-        "best_draft_speedup": f"{fastest.speedup:.2f}",
-        "best_draft_rate": percent(fastest.accepted / fastest.drafted),
-        "biggest_draft": biggest.draft,
-        "biggest_speedup": f"{biggest.speedup:.2f}",
-        "biggest_rate": percent(biggest.accepted / biggest.drafted),
-        "greedy_speedup": f"{greedy.speedup:.2f}",
-        "hot_temperature": f"{hottest.temperature:g}",
-        "hot_speedup": f"{hottest.speedup:.2f}",
-        "hot_note": "" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
-        "greedy_rate": percent(greedy.accepted / (greedy.accepted + greedy.rejected)),
-        "hot_rate": percent(hottest.accepted / (hottest.accepted + hottest.rejected)),
-        "product": percent(figures.overlap.product),
-        "minimum": percent(figures.overlap.minimum),
-        "most_likely": percent(figures.overlap.most_likely),
-        "positions": str(figures.overlap.positions),
-    }
+    return written(
+        "sweeps",
+        figures=figures,
+        prompts=len(best.speedups),
+        near_lengths=listed([in_words(row.draft_length) for row in near]),
+        near_speedups=from_to([row.speedup for row in near]),
+        longest=longest,
+        fastest=max(drafts, key=lambda row: row.speedup),
+        biggest=drafts[-1],
+        greedy=greedy,
+        hottest=hottest,
+        hot_note="" if hottest.resolved_from(greedy) else ", a loss that so few prompts cannot make certain",
+    )
 
 
 def _of_passes() -> Facts:
-    """What a target pass over several tokens costs in each number format, and the shares of one over one token."""
     found = pass_shares()
     exact = found.of("float32", 1)
     long = [one for one in found.passes if one.tokens == found.most]
     return {
         **{f"check_{one.dtype}": f"{one.ratio.value:.2f}" for one in long},
         **{f"share_{part}": percent(exact.share(part)) for part in PARTS},
-        "weights": f"{found.weights / 1e6:.1f}",
-        "checked": in_words(found.most),
-        "pass_machine": found.machine.machine,
+        **written("passes", found=found, weights=found.weights / 1e6),
     }
 
 
 def _of_batches() -> Facts:
-    """What the draft brings for one text and in the largest measured batch, at the longest measured draft length."""
     study = recorded_batches()
     length, most = study.draft_lengths[-1], study.batches[-1]
     alone, together, shortest = study.at(1, length), study.at(most, length), study.at(most, study.draft_lengths[0])
-    return {
-        "batch_machine": study.recorded_on.machine,
-        "batch_most": in_words(most),
-        "batch_length": in_words(length),
-        "batch_checked": in_words(length + 1),
-        "batch_alone": f"{alone.speedup.value:.2f}",
-        "batch_together": f"{together.speedup.value:.2f}",
-        "batch_writing": f"{together.full_speedup.value:.2f}",
-        "batch_writing_interval": interval(together.full_speedup),
-        "batch_shortest": in_words(shortest.draft_length),
-        "batch_shortest_together": f"{shortest.speedup.value:.2f}",
-        "batch_check_alone": f"{alone.verification.value:.2f}",
-        "batch_check": f"{together.verification.value:.2f}",
-        "batch_empty": percent(together.empty_places),
-    }
+    checked = length + 1
+    return written(
+        "batches",
+        study=study,
+        most=most,
+        length=length,
+        checked=checked,
+        alone=alone,
+        together=together,
+        shortest=shortest,
+    )
 
 
 def _of_stopping() -> Facts:
-    """What a draft that stops when it is unsure brings, beside a fixed draft length."""
     found = stopping()
     fixed, unsure = found.speedups["fixed"], found.speedups["confidence"]
-    return {
-        "stop_limit": f"{UNSURE_BELOW:g}",
-        "stop_prompts": str(found.prompts),
-        "stop_fixed": f"{fixed.value:.2f}",
-        "stop_unsure": f"{unsure.value:.2f}",
-        "stop_unsure_interval": interval(unsure),
-        "stop_gain": f"{found.gain.value:.2f}",
-        "stop_gain_interval": interval(found.gain),
-        "stop_fixed_wasted": percent(found.wasted["fixed"]),
-        "stop_unsure_wasted": percent(found.wasted["confidence"]),
-    }
+    return written("stopping", limit=UNSURE_BELOW, found=found, fixed=fixed, unsure=unsure)
 
 
 def _of_sureness(trace: Trace) -> Facts:
@@ -242,37 +185,31 @@ def _of_sureness(trace: Trace) -> Facts:
 
 
 def _of_tree(trace: Trace) -> Facts:
-    """Figures of the first round whose accepted path takes a sibling, where the run has one."""
-    round = branch_round(trace)
-    pair = siblings_of(round) if round else None
+    round = recorded_runs.branch_round(trace)
+    pair = recorded_runs.siblings_of(round) if round else None
     if round is None or pair is None:
         return {}
-    failed, taken = pair
-    return {
-        "branch_round": str(round.index + 1),
-        "tree_nodes": in_words(len(round.drafted)),
-        "tree_depths": in_words(round.depth),
-        "branch_failed": failed.shown.strip(),
-        "branch_taken": taken.shown.strip(),
-    }
+    failed, taken = (token.shown.strip() for token in pair)
+    nodes = len(round.drafted)
+    return written("tree", number=round.index + 1, nodes=nodes, round=round, failed=failed, taken=taken)
 
 
 @cache
 def method_facts() -> Facts:
     """Greedy, over all kinds of text: heads and a draft model at one draft length, a tree and a chain of its depth."""
     found: dict[str, AtSetting | None] = {
-        **{name: _at(drafter, DRAFT_LENGTH, None) for name, drafter in NAMES.items()},
-        "chain": _at("wren-nano", TREE_DEPTH, None),
-        "tree": _at("wren-nano tree", TREE_DEPTH, TREE),
+        **{name: chain_of(name, ALL) for name in NAMES},
+        "chain": _at("wren-nano", recorded_runs.TREE_DEPTH, None),
+        "tree": _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE),
         "equal": equal_chain(),
     }
     equal = found["equal"]
-    stories = {name: _at(NAMES[name], DRAFT_LENGTH, None, "story") for name in ("nano", "eagle")}
+    stories = {name: chain_of(name, "story") for name in ("nano", "eagle")}
     measured = stored_methods()
     return {
         "methods_machine": measured.machine.machine if measured else UNKNOWN,
         "methods_prompts": in_words(measured.prompts) if measured else UNKNOWN,
-        "methods_length": in_words(DRAFT_LENGTH),
+        "methods_length": in_words(recorded_runs.DRAFT_LENGTH),
         **{f"{name}_stories": _of(name, at)[f"{name}_per_call"] for name, at in stories.items()},
         "equal_length": in_words(equal.way.draft_length) if equal else UNKNOWN,
         **{name: text for key, at in found.items() for name, text in _of(key, at).items()},
@@ -281,10 +218,15 @@ def method_facts() -> Facts:
 
 def equal_chain() -> AtSetting | None:
     """The chain of the tree's draft model whose check cost is nearest to the tree's; None where one is not known."""
-    tree, chains = _at("wren-nano tree", TREE_DEPTH, TREE), _settings("wren-nano", ALL)
+    tree, chains = _at("wren-nano tree", recorded_runs.TREE_DEPTH, recorded_runs.TREE), _settings("wren-nano", ALL)
     goal = tree.costs.verify if tree else None
     near = [(abs(at.costs.verify - goal), at) for at in chains if goal is not None and at.costs.verify is not None]
     return min(near, key=lambda pair: pair[0], default=(0, None))[1]
+
+
+def chain_of(name: str, kind: str) -> AtSetting | None:
+    """A drafter of `NAMES` on one kind of text, greedy, at the draft length of the methods' runs."""
+    return _at(NAMES[name], recorded_runs.DRAFT_LENGTH, None, kind)
 
 
 def _at(name: str, draft_length: int, tree: str | None, kind: str = ALL) -> AtSetting | None:
@@ -311,21 +253,10 @@ def _of(key: str, at: AtSetting | None) -> Facts:
     return {f"{key}_{name}": UNKNOWN if value is None else f"{value:.2f}" for name, value in numbers.items()}
 
 
-def interval(ratio: Ratio) -> str:
-    """As after a speedup: its 95 % interval."""
-    return f"[{ratio.low:.2f} to {ratio.high:.2f}]"
-
-
 def from_to(values: Sequence[float]) -> str:
-    """The smallest and the largest of several speedups; one figure where both are written alike."""
     low, high = f"{min(values):.2f}", f"{max(values):.2f}"
     return low if low == high else f"{low} to {high}"
 
 
 def listed(texts: Sequence[str]) -> str:
-    """As a list in a sentence: one, two and three."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -1,7 +1,4 @@
-"""The family of drafting methods on one screen: what each draft knows, what it costs, who uses it, and its run.
-
-The texts are in assets/texts/family.yaml.
-"""
+"""The family of drafting methods on one screen: what each draft knows, what it costs, who uses it, and its run."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -28,8 +25,6 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """All methods, and what stands above them."""
-
     __pydantic_config__ = STRICT
     introduction: Voices
     columns: tuple[Voices, ...]  # the table's head

@@ -21,8 +21,6 @@ OWNED = r"(?<!’s )(?<!'s )(?<!its )"  # “the target’s own token” is any 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word, what it means, its picture (empty for none) and the step of the story that shows it."""
-
     __pydantic_config__ = STRICT
     name: str
     says: Voices
@@ -55,20 +53,11 @@ def _pattern() -> re.Pattern[str]:
 
 
 def find_word(name: str) -> Word | None:
-    """The word with this name or form; None when it is not in the vocabulary."""
     return _forms().get(name.lower())
 
 
 def explained(text: str, key: str, words: Words = "technical") -> str:
-    """The text as HTML in which each word of the glossary shows its explanation on hover and on focus.
-
-    Only the first occurrence of a word is marked. HTML in the text is escaped.
-
-    Args:
-        text: this app's own plain text; never text from a model, a file or a visitor.
-        key: unique on the page, for the elements' ids.
-        words: which of the two explanations.
-    """
+    """The app's own text as HTML: a word of the glossary shows its explanation, once. `key` is unique on the page."""
     parts, seen, end = [], set(), 0
     for match in _pattern().finditer(text):
         word = _forms()[match.group().lower()]

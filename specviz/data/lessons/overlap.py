@@ -26,17 +26,10 @@ class RoundOverlap:
     alpha: float  # Σ min(p, q) over the vocabulary
 
     @property
-    def p_others(self) -> float:
-        return 1 - sum(each.p for each in self.tokens)
-
-    @property
-    def q_others(self) -> float:
-        return 1 - sum(each.q for each in self.tokens)
-
-    @property
-    def both_others(self) -> float:
-        """Σ min(p, q) over the tokens that were not recorded."""
-        return self.alpha - sum(min(each.p, each.q) for each in self.tokens)
+    def others(self) -> tuple[float, float, float]:
+        """Σ p, Σ q and Σ min(p, q) over the tokens that were not recorded."""
+        p, q, both = (sum(column) for column in zip(*((t.p, t.q, min(t.p, t.q)) for t in self.tokens), strict=True))
+        return 1 - p, 1 - q, self.alpha - both
 
 
 def overlap_of(round: Round) -> RoundOverlap:

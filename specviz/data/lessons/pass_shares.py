@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
-
-from specviz.core.errors import InputError
 from specviz.core.files import RESULTS
 from specviz.core.trace import Machine
 from specviz.data.batches import Clock, Ratio
+from specviz.data.stored import read_stored
 
 FILE = RESULTS / "pass_shares.json"
 Part = Literal["weights", "attention", "program", "rest"]
@@ -18,8 +16,6 @@ PARTS: tuple[Part, ...] = ("weights", "attention", "program", "rest")  # as draw
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Milliseconds: the median over the turns, and the quartiles."""
-
     median: float
     low: float
     high: float
@@ -53,29 +49,12 @@ class PassShares:
 
     @property
     def most(self) -> int:
-        """The tokens of the longer passes."""
         return max(each.tokens for each in self.passes)
 
     def of(self, dtype: str, tokens: int) -> TimedPass:
-        """One pass.
-
-        Raises:
-            KeyError: it was not measured.
-        """
-        for each in self.passes:
-            if (each.dtype, each.tokens) == (dtype, tokens):
-                return each
-        raise KeyError((dtype, tokens))
+        return {(each.dtype, each.tokens): each for each in self.passes}[dtype, tokens]
 
 
 @cache
 def pass_shares() -> PassShares:
-    """The stored measurement.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
-    try:
-        return TypeAdapter(PassShares).validate_json(FILE.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{FILE.name}, the shares of a pass, cannot be read: {type(error).__name__}.") from error
+    return read_stored(FILE, PassShares, "the shares of a pass")

@@ -1,5 +1,6 @@
 """A lesson plan as data: what a teacher shows, asks and expects. `plans` reads one from YAML."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
@@ -20,22 +21,17 @@ FIRST = "first"  # the recorded run of the first screen, in links
 OF_A_WALK = ("moment", "notes")
 MAX_LINK = 8_000  # characters; many servers refuse longer addresses
 MAX_FIELDS = 60  # parameters of a link
+STORED = re.compile("[0-9a-f]{16}")  # the id of a run that a server keeps
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A page and its settings: exactly what is on screen."""
-
     page: str  # one of PAGES
     settings: tuple[tuple[str, str], ...]  # the address's parameters, in order; one may come several times
 
     @classmethod
     def of(cls, link: str) -> Self:
-        """The screen that a link of this app opens.
-
-        Raises:
-            ValueError: it is no such link; the message says why, as the end of a sentence.
-        """
+        """The screen that a link of this app opens. The message of a ValueError is the end of a sentence."""
         if len(link) > MAX_LINK:
             raise ValueError(f"is longer than {MAX_LINK:,} characters")
         if any(character.isspace() or not character.isprintable() or character == "\\" for character in link):
@@ -68,7 +64,6 @@ class Screen:
         return found
 
     def last(self, name: str) -> str | None:
-        """The value of a parameter, the last where there are several."""
         return next((value for given, value in reversed(self.settings) if given == name), None)
 
     @property
@@ -86,11 +81,7 @@ class Screen:
         return int(given) if given.isascii() and given.isdecimal() else 0
 
     def problems(self, known_models: Collection[str] | None = None) -> list[str]:
-        """One sentence for each setting that Watch could not use; the other pages say it themselves.
-
-        Args:
-            known_models: the names that a target or a draft may have; None does not look at them.
-        """
+        """One sentence for each setting that Watch could not use; no `known_models`: any name of a model is taken."""
         named = [f"{name} is not for a moment's link: leave it out." for name in OF_A_WALK if self.last(name)]
         if self.page != WATCH:
             return named
@@ -100,21 +91,14 @@ class Screen:
         view, run = self.last("view"), self.last("run")
         if view is not None and view not in VIEWS:
             problems.append(f"view={shown(view)} is not one of {', '.join(VIEWS)}.")
-        if run is not None and not run[:1].isdecimal() and self.run is None and not _is_id(run):
+        if run is not None and not run[:1].isdecimal() and self.run is None and not STORED.fullmatch(run):
             problems.append(f"run={shown(run)} is not a recorded run.")
         unknown = hidden_in(params.get(PARAMETER, []))[1]
         return [*problems, unknown_line(unknown)] if unknown else problems
 
 
-def _is_id(run: str) -> bool:
-    """Whether it may be a run that a server has stored."""
-    return len(run) == 16 and all(character in "0123456789abcdef" for character in run)
-
-
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One screen of a lesson, and what to do with it."""
-
     title: str
     minutes: int
     screen: Screen

@@ -37,8 +37,6 @@ _log = logging.getLogger(__name__)
 
 
 class PlanError(InputError):
-    """A file is no lesson plan. `problems` are sentences, one for each place."""
-
     def __init__(self, problems: list[str]) -> None:
         more = len(problems) - MAX_PROBLEMS
         self.problems = problems[:MAX_PROBLEMS] + ([f"There are {more} more problems."] if more > 0 else [])
@@ -46,11 +44,7 @@ class PlanError(InputError):
 
 
 def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> Plan:
-    """The plan in a file; its name in links is the file's name without the ending.
-
-    Raises:
-        InputError: it cannot be read, or is no plan.
-    """
+    """The plan in a file; its name in links is the file's name without the ending. InputError: it is none."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -60,16 +54,7 @@ def read_plan_file(path: Path, known_models: Collection[str] | None = None) -> P
 
 
 def parse_plan(data: bytes, name: str, known_models: Collection[str] | None = None) -> Plan:
-    """The plan in these bytes.
-
-    Args:
-        data: YAML, in UTF-8.
-        name: of the plan in links.
-        known_models: the names that a target or a draft in a link may have; None does not look at them.
-
-    Raises:
-        PlanError: with all problems of the file.
-    """
+    """The plan in these bytes of YAML; PlanError with all problems. No `known_models`: any name of a model."""
     reader = _Reader(known_models)
     plan = reader.plan(_tree(data), name)
     if reader.problems or plan is None:
@@ -125,7 +110,6 @@ class _Reader:
     problems: list[str] = field(default_factory=list)
 
     def plan(self, node: yaml.Node, name: str) -> Plan | None:
-        """The plan; None, or one with gaps, where there are problems."""
         fields = self._fields(node, "", ("title", "minutes", "goals", "moments"))
         if fields is None:
             return None
@@ -171,7 +155,6 @@ class _Reader:
         return 0
 
     def _text(self, fields: dict[str, yaml.Node], place: str, name: str, longest: int) -> str:
-        """The text of a field; empty where the field is not there."""
         named = f"{place}, “{name}”" if place else f"“{name}”"
         return self._scalar(fields[name], named, longest) if name in fields else ""
 
@@ -190,7 +173,6 @@ class _Reader:
         return text
 
     def _items(self, fields: dict[str, yaml.Node], name: str, most: int) -> Iterator[tuple[int, yaml.Node]]:
-        """The items of a list, counted from 1."""
         node = fields.get(name)
         if node is None:
             return
@@ -204,7 +186,6 @@ class _Reader:
     def _fields(
         self, node: yaml.Node, place: str, needed: tuple[str, ...], others: tuple[str, ...] = ()
     ) -> dict[str, yaml.Node] | None:
-        """The fields of a plan or a moment; None where there are none."""
         if not isinstance(node, yaml.MappingNode) or node.tag not in PLAIN_TAGS:
             self._note(node, place, f"write fields here: {', '.join((*needed, *others))}.")
             return None
@@ -244,5 +225,4 @@ def all_plans() -> tuple[Plan, ...]:
 
 
 def find_plan(name: str) -> Plan | None:
-    """The plan of that name; None where there is none."""
     return next((plan for plan in all_plans() if plan.name == name), None)

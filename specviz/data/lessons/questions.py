@@ -1,7 +1,4 @@
-"""The questions that users of speculative decoding ask: answers, where the figures are from, and a run to try.
-
-The texts are in assets/texts/questions.yaml.
-"""
+"""The questions that users of speculative decoding ask: answers, where the figures are from, and a run to try."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,11 +8,12 @@ from urllib.parse import urlencode
 
 from specviz.data.batches import recorded_batches
 from specviz.data.lessons.answers import more_facts
-from specviz.data.lessons.facts import facts_of, method_facts, percent
+from specviz.data.lessons.facts import facts_of, method_facts
 from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import story_figures, story_trace
 from specviz.data.lessons.story import watch_link
 from specviz.data.published import SERVED, ServedGain
+from specviz.data.sentences import percent
 from specviz.data.texts import FOLDER, STRICT, Facts, Voices, read_texts
 
 Source = Literal["recorded", "published", "general"]
@@ -32,8 +30,6 @@ CITED: dict[Cited, ServedGain] = {
 
 @dataclass(frozen=True, slots=True)
 class FaqEntry:
-    """One question and its answer, whose figures are those of `answer_facts`."""
-
     __pydantic_config__ = STRICT
     name: str
     question: Voices
@@ -64,7 +60,6 @@ class FaqEntry:
 
     @property
     def href(self) -> str:
-        """A relative address with every setting that shows it."""
         return f"./{self.page}?{urlencode({**watch_link(story_trace(self.trace)), **self.link})}"
 
 

@@ -1,19 +1,15 @@
-"""The recorded runs of the story and of each drafting method, and the measured figures beside them.
+"""The recorded runs of the story and of each drafting method, and the measured figures beside them."""
 
-`scripts/record_story.py` and `scripts/record_methods.py` record them, as `scripts/wanted_runs.py` says.
-"""
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import geometric_mean
 from typing import Self
 
-from pydantic import TypeAdapter, ValidationError
-
-from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.intervals import interval_of_ratios
+from specviz.core.rounds import EmittedToken
 from specviz.core.trace import DraftedToken, Round, Trace, read_trace
+from specviz.data.stored import read_stored
 
 STORY = "story-"  # before the name of a run of the story, in its file's name and in links
 STORY_RUNS = ("round", "pays", "no-gain", "costly", "sampled")
@@ -33,8 +29,6 @@ TREE, TREE_DEPTH = "2,2", 2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One setting, measured over several prompts."""
-
     target: str
     draft: str
     draft_length: int
@@ -48,8 +42,15 @@ class Measured:
 
     @property
     def speedup(self) -> float:
-        """The geometric mean over the prompts."""
         return geometric_mean(self.speedups)
+
+    @property
+    def acceptance(self) -> float:
+        return self.accepted / self.drafted
+
+    @property
+    def judgement(self) -> float:
+        return self.accepted / (self.accepted + self.rejected)
 
     def resolved_from(self, other: Self) -> bool:
         """Whether these prompts tell the two settings apart: the 95 % interval of the paired ratios leaves out 1."""
@@ -59,10 +60,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How often a drafted token is accepted at temperature 1, averaged over positions of real text.
-
-    p and q are the target's and the draft's probabilities.
-    """
+    """How often a drafted token is accepted at temperature 1, averaged over positions of real text. p: the target's."""
 
     positions: int
     product: float  # Σ p·q: the draft draws, and the target's own draw must be the same token
@@ -72,8 +70,6 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sweeps measured when the story was recorded."""
-
     recorded_on: str
     draft_lengths: list[Measured]
     drafts: list[Measured]
@@ -83,19 +79,16 @@ class Figures:
 
 
 def mixed_round(trace: Trace) -> Round | None:
-    """The first round with an accepted, a rejected and a discarded token."""
     return next((r for r in trace.rounds if r.accepted and r.rejected and r.discarded), None)
 
 
 def full_round(trace: Trace, after: int = -1) -> Round | None:
-    """The first round of full length, after one with this index, in which all is accepted and a bonus is added."""
     length = trace.settings.draft_length
     later = trace.rounds[after + 1 :]
     return next((r for r in later if r.accepted == length and r.emitted.kind == "bonus"), None)
 
 
 def wasted_round(trace: Trace) -> Round | None:
-    """The first of the rounds with the most rejected and discarded tokens."""
     return max(trace.rounds, key=lambda r: r.rejected + r.discarded, default=None)
 
 
@@ -107,12 +100,10 @@ def drawn_round(trace: Trace) -> Round | None:
 
 
 def branch_round(trace: Trace) -> Round | None:
-    """The first round of trees whose accepted path leaves the most probable one: a sibling of a rejected guess."""
     return next((round for round in trace.rounds if siblings_of(round) is not None), None)
 
 
 def siblings_of(round: Round) -> tuple[DraftedToken, DraftedToken] | None:
-    """A rejected guess and the sibling that was accepted in its place; None where the round has no such two."""
     if not round.is_tree:
         return None
     rejected = {token.parent: token for token in reversed(round.drafted) if token.status == "rejected"}
@@ -121,7 +112,6 @@ def siblings_of(round: Round) -> tuple[DraftedToken, DraftedToken] | None:
 
 
 def linked_trace(link_name: str) -> Trace | None:
-    """The recorded run that a link names; None where there is none of that name."""
     if link_name in METHOD_RUNS:
         return story_trace(link_name)
     name = link_name.removeprefix(STORY)
@@ -130,24 +120,30 @@ def linked_trace(link_name: str) -> Trace | None:
 
 @cache
 def story_trace(name: str) -> Trace:
-    """The recorded run of that name, of the story or of a method.
-
-    Raises:
-        InputError: its file is missing or damaged.
-    """
+    """The recorded run of that name, of the story or of a method; InputError if its file is missing or damaged."""
     file = name if name in METHOD_RUNS else f"{STORY}{name}"
     return read_trace(ASSETS / "traces" / f"{file}.json")
 
 
 @cache
 def story_figures() -> Figures:
-    """The recorded sweeps.
+    return read_stored(ASSETS / "story" / "figures.json", Figures, "the story's figures")
 
-    Raises:
-        InputError: the file is missing or damaged.
-    """
-    path = ASSETS / "story" / "figures.json"
-    try:
-        return TypeAdapter(Figures).validate_json(path.read_bytes(), strict=True)
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{path.name}, the story's figures, cannot be read: {type(error).__name__}.") from error
+
+def target_alone(trace: Trace) -> Trace:
+    """The plain run that was recorded beside this one, as a run of its own; ValueError where it wrote other tokens."""
+    plain = trace.autoregressive
+    if plain is None or plain.token_ids != trace.output.token_ids:
+        raise ValueError("the run was not recorded beside one of the target alone with the same tokens")
+    texts = [text for round in trace.rounds for text in _texts_of(round)]
+    passes = zip(plain.token_ids, texts, plain.seconds_per_token, strict=True)
+    rounds = [
+        Round(index, 0.0, seconds, 0.0, [], EmittedToken("bonus", token_id, text))
+        for index, (token_id, text, seconds) in enumerate(passes)
+    ]
+    return replace(trace, drafter=None, rounds=rounds)
+
+
+def _texts_of(round: Round) -> list[str]:
+    own = [] if round.emitted.kind == "none" else [round.emitted.text]
+    return [*(token.shown for token in round.accepted_tokens), *own]

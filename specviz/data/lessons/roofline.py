@@ -1,8 +1,4 @@
-"""The lesson about latency and throughput: published machines and models, and the texts around its picture.
-
-The figures are in assets/roofline/machines.json and the texts in assets/texts/roofline.yaml. What is computed from them
-is computed once, in the browser: assets/roofline/model.js.
-"""
+"""The lesson about latency and throughput: published machines and models, and the texts around its picture."""
 
 import json
 from collections.abc import Mapping
@@ -22,8 +18,6 @@ COMPUTED = ("batch", "context", "model", "check", "speedup", "memory")  # figure
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine's peak figures as its maker published them, in bfloat16 without sparsity."""
-
     __pydantic_config__ = STRICT
     name: str
     short: str
@@ -37,8 +31,6 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A model's shape, from its published configuration."""
-
     __pydantic_config__ = STRICT
     name: str
     layers: int
@@ -65,8 +57,6 @@ class PublishedPeaks:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """How well and at what cost the answers' draft guesses."""
-
     __pydantic_config__ = STRICT
     acceptance: int  # per cent of the checked guesses
     length: int
@@ -75,8 +65,6 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A setting of the sliders that an answer is about."""
-
     __pydantic_config__ = STRICT
     machine: str
     model: str
@@ -94,7 +82,6 @@ class LoadQuestion:
 
     @property
     def figures(self) -> Mapping[str, str]:
-        """The names of the figures that the answer may use; the browser computes them."""
         numbered = [f"{name}_{place}" for place in range(1, len(self.shows) + 1) for name in COMPUTED]
         return dict.fromkeys(["tokens", *numbered], "")
 
@@ -108,8 +95,6 @@ class Batching:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """The texts around the picture."""
-
     __pydantic_config__ = STRICT
     title: Voices
     introduction: Voices

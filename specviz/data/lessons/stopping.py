@@ -5,7 +5,6 @@ other prompts of its workload, so that no length profits from the prompt's own l
 """
 
 import csv
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -21,23 +20,11 @@ Schedule = Literal["fixed", "heuristic", "confidence"]
 SCHEDULES: tuple[Schedule, ...] = ("fixed", "heuristic", "confidence")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One prompt at one setting."""
-
-    workload: str
-    prompt: str
-    schedule: str
-    draft_length: int
-    speedup: float
-    drafted: int
-    accepted: int
+Row = dict[str, str]  # one prompt at one setting, as the file has it
 
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """Each schedule over the same prompts; intervals are over the prompts."""
-
     machine: str
     prompts: int
     speedups: dict[Schedule, Ratio]
@@ -47,56 +34,42 @@ class Stopping:
 
 @cache
 def stopping() -> Stopping:
-    """From the recorded sweep.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """From the recorded sweep; InputError if its file is missing or damaged."""
     try:
         with FILE.open(encoding="utf-8", newline="") as file:
             rows = [row for row in csv.DictReader(file) if _counts(row)]
-        machine, measured = rows[0]["machine"], [_measured(row) for row in rows]
-        by_schedule = {schedule: _by_prompt(measured, schedule) for schedule in SCHEDULES}
-        return _compared(machine, by_schedule)
+        return _compared(rows[0]["machine"], {schedule: _by_prompt(rows, schedule) for schedule in SCHEDULES})
     except (OSError, ValueError, LookupError) as error:
         raise InputError(f"{FILE.name}, the recorded sweep, cannot be read: {type(error).__name__}.") from error
 
 
-def _counts(row: dict[str, str]) -> bool:
-    """Whether it is greedy, of this draft model, and without a grammar or a tree."""
+def _counts(row: Row) -> bool:
     usual = row["constrained"] == "False" and not row["tree"]
     return usual and row["draft"] == DRAFT and float(row["temperature"]) == 0
 
 
-def _measured(row: dict[str, str]) -> Measured:
-    length, drafted, accepted = (int(row[name]) for name in ("draft_length", "drafted", "accepted"))
-    words = (row["workload"], row["preset"], row["draft_schedule"])
-    return Measured(*words, length, float(row["speedup"]), drafted, accepted)
+def _by_prompt(rows: list[Row], schedule: Schedule) -> dict[str, Row]:
+    its = [row for row in rows if row["draft_schedule"] == schedule]
+    chosen = its if schedule != "fixed" else [row for row in its if row["draft_length"] == _best_on_others(row, its)]
+    return {row["preset"]: row for row in chosen}
 
 
-def _by_prompt(measured: list[Measured], schedule: Schedule) -> dict[str, Measured]:
-    its = [one for one in measured if one.schedule == schedule]
-    if schedule != "fixed":
-        return {one.prompt: one for one in its}
-    lengths = {one.prompt: _best_on_others(one, its) for one in its}
-    return {one.prompt: one for one in its if one.draft_length == lengths[one.prompt]}
+def _best_on_others(own: Row, rows: list[Row]) -> str:
+    logs: dict[str, float] = {}
+    for row in rows:
+        if row["workload"] == own["workload"] and row["preset"] != own["preset"]:
+            logs[row["draft_length"]] = logs.get(row["draft_length"], 0.0) + log(float(row["speedup"]))
+    return max(logs, key=logs.__getitem__)
 
 
-def _best_on_others(own: Measured, measured: Iterable[Measured]) -> int:
-    logs: dict[int, float] = {}
-    for one in measured:
-        if one.workload == own.workload and one.prompt != own.prompt:
-            logs[one.draft_length] = logs.get(one.draft_length, 0.0) + log(one.speedup)
-    return max(logs, key=lambda length: logs[length])
-
-
-def _compared(machine: str, found: dict[Schedule, dict[str, Measured]]) -> Stopping:
+def _compared(machine: str, found: dict[Schedule, dict[str, Row]]) -> Stopping:
     names = sorted(set.intersection(*(set(each) for each in found.values())))
-    speedups = {schedule: [each[name].speedup for name in names] for schedule, each in found.items()}
-    wasted = {
-        schedule: 1 - sum(each[name].accepted for name in names) / sum(each[name].drafted for name in names)
-        for schedule, each in found.items()
-    }
+
+    def sums(rows: dict[str, Row], column: str) -> int:
+        return sum(int(rows[name][column]) for name in names)
+
+    speedups = {schedule: [float(rows[name]["speedup"]) for name in names] for schedule, rows in found.items()}
+    wasted = {schedule: 1 - sums(rows, "accepted") / sums(rows, "drafted") for schedule, rows in found.items()}
     gains = [a / b for a, b in zip(speedups["confidence"], speedups["fixed"], strict=True)]
     ratios = {schedule: Ratio.of(each) for schedule, each in speedups.items()}
     return Stopping(machine, len(names), ratios, wasted, Ratio.of(gains))

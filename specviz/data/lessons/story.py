@@ -7,15 +7,7 @@ from typing import Literal
 
 from specviz.core.request import RunRequest
 from specviz.core.trace import Round, Trace
-from specviz.data.lessons.alone import target_alone
-from specviz.data.lessons.recorded_runs import (
-    branch_round,
-    drawn_round,
-    full_round,
-    mixed_round,
-    story_trace,
-    wasted_round,
-)
+from specviz.data.lessons import recorded_runs
 from specviz.data.permalink import link_of
 from specviz.data.texts import FOLDER, STRICT, Voices, read_texts
 from specviz.data.workloads import WORKLOADS
@@ -32,8 +24,6 @@ STORY_FILE, QUIZ_FILE = FOLDER / "story.yaml", FOLDER / "quiz.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer to choose, and the explanation shown when it is chosen."""
-
     __pydantic_config__ = STRICT
     text: Voices
     meaning: Voices
@@ -42,11 +32,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The visitor predicts first, then sees why.
-
-    Raises:
-        ValueError: not exactly one option is right.
-    """
+    """The visitor predicts first, then sees why. Exactly one option is right."""
 
     __pydantic_config__ = STRICT
     text: Voices
@@ -78,25 +64,21 @@ class Step:
 
     @property
     def run(self) -> Trace:
-        return story_trace(self.trace)
+        return recorded_runs.story_trace(self.trace)
 
     @property
     def shown(self) -> Trace:
-        """The run on the stage."""
-        return target_alone(self.run) if self.picture == "alone" else self.run
+        return recorded_runs.target_alone(self.run) if self.picture == "alone" else self.run
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The phases of a round on the stage; a pass without a draft has only the last one."""
         return PHASES[-1:] if self.picture == "alone" else PHASES
 
     def playhead(self, answered: bool) -> int:
-        """The stage's sub-step for this step of the story."""
         return self._place(self.shown, self.phases, answered)
 
     @property
     def live_playhead(self) -> int:
-        """The sub-step of the run itself, on the Watch page."""
         return self._place(self.run, PHASES, answered=True)
 
     def _place(self, trace: Trace, phases: tuple[Phase, ...], answered: bool) -> int:
@@ -111,7 +93,6 @@ def steps() -> tuple[Step, ...]:
 
 @cache
 def quiz() -> tuple[Question, ...]:
-    """The questions at the story's end. Their texts have no figures."""
     return read_texts(QUIZ_FILE, tuple[Question, ...]).content
 
 
@@ -120,17 +101,16 @@ def round_at(trace: Trace, place: Place) -> Round:
     found: Callable[[], Round | None] = {
         "start": lambda: trace.rounds[0],
         "end": lambda: trace.rounds[-1],
-        "mixed": lambda: mixed_round(trace),
-        "full": lambda: full_round(trace),
-        "wasted": lambda: wasted_round(trace),
-        "drawn": lambda: drawn_round(trace),
-        "branch": lambda: branch_round(trace),
+        "mixed": lambda: recorded_runs.mixed_round(trace),
+        "full": lambda: recorded_runs.full_round(trace),
+        "wasted": lambda: recorded_runs.wasted_round(trace),
+        "drawn": lambda: recorded_runs.drawn_round(trace),
+        "branch": lambda: recorded_runs.branch_round(trace),
     }[place]
     return found() or trace.rounds[0]
 
 
 def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
-    """The request that runs this trace again, and the name of its prompt where it is a preset."""
     assert trace.drafter is not None
     draft = trace.drafter.asked_as
     request = RunRequest(trace.prompt.text, trace.target.name, draft, "exact", trace.settings)
@@ -139,6 +119,5 @@ def request_of(trace: Trace) -> tuple[RunRequest, str | None]:
 
 
 def watch_link(trace: Trace, step: int | None = None) -> dict[str, str]:
-    """The parameters of the Watch page that run it live."""
     request, preset = request_of(trace)
     return link_of(request, step, preset)

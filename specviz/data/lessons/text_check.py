@@ -23,7 +23,6 @@ RUNS = (*STORY_RUNS, *METHOD_RUNS)
 
 
 def text_problems(folder: Path = FOLDER) -> list[str]:
-    """Everything that is wrong with the texts in a folder, one sentence each, with file and line."""
     return [problem for name in CHECKS for problem in _problems_of(folder / name)]
 
 
@@ -42,10 +41,6 @@ def _story(file: TextFile[tuple[Step, ...]]) -> Iterator[str]:
         yield from _once(file, node, step.name, seen)
         if step.trace in RUNS:
             yield from figure_problems(file, node, facts_of(step.trace), ("title", "text", "question"))
-
-
-def _quiz(file: TextFile[tuple[Question, ...]]) -> Iterator[str]:
-    yield from figure_problems(file, file.node, {})
 
 
 def _questions(file: TextFile[Faq]) -> Iterator[str]:
@@ -130,7 +125,7 @@ def _once(file: TextFile[Any], node: Any, name: str, seen: set[str]) -> Iterator
 
 CHECKS: dict[str, tuple[Any, Callable[[TextFile[Any]], Iterator[str]]]] = {
     STORY_FILE.name: (tuple[Step, ...], _story),
-    QUIZ_FILE.name: (tuple[Question, ...], _quiz),
+    QUIZ_FILE.name: (tuple[Question, ...], lambda file: figure_problems(file, file.node, {})),
     QUESTIONS_FILE.name: (Faq, _questions),
     GLOSSARY_FILE.name: (tuple[Word, ...], _glossary),
     FAMILY_FILE.name: (Family, _family),

@@ -27,8 +27,6 @@ DONE = ("token", "round", "drafted", "length", "passes", "wasted")  # filled in 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """One step of the tour."""
-
     __pydantic_config__ = STRICT
     until: Until  # what the visitor does to go on
     says: str
@@ -45,8 +43,6 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """A page to go to after the tour."""
-
     __pydantic_config__ = STRICT
     page: str
     name: str
@@ -55,8 +51,6 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """The beats, what is said after the last one, and what to do next."""
-
     __pydantic_config__ = STRICT
     beats: tuple[Beat, ...]
     end: str
@@ -69,7 +63,6 @@ def tour_texts() -> Tour:
 
 
 def tour_of(trace: Trace) -> Tour | None:
-    """The tour on this run; None where the run does not show what the tour is about."""
     facts = tour_facts(trace)
     if facts is None:
         return None
@@ -78,7 +71,6 @@ def tour_of(trace: Trace) -> Tour | None:
 
 
 def tour_facts(trace: Trace) -> dict[str, str] | None:
-    """What the texts may name, apart from a beat's own `least`; None where the run does not show it."""
     rounds = _places(trace)
     if rounds is None:
         return None

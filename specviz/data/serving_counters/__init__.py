@@ -38,17 +38,13 @@ def from_tensorrt(found: Sequence[Found]) -> ServingCounters | None:
 
 
 def _steps(found: Sequence[Found], accepted: float) -> float | None:
-    """The calls of one request, from the mean tokens of a call."""
     means = [each["avg_decoded_tokens_per_iter"] for each in with_keys(found, "avg_decoded_tokens_per_iter")]
     mean = number(means[0], "avg_decoded_tokens_per_iter") if len(means) == 1 else 0.0
     return accepted / (mean - 1) if mean > 1 else None
 
 
 def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
-    """LM Studio's stats of one or several predictions, in the names of its JavaScript or its Python client.
-
-    Ignored drafts were not sent to the main model. They do not count, as in `data.importers.lm_studio`.
-    """
+    """LM Studio's stats, in the names of either client. Ignored drafts were not checked, so they do not count."""
     for names in LM_STUDIO:
         if stats := with_keys(found, names[0]):
             total, accepted, written, ignored = (
@@ -63,7 +59,6 @@ def from_lm_studio(found: Sequence[Found]) -> ServingCounters | None:
 
 
 def _latency(stats: Sequence[Found]) -> float | None:
-    """Seconds a token of one prediction; None of several, whose mean would need their lengths."""
     speeds = [number(each[name], name) for each in stats for name in PER_SECOND if each.get(name)]
     return 1 / speeds[0] if len(speeds) == len(stats) == 1 and speeds[0] else None
 
@@ -76,14 +71,7 @@ NOTHING_FOUND = (
 
 
 def read_counters(text: str) -> ServingCounters:
-    """Read pasted metrics, log lines or answers.
-
-    Of several log lines, the last one is used. If a counter is pasted twice, the difference is used. Several answers
-    are added up; of a stream the last line counts.
-
-    Raises:
-        InputError: one sentence about what is missing or impossible.
-    """
+    """Read pasted metrics, log lines or answers: the last line, the difference of two pastes, the sum of answers."""
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read.")
     found = objects(text)

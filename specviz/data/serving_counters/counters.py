@@ -19,8 +19,6 @@ MAX_POSITIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class ServingCounters:
-    """The speculation figures that a serving engine reports, checked."""
-
     engine: str
     tokens_per_target_call: float | None  # includes the target's own token; None if the text counts no calls
     draft_length: float | None = None  # mean drafted tokens per round, of a tree its depth; None if the text is silent
@@ -36,7 +34,6 @@ class ServingCounters:
 
     @property
     def acceptance_rate(self) -> float | None:
-        """Accepted / drafted; None if it is unknown."""
         if self.tokens_per_target_call and self.draft_length:
             return (self.tokens_per_target_call - 1) / self.draft_length
         return self.accepted / self.drafted if self.drafted and self.accepted is not None else None
@@ -54,11 +51,7 @@ class ServingCounters:
         return bool(self.survival) and full
 
     def alpha(self, draft_length: int) -> float:
-        """The per-judgement rate: accepted / (accepted + rejected).
-
-        A round has one rejection unless it accepted its last position. If rejections cannot be counted, this is
-        `alike_alpha`.
-        """
+        """accepted / (accepted + rejected); `alike_alpha` where rejections cannot be counted."""
         accepted = self.accepted_per_call(draft_length)
         if self.counts_judgements and self.survival[-1] < 1:
             return accepted / (accepted + 1 - self.survival[-1])
@@ -69,7 +62,6 @@ class ServingCounters:
         return alpha_from_acceptance_rate(min(1.0, self.accepted_per_call(draft_length) / draft_length), draft_length)
 
     def accepted_per_call(self, draft_length: int) -> float:
-        """Accepted tokens per target call; if calls are not counted, those of `draft_length` drafted tokens."""
         if self.tokens_per_target_call is not None:
             return self.tokens_per_target_call - 1
         return (self.acceptance_rate or 0.0) * draft_length
@@ -84,11 +76,7 @@ class ServingCounters:
 
 
 def checked(counters: ServingCounters) -> ServingCounters:
-    """The counters, unless they contradict each other.
-
-    Raises:
-        InputError: one sentence that says which figures do not belong together.
-    """
+    """The counters; InputError, one sentence, where they contradict each other."""
     tokens, rate = counters.tokens_per_target_call, counters.acceptance_rate
     if tokens is not None and tokens < 1:
         raise InputError(f"{tokens:.2f} tokens per target call is impossible: every call writes at least one.")
@@ -106,11 +94,7 @@ MOST = 1e15  # no server counts further; a longer number is a mistake or an atta
 
 
 def number(value: object, name: str) -> float:
-    """The value as a float.
-
-    Raises:
-        InputError: it is not a number from 0 to `MOST`; the sentence shows a short, harmless piece of it.
-    """
+    """The value from 0 to `MOST`. Else InputError, with a short, harmless piece of it."""
     try:
         usable = not isinstance(value, bool) and len(str(value)) < LONGEST
         found = float(str(value).rstrip("%")) if usable else math.nan

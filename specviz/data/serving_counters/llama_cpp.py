@@ -54,7 +54,6 @@ def from_log(text: str) -> ServingCounters | None:
 def by_written(
     engine: str, drafted: float, accepted: float, written: float | None, requests: int = 1
 ) -> ServingCounters:
-    """Counters of an engine that reports tokens: drafted, accepted, and written in all."""
     calls = written - requests - accepted if written else 0.0
     if calls < 1:
         return ServingCounters(engine, None, drafted=drafted, accepted=accepted)
@@ -67,6 +66,5 @@ def _by_rounds(drafted: float, accepted: float, rounds: float, survival: tuple[f
 
 
 def _sum(timings: Sequence[Found], name: str) -> float | None:
-    """A field added up over the answers; None if one of them lacks it."""
     values = [number(each[name], name) for each in timings if each.get(name) is not None]
     return sum(values) if len(values) == len(timings) else None

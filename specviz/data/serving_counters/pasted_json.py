@@ -36,14 +36,14 @@ def _values(text: str) -> list[Any]:
             return [value]
     pieces = [line[5:] for line in map(str.strip, text.splitlines()) if line.startswith("data:")]
     streamed = [value for piece in pieces if (value := _read(piece)) is not None]
-    return _last_with_counters(streamed) if streamed else list(islice(_parts(text), MOST_PARTS))
+    if not streamed:
+        return list(islice(_parts(text), MOST_PARTS))
+    # A stream repeats its running totals: the last piece that says anything about drafts.
+    return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
 
 
 def _parts(text: str) -> Iterator[Any]:
-    """Every JSON object that begins a line, as in lines of JSON or an answer below a command.
-
-    What is read in vain is bounded: brackets that are open to the end of the text would each be read to there.
-    """
+    """Every JSON object that begins a line. What is read in vain is bounded: each bracket could read to the end."""
     end, failed, in_vain = 0, 0, 0
     for start in (found.end() - 1 for found in _LINE_START.finditer(text)):
         if start < end:
@@ -59,17 +59,11 @@ def _parts(text: str) -> Iterator[Any]:
             yield value
 
 
-def _last_with_counters(streamed: list[Any]) -> list[Any]:
-    """A stream repeats its running totals: the last piece that says anything about drafts."""
-    return next(([each] for each in reversed(streamed) if _says_anything(each)), [])
-
-
 def _says_anything(value: Any) -> bool:
     return any("draft" in key.lower() or "spec" in key for found in _inside(value) for key in found)
 
 
 def _read(text: str) -> Any:
-    """The value, or None where the text is not JSON."""
     try:
         return _DECODER.decode(text.strip())
     except (ValueError, RecursionError):
@@ -117,12 +111,10 @@ class Requests:
 
     @property
     def survival(self) -> tuple[float, ...]:
-        """Share of the steps in which position 1, 2, ... was accepted."""
         steps = sum(self.histogram)
         return tuple(sum(self.histogram[j:]) / steps for j in range(1, len(self.histogram))) if steps else ()
 
     def counters(self, engine: str, steps: float | None, **more: Any) -> ServingCounters:
-        """The counters of this engine, for so many steps with a draft."""
         if not steps or self.accepted is None:
             return ServingCounters(engine, None, None, self.survival, None, self.drafted, self.accepted, **more)
         length = self.drafted / steps if self.drafted else None
@@ -131,11 +123,7 @@ class Requests:
 
 
 def read_requests(found: Sequence[Found], names: Names) -> Requests:
-    """Add up what these objects say.
-
-    Raises:
-        InputError: a field is not a number, or the histogram contradicts the counts.
-    """
+    """Add up what these objects say; InputError where that is no number, or contradicts itself."""
     read = [_request_of(each, names) for each in found]
     longest = max((len(each.histogram) for each in read), default=0)
     histograms = [each.histogram + (0.0,) * (longest - len(each.histogram)) for each in read]
@@ -169,7 +157,6 @@ def _first(found: Found, names: tuple[str, ...]) -> object:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Their sum; None if one is missing."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
 

@@ -34,8 +34,6 @@ def name_of_line(line: str) -> str | None:
 
 
 class Series:
-    """The known counters of a text, by their name without the prefix and `_total`."""
-
     def __init__(self, text: str, found: Sequence[Found]) -> None:
         self.values: dict[str, Values] = defaultdict(lambda: defaultdict(list))
         self.samples = 0
@@ -53,7 +51,6 @@ class Series:
         return sum(_counted(name, values) for values in self.values[name].values()) if name in self else None
 
     def latency(self) -> float | None:
-        """Seconds for an output token of a request; None where it is not reported."""
         for name, count in LATENCY.items():
             seconds, tokens = self.total(name), self.total(count)
             if seconds and tokens:
@@ -68,7 +65,6 @@ class Series:
         return sum(values) / len(values) if values else None
 
     def by_position(self, name: str, most: int) -> list[float]:
-        """A counter with a value for each position 0, 1, 2, ... of the draft."""
         counts: dict[int, float] = defaultdict(float)
         for labels, values in self.values.get(name, {}).items():
             position = dict(labels).get("position", "")
@@ -81,7 +77,7 @@ class Series:
 
     def _read_line(self, line: str) -> None:
         name = _NAME.match(line)
-        if name is None or not self._is_counter(name) or not (written := _written_value(line)):
+        if name is None or name[3] not in KNOWN or not (written := _written_value(line)):
             return
         self.samples += 1
         if self.samples > MOST_SAMPLES:
@@ -97,7 +93,7 @@ class Series:
     def _read_object(self, found: Found) -> None:
         for key, value in found.items():
             name = _NAME.fullmatch(key)
-            if name is None or not self._is_counter(name) or isinstance(value, dict):
+            if name is None or name[3] not in KNOWN or isinstance(value, dict):
                 continue
             if isinstance(value, list):
                 self._add_list(name, [number(each, key) for each in value])
@@ -111,9 +107,6 @@ class Series:
     def _add(self, name: re.Match[str], labels: Labels, value: float) -> None:
         self.prefix = self.prefix or name[1] or ""
         self.values[SAME.get(name[3], name[3])][labels].append(value)
-
-    def _is_counter(self, name: re.Match[str]) -> bool:
-        return name[3] in KNOWN
 
 
 def _written_value(line: str) -> str:

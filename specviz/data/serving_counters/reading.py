@@ -14,24 +14,17 @@ LONGEST_LINE = 4_000  # characters; a longer one is no log line
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What one reader looks for."""
-
     names: frozenset[str] = frozenset()  # of fields in JSON, and of counters that have a line each
     last: str = ""  # a pattern: of the log lines with it, the last one is read
     also: tuple[str, ...] = ()  # of other lines, the last one with each of these patterns is read too
 
 
 def what_was_read(text: str, found: Sequence[Found], kind: Kind) -> str:
-    """What this reader took from the text, and what it left.
-
-    Args:
-        text: as pasted.
-        found: the JSON objects in it.
-        kind: what the reader looks for.
-    """
+    """What this reader took from the text, and what it left."""
     if found and not kind.last:
         keys = list(dict.fromkeys(key for each in found for key, value in each.items() if not isinstance(value, dict)))
-        return _of_names([key for key in keys if _is_of(key, kind)], [key for key in keys if not _is_of(key, kind)])
+        used, left = [key for key in keys if _is_of(key, kind)], [key for key in keys if not _is_of(key, kind)]
+        return f"Read: {_listed(used)}.{f' Not used: {_listed(left)}.' if left else ''}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if kind.last:
         return _of_log(lines, kind)
@@ -44,10 +37,6 @@ def what_was_read(text: str, found: Sequence[Found], kind: Kind) -> str:
 
 def _is_of(key: str, kind: Kind) -> bool:
     return key in kind.names or (name_of_line(key) or key) in kind.names
-
-
-def _of_names(used: Sequence[str], left: Sequence[str]) -> str:
-    return f"Read: {_listed(used)}.{f' Not used: {_listed(left)}.' if left else ''}"
 
 
 def _of_log(lines: Sequence[str], kind: Kind) -> str:

@@ -28,15 +28,12 @@ PASTE_STEPS = "Paste speculative_num_steps too"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """How long a draft is."""
-
     depth: float | None
     checked: float | None = None  # tokens in one pass, for a tree
     notes: tuple[str, ...] = ()
 
 
 def from_gauges(series: Series, text: str) -> ServingCounters | None:
-    """The gauges that begin with sglang:spec_."""
     length = series.mean("spec_accept_length")
     if length is None:
         return None
@@ -78,7 +75,6 @@ def from_answers(found: Sequence[Found], text: str) -> ServingCounters | None:
 
 
 def _length(total: Requests, last: Found) -> float:
-    """Tokens per verification, from the counts, or as the last answer has it."""
     if total.steps and total.accepted is not None:
         return 1 + total.accepted / total.steps
     for name in LENGTHS:

@@ -24,7 +24,6 @@ LENGTH_ROUNDING = 0.005  # the log line writes two decimals
 
 
 def from_counters(series: Series) -> ServingCounters | None:
-    """Prometheus counters of vLLM or llama.cpp, or the same names from anywhere else."""
     if not any(name in series for name in DRAFTING):
         return None
     drafts, drafted = series.total("num_drafts"), series.total("num_draft_tokens")
@@ -121,11 +120,7 @@ def _counted(found: Found) -> Found:
 
 
 def _drafting_share(steps: float, accepted: float, written: float | None, requests: int = 0) -> float | None:
-    """Share of the target's calls that checked a draft; None if the tokens written are unknown.
-
-    A call with a draft writes its accepted tokens and one more; a call without writes one. The prompt's pass writes the
-    first token of each request.
-    """
+    """Share of the calls that checked a draft: one writes its accepted tokens and one more, another call one token."""
     if written is None:
         return None
     others = written - requests - (steps + accepted)

@@ -33,8 +33,6 @@ NUMBERS: dict[Position, int] = {"first": 1, "second": 2, "third": 3}
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One token at the position."""
-
     history: tuple[int, ...]  # the whole text before it
     token_id: int
 
@@ -48,11 +46,7 @@ class Acceptance(NamedTuple):
 
 
 class Draws:
-    """A prompt, a position and a rule, which can be decoded as often as needed.
-
-    Raises:
-        InputError: the temperature is 0; or see `Drafter.set_up` and `fit_drafter`.
-    """
+    """A prompt, a position and a rule, which can be decoded as often as needed; InputError at temperature 0."""
 
     def __init__(
         self,
@@ -115,11 +109,9 @@ class Draws:
         return token_id
 
     def probabilities(self, history: Sequence[int]) -> Tensor:
-        """The exact distribution of the target after `history`; (vocabulary,)."""
         return self._sampler.scores(self._target.rows(history, 1))[0]
 
     def acceptance(self) -> Acceptance | None:
-        """For the first drafted token; None if nothing is drafted."""
         draft = self._begin(RememberingModel(self._target)).propose(self._setup.prompt.token_ids, 1)
         if not draft.token_ids:
             return None
@@ -141,7 +133,6 @@ class Draws:
         return proposer
 
     def _open_draft(self, loaded: LoadedModel, vocabulary: int) -> CachedModel:
-        """A draft model whose passes are remembered from run to run."""
         if id(loaded) not in self._draft_passes:
             self._draft_passes[id(loaded)] = Passes(loaded, vocabulary, self._setup.prompt.token_ids)
         return RememberingModel(self._draft_passes[id(loaded)])
@@ -164,13 +155,7 @@ def _set_up(
 
 
 def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> Iterator[DrawBatch | None]:
-    """The batches with these numbers, `each` draws in each; None from time to time, as a chance to stop.
-
-    A batch depends only on its number and the seed, so an interrupted proof continues as if nothing had happened.
-
-    Raises:
-        InputError: the runs do not reach the position, for example because nothing is ever rejected.
-    """
+    """The batches with these numbers; None is a chance to stop. A batch depends only on its number and the seed."""
     yield None
     draws.seed(seed, 0)
     classes = yield from _classes(draws)
@@ -184,7 +169,6 @@ def draw_batches(draws: Draws, seed: int, each: int, numbers: Sequence[int]) -> 
 
 
 def _classes(draws: Draws) -> Generator[None, None, list[int]]:
-    """The tokens to count one by one, most probable first, from pilot draws that are not used again."""
     total: Tensor | None = None
     for _ in range(PILOT):
         yield None
@@ -217,7 +201,6 @@ class _Counting:
         self.tries = self.draws = 0
 
     def count_one(self, most_tries: int) -> None:
-        """Run once, and count the token if the run reached the position."""
         if self.tries >= most_tries:
             raise InputError(NEVER_REJECTED)
         drawn, accepted = self._from.try_one()
@@ -228,10 +211,8 @@ class _Counting:
             self.draws += 1
             self._histories[drawn.history] += 1
             p, plain = self._from.probabilities(drawn.history), self._from.plainly(drawn.history)
-            self._speculative[self._class(drawn.token_id)] += 1
-            self._plain[self._class(plain)] += 1
-            self._places[self._place_of(p, drawn.token_id)] += 1
-            self._plain_places[self._place_of(p, plain)] += 1
+            self._count(p, drawn.token_id, self._speculative, self._places)
+            self._count(p, plain, self._plain, self._plain_places)
 
     def result(self) -> DrawBatch:
         products, minima, most_probable = self._from.acceptance() or (None, None, None)
@@ -252,11 +233,9 @@ class _Counting:
             most_probable,
         )
 
-    def _class(self, token_id: int) -> int:
-        return self._class_of.get(token_id, len(self._class_of))
-
-    def _place_of(self, p: Tensor, token_id: int) -> int:
-        return min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))
+    def _count(self, p: Tensor, token_id: int, classes: list[int], places: list[int]) -> None:
+        classes[self._class_of.get(token_id, len(self._class_of))] += 1
+        places[min(PLACES - 1, int(PLACES * place_of(p, token_id, self._random.random())))] += 1
 
     def _expected(self) -> list[float]:
         total = torch.zeros(len(self._ids), dtype=torch.float64)
@@ -267,13 +246,7 @@ class _Counting:
 
 
 def place_of(p: Tensor, token_id: int, v: float) -> float:
-    """The place of this token, from 0 to 1; 1 for one of probability 0.
-
-    Args:
-        p: the exact probabilities that it should be drawn from; (vocabulary,).
-        token_id: what was drawn.
-        v: a uniform random number.
-    """
+    """The place of this token in p, (vocabulary,), from 0 to 1; `v` is uniform. 1 for a token of probability 0."""
     own = p[token_id]
     before = p.double()[p > own].sum() + p.double()[:token_id][p[:token_id] == own].sum()
     return min(1.0, float(before) + v * float(own))

@@ -5,14 +5,16 @@ Each test may raise a false alarm with a probability of at most `LIMIT`, so all 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 from typing import Literal
 
+from specviz.data.sentences import Sentences
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
 
+say = Sentences("proof")
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
@@ -20,8 +22,6 @@ SIMULATIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The test on the counts so far."""
-
     draws: int
     distance: float  # total variation distance between the shares of the bins: half the sum of |observed - expected|
     chance: float  # the distance that chance alone exceeds once in twenty times
@@ -31,7 +31,6 @@ class Look:
 
 
 def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
-    """Compare counts with the expected ones; both have one entry a class and the same sum."""
     counts, means = pool(observed, expected)
     draws = sum(counts)
     distance = sum(abs(count - mean) for count, mean in zip(counts, means, strict=True)) / (2 * max(draws, 1))
@@ -44,10 +43,7 @@ def look(observed: Sequence[int], expected: Sequence[float]) -> Look:
 
 
 def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int], list[float]]:
-    """Bins with at least `LEAST_EXPECTED` expected draws: smaller classes are put together into the last bin.
-
-    Which classes are put together depends only on the expected counts, never on the observed ones.
-    """
+    """Bins with at least `LEAST_EXPECTED` expected draws. No observed count decides which classes share the last."""
     order = sorted(range(len(expected)), key=lambda i: -expected[i])
     large = [i for i in order if expected[i] >= LEAST_EXPECTED]
     small = [i for i in order if expected[i] < LEAST_EXPECTED]
@@ -61,10 +57,7 @@ def pool(observed: Sequence[int], expected: Sequence[float]) -> tuple[list[int],
 
 
 def survival(statistic: float, degrees: int) -> float:
-    """Probability that a chi-squared variable exceeds `statistic`: a finite sum for whole degrees of freedom.
-
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 26.4.4 (odd) and 26.4.5 (even degrees).
-    """
+    """Probability of a larger chi-squared: Abramowitz and Stegun, 26.4.4 (odd) and 26.4.5 (even degrees)."""
     if statistic <= 0:
         return 1.0
     half = statistic / 2
@@ -100,26 +93,28 @@ def smallest_seen(draws: int, degrees: int, threshold: float) -> float:
     variance 2 (degrees + 2 l), l the non-centrality.
     """
     critical, quantile = _critical(degrees, threshold), 1.645  # the normal's, for 95 %
-    low, high = 0.0, 4.0 * draws
-    for _ in range(60):
-        middle = (low + high) / 2
-        seen = degrees + middle - quantile * math.sqrt(2 * (degrees + 2 * middle)) >= critical
-        low, high = (low, middle) if seen else (middle, high)
-    return min(1.0, math.sqrt(high / (4 * draws)))
+
+    def seen(extra: float) -> bool:
+        return degrees + extra - quantile * math.sqrt(2 * (degrees + 2 * extra)) >= critical
+
+    return min(1.0, math.sqrt(_least(seen, 4.0 * draws) / (4 * draws)))
 
 
 @lru_cache(maxsize=256)
 def _critical(degrees: int, threshold: float) -> float:
-    """The value of the statistic that is exceeded with probability `threshold`."""
-    low, high = 0.0, 10.0 * degrees + 100.0
+    return _least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
+
+
+def _least(holds: Callable[[float], bool], high: float) -> float:
+    """The least value up to `high` for which it holds, as for all above it."""
+    low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if survival(middle, degrees) > threshold else (low, middle)
+        low, high = (low, middle) if holds(middle) else (middle, high)
     return high
 
 
 def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    """One test after each batch, on all draws up to it."""
     found, observed, expected = [], [0] * len(batches[0].expected) if batches else [], [0.0] * 0
     expected = [0.0] * len(observed)
     for batch in batches:
@@ -131,7 +126,6 @@ def looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "
 
 
 def place_looks(batches: Sequence[DrawBatch], way: Literal["speculative", "plain"] = "speculative") -> list[Look]:
-    """The same tests on the places of the drawn tokens, which must be uniform. Empty for recordings without places."""
     found, counts = [], [0] * PLACES
     for batch in batches:
         places = batch.speculative_places if way == "speculative" else batch.plain_places
@@ -151,8 +145,6 @@ Test = Literal["counts", "places"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The conclusion from all tests so far."""
-
     state: Literal["open", "passes", "fails", "nothing"]
     sentence: str
     failed_at: int | None = None  # number of draws after which it failed
@@ -168,9 +160,9 @@ class Bins:
     other_share: float  # the probability of all others
 
     def __str__(self) -> str:
-        rarer = f", {self.together} rarer {'one' if self.together == 1 else 'ones'} together" if self.together else ""
+        rarer = say("rarer", together=self.together) if self.together else ""
         other = "less than 1%" if self.other_share < 0.005 else f"{self.other_share:.0%}"
-        return f"{self.single} tokens one by one{rarer}, and “any other”, which has {other} of the probability"
+        return say("bins", bins=self, rarer=rarer, other=other)
 
 
 def bins_of(batches: Sequence[DrawBatch]) -> Bins:
@@ -185,12 +177,12 @@ def finding(batches: Sequence[DrawBatch]) -> Finding:
     if failed := _first_failure(counted, placed):
         return failed
     if not counted:
-        return Finding("open", "Nothing has been drawn yet.")
+        return Finding("open", say("nothing"))
     last = counted[-1]
     if len(counted) < BATCHES:
-        return Finding("open", f"After {last.draws:,} draws nothing distinguishes the two. More draws are coming.")
+        return Finding("open", say("more", draws=last.draws))
     if not last.degrees:
-        return Finding("nothing", "The target is almost certain of one token here, so there is nothing to compare.")
+        return Finding("nothing", say("certain"))
     return Finding("passes", _passed(last, placed[-1] if placed else None, bins_of(batches)))
 
 
@@ -200,50 +192,20 @@ def _first_failure(counted: Sequence[Look], placed: Sequence[Look]) -> Finding |
     if not failed:
         return None
     one, test = min(failed, key=lambda found: found[0].draws)
-    return Finding("fails", _failure(one, test), one.draws, test)
+    found = say("counts_failed") if test == "counts" else say("places_failed")
+    sentence = say("failed", draws=one.draws, found=found, odds=odds(one.p_value), false_alarm=FALSE_ALARM)
+    return Finding("fails", sentence, one.draws, test)
 
 
 def _passed(last: Look, placed: Look | None, bins: Bins) -> str:
-    seen = smallest_seen(last.draws, last.degrees, LIMIT)
-    sentence = (
-        f"After {last.draws:,} draws {_closeness(last)}. Counted were {bins}. A distance above {seen:.3f} between the "
-        f"shares of these bins would have been detected with {POWER:.0%} probability."
-    )
-    if placed is None:
-        return f"{sentence} This recording did not look inside the bins."
-    inside = smallest_seen(placed.draws, placed.degrees, LIMIT)
-    return (
-        f"{sentence} Inside the bins, “any other” too, the places of the drawn tokens {_evenness(placed)}: a distance "
-        f"above {inside:.3f} between twentieths would have been detected. This is evidence, not certainty: more draws "
-        "show smaller ones."
-    )
-
-
-def _closeness(last: Look) -> str:
-    if last.p_value >= USUAL:
-        return "nothing distinguishes the two"
-    return (
-        f"the two differ more than they usually do by chance (p = {last.p_value:.3f}), but less than the limit of "
-        f"{LIMIT:g}, set in advance, requires"
-    )
-
-
-def _evenness(placed: Look) -> str:
-    if placed.p_value >= USUAL:
-        return "are spread evenly"
-    return f"are less even than usual (p = {placed.p_value:.3f}), but not below the limit of {LIMIT:g}"
-
-
-def _failure(failed: Look, test: Test) -> str:
-    found = (
-        "draws of the target itself would differ this much"
-        if test == "counts"
-        else "the places of the drawn tokens are not spread evenly. Those of the target itself would be this uneven"
-    )
-    return (
-        f"After {failed.draws:,} draws this is not the target’s distribution: {found} with a probability of "
-        f"{odds(failed.p_value)}. A correct rule is called wrong in at most {FALSE_ALARM:.0%} of proofs."
-    )
+    seen, p = smallest_seen(last.draws, last.degrees, LIMIT), last.p_value
+    closeness = "nothing distinguishes the two" if p >= USUAL else say("unusual", p=p, limit=LIMIT)
+    inside = say("no_places")
+    if placed:
+        p = placed.p_value
+        evenness = "are spread evenly" if p >= USUAL else say("uneven", p=p, limit=LIMIT)
+        inside = say("places", evenness=evenness, inside=smallest_seen(placed.draws, placed.degrees, LIMIT))
+    return say("passed", draws=last.draws, closeness=closeness, bins=bins, seen=seen, power=POWER, inside=inside)
 
 
 def odds(p_value: float) -> str:

@@ -1,7 +1,4 @@
-"""The greedy proof: are the ids the target's own? Where they differ, how nearly equal were the two tokens?
-
-Both runs use the real loops. Their targets log the logits, so that the page shows the ones that decided.
-"""
+"""The greedy proof: are the ids the target's own? Where they differ, how nearly equal were the two tokens?"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +17,6 @@ from specviz.decoding.rules import make_rule
 from specviz.decoding.run_setup import RunSetup
 from specviz.decoding.sampler import Greedy
 from specviz.decoding.speculative import speculative_rounds
-from specviz.decoding.verification import AcceptanceRule
 from specviz.measure.proof.rows import Contenders, GreedyRow, NearTie
 from specviz.models.cached_model import CachedModel
 from specviz.models.loaded_model import LoadedModel
@@ -31,8 +27,6 @@ Exact = Callable[[], LoadedModel]  # gives the target in float32, loaded only wh
 
 
 class LoggingModel(CachedModel):
-    """A target that stores the logits of every pass, and where in the text each pass began."""
-
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         super().__init__(loaded, vocabulary)
         # for each: the tokens of the text before it, the logits after each token of the text that it read, (n,
@@ -70,7 +64,6 @@ class ForgetsOneRow(LoggingModel):
     """WRONG: at the first rejection it removes one row too many from its cache, the last accepted token's."""
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
-        """Forget every token after the first `length`; once, the one before them too."""
         if not self.forgotten and length < self.length:
             self.forgotten = 1
         super().crop(length - self.forgotten, path)
@@ -85,13 +78,7 @@ def greedy_row(
     preset: str = "",
     forgets: bool = False,
 ) -> Iterator[GreedyRow | None]:
-    """Decode both ways and compare id by id; None from time to time as a chance to stop, the row at the end.
-
-    `forgets` gives the speculative target a cache that forgets a row.
-
-    Raises:
-        InputError: see `Drafter.set_up` and `fit_drafter`.
-    """
+    """Decode both ways and compare id by id. None is a chance to stop; `forgets` gives the loop a wrong cache."""
     settings = replace(settings, temperature=0.0)
     drafter = fit_drafter(target, draft, settings)
     setup = drafter.set_up(target, prompt, settings)
@@ -104,7 +91,7 @@ def greedy_row(
         yield None
     proposer = drafter.begin(DraftContext(setup, Greedy(), target=speculative_model))
     yield from speculative_model.prefill_steps(start[:-1])
-    recorder, rule = Recorder(setup.token_texts, Greedy(), False), _greedy_rule(settings)
+    recorder, rule = Recorder(setup.token_texts, Greedy(), False), make_rule(settings, torch.Generator())
     yield from proposer.read_prompt()
     rounds: list[Round] = []
     for round in speculative_rounds(speculative_model, proposer, Greedy(), rule, speculative, setup, recorder):
@@ -128,11 +115,6 @@ def greedy_row(
     )
 
 
-def _greedy_rule(settings: DecodeSettings) -> AcceptanceRule:
-    """For a chain or a tree, at temperature 0."""
-    return make_rule(replace(settings, temperature=0.0), torch.Generator())
-
-
 def near_tie(
     setup: RunSetup,
     plain_model: LoggingModel,
@@ -142,10 +124,7 @@ def near_tie(
     at: int,
     exact: Exact,
 ) -> NearTie:
-    """The two tokens that were chosen after the first `at` tokens of the text, with the logits that decided.
-
-    Both lists have a token there: a run ends early only after an end of text, and then the other one ends there too.
-    """
+    """The two tokens that were chosen after the first `at` tokens of both texts, with the logits that decided."""
     ids = (plain[at], speculative[at])
     dtype = setup.target.info.dtype
 

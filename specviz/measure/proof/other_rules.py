@@ -5,6 +5,7 @@ A run never uses one that is not lossless: only `specviz.measure.proof.draws` ma
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from operator import mul
 
@@ -27,19 +28,16 @@ from specviz.measure.proof.rule_names import (
     RuleName,
 )
 
+Acceptance = Callable[[Tensor, int, float], float]  # of a token, by p and by its q
+
 
 class MatchRule:
-    """Lossless: draw the target's own token, and accept the drafted one if it is the same: probability sum of p·q.
-
-    This is how llama.cpp and transformers' early assisted sampling verify; the rule of Leviathan et al. 2023 accepts
-    with probability sum of min(p, q), which is never less.
-    """
+    """Lossless: draw the target's own token, and accept the drafted one if it is the same, as llama.cpp verifies."""
 
     def __init__(self, generator: torch.Generator) -> None:
         self._generator = generator
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        """The tokens that the target's own draws agree with, then the target's own token."""
         accept_probs: list[float] = []
         for i, token_id in enumerate(draft.token_ids):
             accept_probs.append(float(target_scores[i, token_id]))
@@ -51,72 +49,48 @@ class MatchRule:
 
 
 class AlteredRule:
-    """A frame for wrong rules: a subclass changes the acceptance probability, the correction, or both."""
+    """A wrong rule: it accepts with another probability, corrects from p itself, or both."""
 
-    def __init__(self, generator: torch.Generator) -> None:
-        self._generator = generator
+    def __init__(self, generator: torch.Generator, acceptance: Acceptance, corrects_from_p: bool) -> None:
+        self._generator, self._acceptance, self._corrects_from_p = generator, acceptance, corrects_from_p
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
         accept_probs: list[float] = []
-        for i in range(len(draft.token_ids)):
-            accept_probs.append(self._acceptance(draft, target_scores[i], i))
+        for i, token_id in enumerate(draft.token_ids):
+            p = target_scores[i]
+            accept_probs.append(self._acceptance(p, token_id, _q(draft, i)))
             drawn = float(torch.rand(1, generator=self._generator, dtype=torch.float64))
             if drawn >= accept_probs[i]:
-                return Verification(i, self._draw(self._correction(draft, target_scores[i], i)), accept_probs)
+                return Verification(i, self._draw(p if self._corrects_from_p else residual(p, draft, i)), accept_probs)
         return Verification(len(draft.token_ids), self._draw(target_scores[-1]), accept_probs)
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        return min(1.0, float(p[draft.token_ids[i]]) / _q(draft, i))
-
-    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
-        return residual(p, draft, i)
 
     def _draw(self, probabilities: Tensor) -> int:
         return int(torch.multinomial(probabilities, 1, generator=self._generator))
 
 
-class NoResidual(AlteredRule):
-    """WRONG: after a rejection, draws from p itself."""
-
-    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
-        return p
+def lossless(p: Tensor, token_id: int, q: float) -> float:
+    return min(1.0, float(p[token_id]) / q)
 
 
-class InTopK(AlteredRule):
+def in_top_k(p: Tensor, token_id: int, q: float) -> float:
     """WRONG: accepts every token among the target's most probable ones, and nothing else."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        most_probable = p.topk(min(TOP_ACCEPTED, len(p))).indices
-        return float(draft.token_ids[i] in most_probable)
+    return float(token_id in p.topk(min(TOP_ACCEPTED, len(p))).indices)
 
 
-class Lenient(AlteredRule):
+def lenient(p: Tensor, token_id: int, q: float) -> float:
     """WRONG: divides by less than q (Leviathan et al. 2023, appendix A.5, "lenience")."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        return min(1.0, float(p[draft.token_ids[i]]) / (LENIENCE * _q(draft, i)))
+    return lossless(p, token_id, LENIENCE * q)
 
 
-class Typical(AlteredRule):
+def typical(p: Tensor, token_id: int, q: float) -> float:
     """LOSSY: accepts every token that is probable enough for the target (Cai et al. 2024, Medusa, section 3.3.1)."""
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        entropy = float(torch.special.entr(p).sum())
-        limit = min(TYPICAL_THRESHOLD, TYPICAL_ALPHA * math.exp(-entropy))
-        return float(p[draft.token_ids[i]] > limit)
-
-    def _correction(self, draft: Draft, p: Tensor, i: int) -> Tensor:
-        return p
+    entropy = float(torch.special.entr(p).sum())
+    return float(p[token_id] > min(TYPICAL_THRESHOLD, TYPICAL_ALPHA * math.exp(-entropy)))
 
 
-class Ensemble(AlteredRule):
-    """LOSSY: verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026).
-
-    The residual of that mean is the residual of p itself.
-    """
-
-    def _acceptance(self, draft: Draft, p: Tensor, i: int) -> float:
-        return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[draft.token_ids[i]]) / _q(draft, i))
+def ensemble(p: Tensor, token_id: int, q: float) -> float:
+    """LOSSY: verifies against w·p + (1 - w)·q, as `assistant_ensemble_weight` of transformers does (DIVERSE, 2026)."""
+    return min(1.0, 1 - ENSEMBLE_WEIGHT + ENSEMBLE_WEIGHT * float(p[token_id]) / q)
 
 
 class WrongBlock:
@@ -144,7 +118,6 @@ class OneRareToken:
         self._real = SamplingRule(generator)
 
     def verify(self, draft: Draft, target_scores: Tensor) -> Verification:
-        """As `SamplingRule.verify`, up to the first token that is replaced."""
         real = self._real.verify(draft, target_scores)
         for i, token_id in enumerate([*draft.token_ids[: real.accepted], real.token_id]):
             p = target_scores[i]
@@ -167,7 +140,6 @@ class ArgmaxOf:
         return self._sampler.scores(logits)
 
     def choose(self, scores: Tensor) -> int:
-        """The most probable token, although the rule takes it for a draw from the scores."""
         return int(scores.argmax())
 
     def probabilities(self, scores: Tensor) -> Tensor:
@@ -177,36 +149,25 @@ class ArgmaxOf:
 _OTHERS: dict[RuleName, Callable[[torch.Generator], AcceptanceRule]] = {
     "match": MatchRule,
     "block": BlockRule,
-    "no-residual": NoResidual,
-    "top-k": InTopK,
-    "lenient": Lenient,
+    "no-residual": partial(AlteredRule, acceptance=lossless, corrects_from_p=True),
+    "top-k": partial(AlteredRule, acceptance=in_top_k, corrects_from_p=False),
+    "lenient": partial(AlteredRule, acceptance=lenient, corrects_from_p=False),
     "one-rare-token": OneRareToken,
     "wrong-block": WrongBlock,
-    "typical": Typical,
-    "ensemble": Ensemble,
+    "typical": partial(AlteredRule, acceptance=typical, corrects_from_p=True),
+    "ensemble": partial(AlteredRule, acceptance=ensemble, corrects_from_p=False),
 }
 
 
 def rule_of_proof(name: RuleName, settings: DecodeSettings, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name; "lossless" is the one that a run with these settings uses.
-
-    Raises:
-        InputError: see `make_other_rule`; or the settings ask for a tree, which only the lossless rule judges.
-    """
+    """The rule of this name; "lossless" is the one that a run with these settings uses, the only one for trees."""
     if settings.tree and name != "lossless":
         raise InputError("The rules for comparison judge a chain: leave out the tree, or choose the lossless rule.")
     return make_rule(settings, generator) if name == "lossless" else make_other_rule(name, generator)
 
 
 def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRule:
-    """The rule of this name, for sampling.
-
-    With "greedy-draft" and "uncropped" it is the real one: there the draft's choice (`drafts_with`) or the target's
-    cache (`specviz.measure.proof.draws.NeverCropped`) is wrong.
-
-    Raises:
-        InputError: there is no such rule.
-    """
+    """The rule of this name, for sampling. "greedy-draft" and "uncropped" have the real one: other parts are wrong."""
     if name in ("lossless", "greedy-draft", "uncropped"):
         return SamplingRule(generator)
     if name in _OTHERS:
@@ -215,5 +176,4 @@ def make_other_rule(name: RuleName, generator: torch.Generator) -> AcceptanceRul
 
 
 def drafts_with(name: RuleName, sampler: Sampler) -> Sampler:
-    """How the draft chooses its tokens under this rule: as the target does, except with the greedy draft."""
     return ArgmaxOf(sampler) if name == "greedy-draft" else sampler

@@ -24,8 +24,6 @@ class RecordedDraws:
 
 @dataclass(frozen=True, slots=True)
 class RecordedProof:
-    """Everything that the page shows at first."""
-
     created: str
     machine: str
     weights: dict[str, str]  # hash by model name
@@ -37,7 +35,6 @@ class RecordedProof:
 
     @property
     def changed_weights(self) -> list[str]:
-        """Models whose weights differ from those it was recorded with."""
         known = {name for name in self.weights if name in bundled_names()}
         return sorted(name for name in known if weights_hash(MODELS_FOLDER / name) != self.weights[name])
 
@@ -50,17 +47,11 @@ def dump_proof(proof: RecordedProof) -> bytes:
 
 
 def parse_proof(text: str | bytes) -> RecordedProof:
-    """What `dump_proof` wrote, now or in an earlier version.
-
-    Raises:
-        ValidationError: it is something else.
-    """
     return _PROOF.validate_json(text)
 
 
 @cache
 def recorded_proof() -> RecordedProof | None:
-    """The recorded proof; None if it is missing or damaged."""
     try:
         return parse_proof(PATH.read_bytes())
     except (OSError, ValidationError) as error:

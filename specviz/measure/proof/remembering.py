@@ -1,6 +1,7 @@
 """A model whose passes are remembered: many draws begin with the same prompt, and most ask for the same passes."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -14,13 +15,10 @@ MOST_BYTES = 32 * 10**6  # of remembered logits, for each model
 
 
 class Passes:
-    """The logits of one model after texts that all begin with `prompt`."""
-
     def __init__(self, loaded: LoadedModel, vocabulary: int, prompt: Sequence[int]) -> None:
         self.prompt = list(prompt)
         self.made = 0  # forward passes
         self._loaded, self._vocabulary = loaded, vocabulary
-        self._states: StatePasses | None = None
         self._model = CachedModel(loaded, vocabulary, whole=True)
         self._model.prefill(prompt[:-1])
         self._read = self.prompt[:-1]  # what the model's own cache contains
@@ -28,13 +26,10 @@ class Passes:
         self._most_rows = MOST_BYTES // (4 * vocabulary)
 
     def rows(self, token_ids: Sequence[int], count: int) -> Tensor:
-        """Next-token logits after each of the last `count` tokens of `token_ids`, (count, vocabulary)."""
         start = len(self.prompt)
         ends = range(len(token_ids) - count + 1, len(token_ids) + 1)
         keys = [tuple(token_ids[start:end]) for end in ends]
-        known = 0
-        while known < count and keys[known] in self._rows:
-            known += 1
+        known = next((place for place, key in enumerate(keys) if key not in self._rows), count)
         found = [self._rows[key] for key in keys[:known]]
         if known < count:
             fresh = list(self._pass(token_ids, count - known))
@@ -42,21 +37,14 @@ class Passes:
             found += fresh
         return torch.stack(found)
 
+    @cached_property
     def states(self) -> "StatePasses":
-        """The last hidden states of the same model, for a head that drafts from them.
-
-        Raises:
-            InputError: its forward pass does not give them.
-        """
-        self._states = self._states or StatePasses(self._loaded, self._vocabulary)
-        return self._states
+        """The last hidden states of the same model, for a head that drafts from them."""
+        return StatePasses(self._loaded, self._vocabulary)
 
     def _pass(self, token_ids: Sequence[int], count: int) -> Tensor:
         """One forward pass over what the cache does not contain yet, at least the last `count` tokens."""
-        same = 0
-        most = min(len(self._read), len(token_ids) - count)
-        while same < most and self._read[same] == token_ids[same]:
-            same += 1
+        same = min(common_length(self._read, token_ids), len(token_ids) - count)
         self._model.crop(same)
         logits = self._model.read(token_ids[same:])
         self._read = list(token_ids)
@@ -79,7 +67,6 @@ class RememberingModel(CachedModel):
         self._paths: list[list[int]] = []  # to each node of a tree, as tokens after the text
 
     def prefill_steps(self, tokens: Sequence[int]) -> Iterator[None]:
-        """Nothing to do: the prompt has been read already."""
         yield from ()
 
     def read(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
@@ -90,7 +77,6 @@ class RememberingModel(CachedModel):
         return self._passes.rows(self._token_ids, len(tokens))
 
     def crop(self, length: int, path: Sequence[int] | None = None) -> None:
-        """Forget every token after the first `length`, and of a tree what is not on the path."""
         if path is not None:
             self._token_ids += [self._paths[node][-1] for node in path]
             self._paths = []
@@ -98,8 +84,7 @@ class RememberingModel(CachedModel):
         self.length = len(self._token_ids)
 
     def store_states(self) -> HiddenStates:
-        """See `CachedModel`; the states are remembered from run to run."""
-        return RememberedStates(self._token_ids, self._passes.states())
+        return RememberedStates(self._token_ids, self._passes.states)
 
     def _read_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> Tensor:
         for token_id, parent in zip(tokens, parents, strict=True):
@@ -110,8 +95,6 @@ class RememberingModel(CachedModel):
 
 
 class RememberedStates(HiddenStates):
-    """The last hidden states of the text that a `RememberingModel` has read; of each text, computed once."""
-
     def __init__(self, text: list[int], states: "StatePasses") -> None:
         super().__init__()
         self._text = text  # the model's own list: it grows and is cropped
@@ -122,8 +105,6 @@ class RememberedStates(HiddenStates):
 
 
 class StatePasses:
-    """The last hidden states of one model after texts."""
-
     def __init__(self, loaded: LoadedModel, vocabulary: int) -> None:
         self._model = CachedModel(loaded, vocabulary)
         self._stored = self._model.store_states()
@@ -131,10 +112,10 @@ class StatePasses:
         self._known: dict[tuple[int, ...], Tensor] = {}
 
     def of(self, token_ids: Sequence[int]) -> Tensor:
-        """The state after each token of a text, (n, hidden)."""
         key = tuple(token_ids)
         if key not in self._known:
-            self._make_room()
+            if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:
+                self._known.clear()
             same = common_length(self._read, token_ids)
             self._model.crop(same)
             if same < len(token_ids):
@@ -142,10 +123,6 @@ class StatePasses:
             self._read = list(token_ids)
             self._known[key] = self._stored.since(0).clone()
         return self._known[key]
-
-    def _make_room(self) -> None:
-        if sum(4 * states.numel() for states in self._known.values()) > MOST_BYTES:
-            self._known.clear()
 
 
 class NeverCropped(RememberingModel):

@@ -40,8 +40,6 @@ class DrawBatch:
 
 @dataclass(frozen=True, slots=True)
 class Contenders:
-    """The logits of two tokens in one computation."""
-
     way: str  # "one token", "batched" or "float32"
     dtype: str
     plain: float  # of the token that plain decoding chose
@@ -49,14 +47,11 @@ class Contenders:
 
     @property
     def gap(self) -> float:
-        """How far the token of plain decoding is ahead; negative if it is behind."""
         return self.plain - self.speculative
 
 
 @dataclass(frozen=True, slots=True)
 class NearTie:
-    """The first place where two greedy outputs differ."""
-
     position: int  # number of equal new tokens before it
     text: str  # the end of the text before it
     plain_token: str
@@ -66,15 +61,12 @@ class NearTie:
 
     @property
     def change(self) -> float:
-        """How much the lead of the plain token changes from the one-token pass to the batched one."""
         one, batched, *_ = self.ways
         return one.gap - batched.gap
 
 
 @dataclass(frozen=True, slots=True)
 class GreedyRow:
-    """One prompt, decoded greedily both ways."""
-
     preset: str  # its name; empty for the visitor's own prompt
     prompt: str
     target: str
@@ -94,5 +86,4 @@ class GreedyRow:
 
     @property
     def judged(self) -> RoundingJudgement | None:
-        """Whether rounding explains the difference; None without one."""
         return judge_difference(self.near_tie.change, self.dtype, self.target) if self.near_tie else None

@@ -1,8 +1,4 @@
-"""The acceptance rules that the proof can test: the lossless ones, wrong ones, and some that are lossy by design.
-
-`RULES` are tested by drawing, `FORGETFUL` by comparing greedy outputs. Only names and sentences, for pages and for
-messages to the engine; `other_rules` has the code. A run cannot use what is not lossless.
-"""
+"""The acceptance rules that the proof can test: the lossless ones, wrong ones, and some that are lossy by design."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.core.judge import NEUTRAL
+from specviz.data.sentences import Sentences, any_of
 from specviz.measure.race import Kind, RaceLap, kinds_of
 from specviz.measure.sweep.points import PROMPT, of_kind, pooled
 from specviz.measure.sweep.rows import MADE_BY, SERIES
@@ -15,12 +16,11 @@ from specviz.measure.sweep.study import Study
 from specviz.measure.sweep.table import each_row
 
 MACHINE = ("threads", "machine")
+say = Sentences("race-beside-sweep")
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One kind of text, as a race and a sweep of the same models and settings show it."""
-
     raced: Kind
     draft_length: int  # of the race
     repeats: int
@@ -31,43 +31,41 @@ class Beside:
 
     @property
     def differs(self) -> bool:
-        """Whether the two pages have another word for this kind."""
         return bool(self.raced.verdict.judgement.word != self.swept.outcome)
 
     @property
     def sentence(self) -> str:
-        """Both figures, of what each is, and what makes the difference."""
-        verdict, swept = self.raced.verdict, self.swept
-        prompts = ", ".join(self.raced.prompts)
-        return " ".join(
-            filter(
-                None,
-                [
-                    f"{self.raced.title}: {verdict.speedup:.2f}× on Race ({verdict.judgement.said}), "
-                    f"{swept.speedup:.2f}× on When it helps ({swept.outcome}).",
-                    f"Race: {prompts} at γ = {self.draft_length}, timed {_times(self.repeats)}.",
-                    f"When it helps: {_prompts(swept.prompts)} at {_lengths(swept.lengths)}, the draft length that did "
-                    "best on the other prompts, each timed once.",
-                    self._there(),
-                    self._why(),
-                    f"Also different: {'; '.join(self.elsewhere)}."
-                    if self.elsewhere
-                    else "The models, the machine and the number of tokens are the same.",
-                ],
-            )
+        different = say("also", differences="; ".join(self.elsewhere)) if self.elsewhere else say("alike")
+        return say(
+            "both",
+            raced=self.raced,
+            verdict=self.raced.verdict,
+            swept=self.swept,
+            names=", ".join(self.raced.prompts),
+            length=self.draft_length,
+            times="once" if self.repeats == 1 else f"{self.repeats} times",
+            prompts=self.swept.prompts,
+            lengths=any_of(self.swept.lengths),
+            there=self._there(),
+            why=self._why(),
+            different=different,
         )
 
     def _there(self) -> str:
-        """The race's prompts and draft length, as the sweep measured them."""
-        if self.same_length is None:
-            return f"There γ = {self.draft_length} was not measured."
-        every = f"all {_prompts(self.same_length.prompts)} {self.same_length.speedup:.2f}×"
-        if self.same_prompts is None:
-            return f"There, at γ = {self.draft_length}, {every}."
-        rates = [_percent(each.per_judgement_rate) for each in (self.same_prompts, self.same_length)]
-        return (
-            f"There, at γ = {self.draft_length}, {', '.join(self.raced.prompts)} alone has "
-            f"{self.same_prompts.speedup:.2f}× ({rates[0]} of the checked guesses accepted) and {every} ({rates[1]})."
+        length, own, whole = self.draft_length, self.same_prompts, self.same_length
+        if whole is None:
+            return say("not_measured", length=length)
+        every = say("every", prompts=whole.prompts, speedup=whole.speedup)
+        if own is None:
+            return say("there", length=length, every=every)
+        return say(
+            "there_alone",
+            length=length,
+            names=", ".join(self.raced.prompts),
+            speedup=own.speedup,
+            rate=own.per_judgement_rate,
+            every=every,
+            rate_of_all=whole.per_judgement_rate,
         )
 
     def _why(self) -> str:
@@ -81,14 +79,10 @@ class Beside:
         }
         causes = [name for name, change in changes.items() if change * total > 0 and abs(change) > math.log(NEUTRAL)]
         causes.sort(key=lambda name: -abs(changes[name]))
-        if not causes:
-            return ""
-        most, *rest = causes
-        return f"Most of the difference is {most}{f', then {rest[0]}' if rest else ''}."
+        return say("why", most=", then ".join(causes)) if causes else ""
 
 
 def beside(laps: Sequence[RaceLap], studies: Sequence[Study]) -> list[Beside]:
-    """The kinds of text of a race that a sweep of the same models and settings has too; none without such a sweep."""
     wanted = _made_by(laps)
     study = next((each for each in studies if wanted == {name: getattr(each.series, name) for name in wanted}), None)
     if study is None:
@@ -123,35 +117,11 @@ def _point(rows: pd.DataFrame) -> Any | None:
 
 
 def _elsewhere(laps: Sequence[RaceLap], study: Study) -> list[str]:
-    """What else differs, as it is stored in both."""
     machine, series = laps[0].speculative.recorded_on, study.series
     found = []
     if (machine.machine, machine.threads) != (series.machine, series.threads):
-        found.append(
-            f"the machine ({machine.machine}, {_threads(machine.threads)} on Race; {series.machine}, "
-            f"{_threads(series.threads)} on When it helps)"
-        )
+        found.append(say("machines", one=machine, other=series, threads=machine.threads, other_threads=series.threads))
     raced, swept = laps[0].speculative.settings.max_new_tokens, sorted(set(study.rows["max_new_tokens"]))
     if swept != [raced]:
-        found.append(f"the number of tokens ({raced} on Race; {', '.join(map(str, swept))} on When it helps)")
+        found.append(say("tokens", raced=raced, swept=", ".join(map(str, swept))))
     return found
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _threads(count: int) -> str:
-    return f"{count} {'thread' if count == 1 else 'threads'}"
-
-
-def _prompts(count: int) -> str:
-    return f"{count} {'prompt' if count == 1 else 'prompts'}"
-
-
-def _lengths(lengths: Sequence[int]) -> str:
-    return f"γ = {' or '.join(map(str, lengths))}"
-
-
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.0f} %"

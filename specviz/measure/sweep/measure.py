@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from itertools import chain, groupby
+from itertools import groupby
 
 import torch
 
@@ -13,10 +13,11 @@ from specviz.core.rounds import known_seconds
 from specviz.core.settings import DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter
+from specviz.decoding import Drafter, fit_drafter
 from specviz.decoding.constraints import LogitsConstraint
 from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
+from specviz.measure.paired_runs import plain_steps, speculative_steps
 from specviz.measure.sweep.plan import Cell, SweepPair, groups
 from specviz.measure.sweep.rows import SweepRow, counted, row_key
 from specviz.models.chat import chat_ids
@@ -33,14 +34,7 @@ def sweep(
     done: Iterable[tuple[str, ...]] = (),
     progress: Progress = lambda line: None,
 ) -> Iterator[SweepRow]:
-    """Measure cells and yield their rows. A pair is loaded when needed.
-
-    `done` are the keys of rows that are there already. Each stands for one cell, which is skipped: a plan with repeats
-    has several cells with one key.
-
-    Raises:
-        InputError: a prompt does not fit, a pair cannot work together, or a grammar cannot be used.
-    """
+    """Measure cells and yield their rows. Each key in `done` stands for one cell, which has a row already."""
     number, known = 0, Counter(done)
     for pair, its_cells in groupby(cells, key=lambda cell: cell.pair):
         models = load(pair)
@@ -74,14 +68,13 @@ def measure(models: Models, group: Sequence[Cell]) -> Steps[list[SweepRow]]:
     yield from warm_up(models, drafter, first)
     before = yield from _speculative(models, drafter, first)
     plain = yield from _plain(models, first)
-    after = []
+    traces = [before]
     for cell in group[1:]:
-        after.append((yield from _speculative(models, drafter, cell)))
-    return [_row(cell, trace, plain) for cell, trace in zip(group, [before, *after], strict=True)]
+        traces.append((yield from _speculative(models, drafter, cell)))
+    return [_row(cell, trace, plain) for cell, trace in zip(group, traces, strict=True)]
 
 
 def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
-    """A few untimed rounds and steps: the first passes over a prompt of a new length are slow."""
     settings = cell.settings
     few = replace(settings, max_new_tokens=min(settings.max_new_tokens, settings.draft_length + 2))
     yield from _speculative(models, drafter, replace(cell, settings=few))
@@ -89,27 +82,15 @@ def warm_up(models: Models, drafter: Drafter, cell: Cell) -> Steps[None]:
 
 
 def _speculative(models: Models, drafter: Drafter, cell: Cell) -> Steps[Trace]:
-    constraint = _constraint(models, cell)
-    prompt = _prompt(models, cell)
-    run = SpeculativeRun(models[0], drafter, prompt, cell.settings, record=False, constraint=constraint)
-    for _ in chain(run.read_prompt(), run.rounds()):
-        yield
-    return run.trace()
+    return speculative_steps(models[0], drafter, _prompt(models, cell), cell.settings, _constraint(models, cell))
 
 
 def _plain(models: Models, cell: Cell) -> Steps[Trace]:
-    run = AutoregressiveRun(models[0], _prompt(models, cell), cell.settings, constraint=_constraint(models, cell))
-    for _ in chain(run.read_prompt(), run.steps()):
-        yield
-    return run.trace()
+    return plain_steps(models[0], _prompt(models, cell), cell.settings, _constraint(models, cell))
 
 
 def _prompt(models: Models, cell: Cell) -> str | list[int]:
-    """The text; a conversation as the token ids that the target's own chat template makes of it.
-
-    Raises:
-        InputError: the template cannot write it; the sentence names the prompt, which is its line unless it has a name.
-    """
+    """The text; a conversation as the token ids that the target's own chat template makes of it."""
     if not cell.prompt.messages:
         return cell.prompt.text
     try:
@@ -119,14 +100,13 @@ def _prompt(models: Models, cell: Cell) -> str | list[int]:
 
 
 def _constraint(models: Models, cell: Cell) -> LogitsConstraint | None:
-    """A new constraint for each run, made before the run is timed."""
+    """A new one for each run, made before the run is timed."""
     if not cell.constrained or cell.prompt.grammar is None:
         return None
     return make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, cell.prompt.text)
 
 
 def made_by(models: Models) -> tuple[str | int | None, ...]:
-    """What rows of these models are made by: target, its dtype, draft, its dtype, threads, machine."""
     target, draft = models
     drafter = fit_drafter(target, draft, DecodeSettings()).info
     threads, machine = torch.get_num_threads(), describe_machine().machine
@@ -134,7 +114,6 @@ def made_by(models: Models) -> tuple[str | int | None, ...]:
 
 
 def cell_key(models: Models, cell: Cell) -> tuple[str, ...]:
-    """The key of the row that measuring this cell gives."""
     return row_key(made_by(models), cell.named, cell.settings)
 
 

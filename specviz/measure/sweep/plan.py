@@ -17,8 +17,6 @@ OWN_WORKLOAD = "own"  # of prompts from a file, unless it names one
 
 @dataclass(frozen=True, slots=True)
 class SweepPrompt:
-    """A prompt and the workload it belongs to."""
-
     workload: str
     name: str
     text: str
@@ -33,8 +31,6 @@ class SweepPrompt:
 
 @dataclass(frozen=True, slots=True)
 class SweepPair:
-    """A target and where its drafts come from."""
-
     target: str
     draft: str  # as in `RunRequest`
 
@@ -45,8 +41,6 @@ class SweepPair:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One measurement: a speculative run, compared with a plain run."""
-
     pair: SweepPair
     prompt: SweepPrompt
     settings: DecodeSettings
@@ -60,12 +54,10 @@ class Cell:
 
     @property
     def named(self) -> tuple[object, ...]:
-        """What names the prompt in a row's key: its name, its text's hash, whether the output follows its grammar."""
         return self.prompt.name, self.prompt.text_hash, self.constrained
 
     @property
     def label(self) -> str:
-        """What is being measured, for a line of progress."""
         settings = self.settings
         schedule = "" if settings.draft_schedule == "fixed" else f" ({settings.draft_schedule})"
         constrained = ", constrained" if self.constrained else ""
@@ -81,8 +73,6 @@ def _has_confidence(draft: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """Everything that is varied, and the settings that are not."""
-
     prompts: tuple[SweepPrompt, ...]
     pairs: tuple[SweepPair, ...]
     draft_lengths: tuple[int, ...]
@@ -94,16 +84,7 @@ class SweepPlan:
     repeats: int = 1  # how often all this is measured; above temperature 0 each time with the next seed
 
     def cells(self) -> list[Cell]:
-        """The measurements in their order, which is always the same: a count of finished cells shows the progress.
-
-        Drafts of a fixed length are measured at each length; a tree of a fixed shape only at its own depth. A schedule
-        that chooses the length itself is measured once: the heuristic starts from the plan's middle length, and the
-        confidence stop has the longest length as its limit. Prompt lookup has no confidence, so it is not measured
-        with the confidence stop.
-
-        Raises:
-            InputError: a setting is outside its range.
-        """
+        """The measurements, always in this order: a count of finished cells shows the progress."""
         return [
             Cell(pair, prompt, repeat_settings(settings, repeat), constrained)
             for pair in self.pairs
@@ -128,22 +109,17 @@ class SweepPlan:
 
 
 def groups(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
-    """Cells that share a plain run: at most two, next to each other in the list and of one block."""
     for _, block in groupby(cells, key=lambda cell: cell.block):
         while group := list(islice(block, CELLS_A_PLAIN_RUN)):
             yield group
 
 
 def plain_runs(cells: Sequence[Cell]) -> int:
-    """How many runs of the target alone these cells need."""
     return sum(1 for _ in groups(cells))
 
 
 def workload_prompts(workloads: Sequence[Workload], count: int | None = None) -> list[SweepPrompt]:
-    """The first `count` prompts of each workload; all of them for None.
-
-    Every workload's first prompt comes before any second one, so that a sweep cut short has measured each workload.
-    """
+    """`count` prompts of each, every first one before any second: a sweep cut short has then measured each workload."""
     columns = [
         [SweepPrompt(each.name, preset.name, preset.text, preset.grammar) for preset in each.all_prompts[:count]]
         for each in workloads

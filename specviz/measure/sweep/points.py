@@ -19,10 +19,7 @@ PROMPT = ["preset", "text_hash"]  # what tells prompts apart: names in a visitor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series(DecodeSettings):
-    """What may be pooled: the same pair in the same number formats, at one temperature, on one machine.
-
-    Settings whose rows are pooled, as the draft length, hold their default.
-    """
+    """What may be pooled. Settings whose rows are pooled, as the draft length, hold their default."""
 
     target: str
     target_dtype: str
@@ -46,7 +43,6 @@ class Series(DecodeSettings):
 
 
 def split_by_series(rows: pd.DataFrame) -> dict[Series, pd.DataFrame]:
-    """The rows of each series, in the order in which the series first occur."""
     groups: Any = rows.groupby(list(SERIES), sort=False, dropna=False)
     return {Series(**dict(zip(SERIES, map(_or_none, key), strict=True))): its for key, its in groups}
 
@@ -56,7 +52,6 @@ def _or_none(value: Any) -> Any:
 
 
 def of_kind(rows: pd.DataFrame, schedule: str = "fixed", *, constrained: bool = False) -> pd.DataFrame:
-    """The rows measured with this schedule, with or without a grammar."""
     return rows[(rows["draft_schedule"] == schedule) & (rows["constrained"] == constrained)]
 
 
@@ -102,7 +97,6 @@ def _each_once(lengths: Any) -> Any:
 
 
 def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """For each group how many prompts it has, and the 95 % t-interval of their speedups."""
     prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
     count, mean = prompts.size(), prompts.mean()
     quantile = count.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
@@ -112,7 +106,6 @@ def _over_prompts(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Drafts of a fixed length without a grammar, pooled by workload and draft length; columns as of `pooled`."""
     return pooled(of_kind(rows), ["workload", "draft_length"])
 
 
@@ -139,26 +132,17 @@ def fair_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def fair_points(chosen: pd.DataFrame) -> pd.DataFrame:
-    """`fair_rows` pooled by workload, the fastest first; columns as of `pooled`."""
     return pooled(chosen, ["workload"]).sort_values("speedup", ascending=False, kind="stable", ignore_index=True)
 
 
 def impossible(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows have a time that cannot be right.
-
-    The target runs once a round, and a pass takes at least as long as a plain step: no speedup can exceed the tokens
-    per target call. Where the two texts differ in length there is no such bound.
-    """
+    """Rows faster than their tokens per target call: a pass takes at least a plain step. Of equally long texts only."""
     most = NEUTRAL * rows["new_tokens"] / rows["rounds"]
     return (rows["plain_tokens"] == rows["new_tokens"]) & (rows["speedup"] > most)
 
 
 def costs_of(rows: pd.DataFrame) -> Costs | None:
-    """c, v(γ+1) and o from the times of these rows, of fixed drafts without a grammar; None without any.
-
-    v is a round's mean verification; the last rounds of a run, with shorter drafts, are part of that mean. Trees are
-    left out: their passes are wider than their drafts are long.
-    """
+    """c, v(γ+1) and o from the times of chains of a fixed length without a grammar; None without any."""
     its = of_kind(rows)
     its = its[(its["drafted"] > 0) & its["tree"].isna()]
     if its.empty:
@@ -179,10 +163,7 @@ def break_even_line(costs: Costs, lengths: list[int]) -> list[float | None]:
 
 
 def grammar_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Prompts measured with and without their grammar at the same fixed draft lengths, one row each.
-
-    Columns: prompt; those of `pooled`, each with the ending _without and with the ending _with.
-    """
+    """Prompts measured at the same fixed lengths without and with their grammar: `pooled`, with these endings."""
     fixed = rows[rows["draft_schedule"] == "fixed"]
     ways = fixed.groupby(["preset", "draft_length"])["constrained"].transform("nunique")
     both = pooled(fixed[ways == 2], ["preset", "constrained"]).rename(columns={"preset": "prompt"})

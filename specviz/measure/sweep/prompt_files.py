@@ -26,8 +26,6 @@ LIST = 5  # lines from which a text looks like a list of prompts
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """The prompts of a file that can be used, and one sentence for each line that cannot."""
-
     prompts: tuple[SweepPrompt, ...]
     problems: tuple[str, ...]
 
@@ -67,10 +65,7 @@ def read_prompts(content: bytes) -> PromptFile:
 
 
 def prompts_in(text: str) -> int | None:
-    """How many prompts a text seems to list, one on each line; None where it reads like one text.
-
-    A list is JSON lines with prompts, or `LIST` or more lines, all without indent and not blank.
-    """
+    """How many prompts a text lists, one a line: JSON lines, or `LIST` lines without indent; None for one text."""
     lines = text.split("\n")
     used = [line for line in lines if line.strip()]
     if used and len(used[0]) <= MAX_LINE and _is_object(used[0]) and CONTENTS & json.loads(used[0]).keys():
@@ -82,11 +77,6 @@ def prompts_in(text: str) -> int | None:
 
 
 def read_prompt_file(path: Path) -> PromptFile:
-    """`read_prompts` of a file on this machine.
-
-    Raises:
-        InputError: as there; or the file cannot be read.
-    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
@@ -137,7 +127,6 @@ def _from_json(line: str, number: int) -> SweepPrompt:
 
 
 def _messages(found: object) -> tuple[tuple[str, str], ...]:
-    """A conversation: each message has a role on one line and a text."""
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_MESSAGES:
         raise InputError(f'its "messages" are not a list of 1 to {MAX_MESSAGES} messages.')
     for message in found:
@@ -156,7 +145,6 @@ def _prompt(text: str, number: int, name: str = "", workload: str = OWN_WORKLOAD
 
 
 def _word(found: dict[str, Any], key: str, default: str) -> str:
-    """A short text on one line, or the default where it is missing."""
     word = found.get(key, default)
     if not isinstance(word, str) or not word.strip() or len(word) > MAX_NAME or word != _plain(word):
         raise InputError(f'its "{key}" is not a text of 1 to {MAX_NAME} plain characters.')

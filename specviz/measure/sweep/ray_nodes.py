@@ -25,21 +25,13 @@ class Worker:
     """One process on one node. Its methods are called one after the other, never two at once."""
 
     def __init__(self, node: str, load: Load, folder: str, version: str) -> None:
-        """Nothing is loaded yet.
-
-        Args:
-            node: the name of the node, for the rows.
-            load: loads a pair of models.
-            folder: where the sweep was asked for; names of model folders may be relative to it.
-            version: of the program that asks.
-        """
+        """`folder` is where the sweep was asked for: names of model folders may be relative to it."""
         self._node, self._load, self._version = node, load, version
         self._models: Models | None = None
         with suppress(OSError):  # another machine need not have the folder
             os.chdir(folder)
 
     def load(self, pair: SweepPair) -> Loaded | Refused:
-        """Load a pair, in place of the one before."""
         if self._version != __version__:
             return Refused(f"specviz {__version__} is installed there, and {self._version} here. Install the same one.")
         self._models = None
@@ -50,7 +42,6 @@ class Worker:
         return Loaded(made_by(self._models))
 
     def measure(self, cells: Sequence[Cell]) -> Measured | Refused:
-        """The rows of one or two cells of a block; `load` was called for their pair."""
         assert self._models is not None
         try:
             rows = result_of(measure(self._models, cells))
@@ -67,16 +58,7 @@ OURS = "SPECVIZ_"  # what the variables of this program begin with
 
 @contextmanager
 def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNodes"]:
-    """The nodes of a cluster, each with a worker, until the block ends.
-
-    Args:
-        address: of the cluster.
-        load: loads a pair of models; it is sent to the nodes.
-        threads: how many threads torch uses; a node needs as many processors.
-
-    Raises:
-        InputError: Ray is not installed, the cluster does not answer, or no node of it can measure.
-    """
+    """The nodes of a cluster, each with a worker, until the block ends. A node needs `threads` processors."""
     check_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster started here reports nothing to anyone
     ray = import_module("ray")
@@ -90,26 +72,17 @@ def ray_nodes(address: RayAddress, load: Load, threads: int) -> Iterator["RayNod
 
 
 def _connect(ray: Any, address: RayAddress) -> None:
-    """Join the cluster, or start one.
-
-    Raises:
-        InputError: it does not answer, or is of another version.
-    """
     _knock(address)
     own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE} if address.starts_one else {}
     try:
         ray.init(address=address.text, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
     except Exception as error:  # Ray raises many kinds: ConnectionError, RuntimeError, ValueError, its own
-        why = _first_line(error).rstrip(".")
-        raise InputError(f"The Ray cluster at {address.text} cannot be used: {why}.") from error
+        lines = [*filter(None, map(str.strip, str(error).splitlines())), type(error).__name__]
+        raise InputError(f"The Ray cluster at {address.text} cannot be used: {lines[0].rstrip('.')}.") from error
 
 
 def _knock(address: RayAddress) -> None:
-    """Where an address names a port, see that something listens there: Ray itself tries for minutes.
-
-    Raises:
-        InputError: nothing does.
-    """
+    """Where an address names a port, see that something listens there: Ray itself tries for minutes."""
     host, colon, port = address.text.removeprefix(CLIENT).rpartition(":")
     if not colon:
         return
@@ -120,11 +93,6 @@ def _knock(address: RayAddress) -> None:
 
 
 def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
-    """A worker on each node that has enough processors, by the node's name.
-
-    Raises:
-        InputError: there is no such node, or other sweeps use them all.
-    """
     nodes = named_nodes([each for each in ray.nodes() if each["Alive"] and each["Resources"].get("CPU", 0) >= threads])
     if not nodes:
         raise InputError(f"No node of the cluster has {threads} {'processor' if threads == 1 else 'processors'}.")
@@ -139,22 +107,13 @@ def _workers(ray: Any, load: Load, threads: int) -> dict[str, Any]:
 
 
 def named_nodes(nodes: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Ray's descriptions of nodes, by a name for each: its own, and a part of its id where two have the same."""
     names = Counter(node["NodeName"] for node in nodes)
-    own = [node["NodeName"] if names[node["NodeName"]] == 1 else _long_name(node) for node in nodes]
-    return dict(sorted(zip(own, nodes, strict=True)))
-
-
-def _long_name(node: dict[str, Any]) -> str:
-    return f"{node['NodeName']} ({node['NodeID'][:8]})"
+    parts = ["" if names[node["NodeName"]] == 1 else f" ({node['NodeID'][:8]})" for node in nodes]
+    return dict(sorted((f"{node['NodeName']}{part}", node) for node, part in zip(nodes, parts, strict=True)))
 
 
 def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int) -> Any:
-    """Start a worker on a node; None if another sweep has one there.
-
-    Its name can be given once, so two sweeps never measure on one node at the same time. It reserves the processors
-    and one GPU, so other work that Ray places stays off them.
-    """
+    """Start a worker on a node; None if another sweep has one there: its name can be given once."""
     pinned = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
     options = {
         "name": node["NodeID"],
@@ -170,8 +129,6 @@ def _worker(ray: Any, name: str, node: dict[str, Any], load: Load, threads: int)
 
 
 class RayNodes:
-    """The nodes, and what each was asked."""
-
     def __init__(self, ray: Any, workers: dict[str, Any]) -> None:
         self._ray, self._workers = ray, workers
         self._asked: dict[Any, str] = {}  # Ray's reference to an answer: the node
@@ -191,26 +148,15 @@ class RayNodes:
 
     def answer(self) -> tuple[str, Answer]:
         (ready,), _ = self._ray.wait(list(self._asked), num_returns=1)
-        return self._asked.pop(ready), self._answer_of(lambda: self._ray.get(ready))
+        return self._asked.pop(ready), self._answer_of(ready)
 
-    def _answer_of(self, get: Callable[[], Answer]) -> Answer:
-        """What a node said; `Gone` if its process or its machine ended before it said anything."""
+    def _answer_of(self, reference: Any) -> Answer:
         errors = self._ray.exceptions
         try:
-            return get()
+            answer: Answer = self._ray.get(reference)
+            return answer
         except errors.RayTaskError as error:  # our own code failed there, so it will fail on other nodes too
             raise error.cause from None
         except errors.RayError as error:
-            return Gone(_why(error))
-
-
-def _why(error: Exception) -> str:
-    """Why a node does not answer, in a few words."""
-    text = str(error)
-    if "No module named 'specviz'" in text:
-        return "specviz is not installed there"
-    return "its process or its machine ended"
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            missing = "No module named 'specviz'" in str(error)
+            return Gone("specviz is not installed there" if missing else "its process or its machine ended")

@@ -21,10 +21,7 @@ _Above0 = Annotated[float, Field(gt=0, le=10**7)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRow(DecodeSettings):
-    """One prompt with one setting, measured once: a speculative run, and a plain run timed right before or after it.
-
-    Its settings are not compared with each other: `table` checks what stands in a file.
-    """
+    """One prompt with one setting, timed once beside a plain run. `table` checks the settings that a file has."""
 
     target: _Text
     target_dtype: _Text
@@ -61,7 +58,6 @@ class SweepRow(DecodeSettings):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells this measurement from others; as text, so that it matches a row read from CSV."""
         return _as_text(getattr(self, name) for name in KEY)
 
 
@@ -91,7 +87,6 @@ COUNTED = (
 
 
 def counted(trace: Trace) -> dict[str, Any]:
-    """The columns that are counted or timed in the rounds of a run."""
     counts = count(trace.rounds)
     phases = ("draft_seconds", "verify_seconds", "overhead_seconds")
     sums = {phase: sum(known_seconds(getattr(round, phase)) for round in trace.rounds) for phase in phases}
@@ -103,13 +98,7 @@ def as_json(row: SweepRow) -> dict[str, Any]:
 
 
 def row_key(made_by: Iterable[object], cell: Iterable[object], settings: DecodeSettings) -> tuple[str, ...]:
-    """The key of a row that is not measured yet.
-
-    Args:
-        made_by: target, its dtype, draft, its dtype, threads, machine.
-        cell: the prompt's name, its text's hash, whether it is constrained.
-        settings: of the run.
-    """
+    """The key of a row that is not measured yet, from `made_by`, `Cell.named` and the run's settings."""
     return _as_text((*made_by, *cell, *(getattr(settings, name) for name in SETTINGS)))
 
 

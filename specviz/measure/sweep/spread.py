@@ -19,37 +19,21 @@ from specviz.measure.sweep.rows import MACHINE, SweepRow, row_key
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A node has a pair of models in memory.
-
-    Attributes:
-        made_by: what its rows will be made by: target, its dtype, draft, its dtype, threads, machine.
-    """
-
     made_by: tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A node has measured the cells that it was asked for.
-
-    Attributes:
-        rows: one for each cell, in their order, with the node's name and its machine.
-    """
-
     rows: list[SweepRow]
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A node cannot do what was asked, because of the input: `sentence` is for a person."""
-
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A node will not answer any more: `reason` says why, in a few words."""
-
     reason: str
 
 
@@ -83,26 +67,11 @@ class NoNodeLeft(InputError):
 def spread(
     cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow] = (), progress: Say = print, lost: Say = print
 ) -> Iterator[SweepRow]:
-    """Measure cells on all nodes and yield their rows, in the order in which they arrive.
-
-    Args:
-        cells: what is measured, in the order of the plan.
-        nodes: where.
-        known: rows that are there already. Each stands for one cell, which is not measured again: a row of a cluster
-            on whatever machine, another row only on a node that is the same kind of machine.
-        progress: is called with a line for each group of cells that a node begins.
-        lost: is called with a sentence for each node that is gone.
-
-    Raises:
-        InputError: a node cannot load or measure what was asked.
-        NoNodeLeft: all nodes are gone.
-    """
+    """Measure cells on all nodes; rows come as they arrive. Each `known` row stands for one cell."""
     return _Spread(cells, nodes, known, progress, lost).rows()
 
 
 class _Prompt:
-    """What is left of one prompt's cells with one pair, as groups that share a plain run."""
-
     def __init__(self, cells: Iterable[Cell]) -> None:
         self._groups = deque(groups(cells))
         self._compared = False  # whether the first group is without the cells that are known
@@ -123,36 +92,14 @@ class _Prompt:
         return []
 
     def drop_group(self) -> None:
-        """The first group is measured."""
         self._groups.popleft()
         self._compared = False
 
 
 def _prompts(cells: Iterable[Cell]) -> Iterator[_Prompt]:
     """Neighbouring cells that differ only in the way of drafting, and in the grammar."""
-    for _, its in groupby(cells, key=_same_prompt):
+    for _, its in groupby(cells, lambda each: (each.pair, each.prompt, each.settings.temperature, each.settings.seed)):
         yield _Prompt(its)
-
-
-def _same_prompt(cell: Cell) -> tuple[object, ...]:
-    return cell.pair, cell.prompt, cell.settings.temperature, cell.settings.seed
-
-
-class _Known:
-    """Counts the rows that are there already. Repeats of one measurement have the same key."""
-
-    def __init__(self, rows: Iterable[SweepRow]) -> None:
-        its = list(rows)
-        self._of_clusters = Counter(_anywhere(row.key) for row in its if row.node)
-        self._others = Counter(row.key for row in its if not row.node)
-
-    def take(self, key: tuple[str, ...]) -> bool:
-        """Whether there is a row for a cell with this key; it is then taken away, because it stands for one cell."""
-        for counter, its in ((self._of_clusters, _anywhere(key)), (self._others, key)):
-            if counter[its] > 0:
-                counter[its] -= 1
-                return True
-        return False
 
 
 def _anywhere(key: tuple[str, ...]) -> tuple[str, ...]:
@@ -160,13 +107,15 @@ def _anywhere(key: tuple[str, ...]) -> tuple[str, ...]:
     return (*key[:MACHINE], *key[MACHINE + 1 :])
 
 
-class _Spread:
-    """The state of one sweep: what waits, what each node has in hand, and which models it has."""
+def _counted(row: SweepRow) -> tuple[str, ...]:
+    return _anywhere(row.key) if row.node else row.key
 
+
+class _Spread:
     def __init__(
         self, cells: Sequence[Cell], nodes: Nodes, known: Iterable[SweepRow], progress: Say, lost: Say
     ) -> None:
-        self._nodes, self._known, self._progress, self._lost = nodes, _Known(known), progress, lost
+        self._nodes, self._known, self._progress, self._lost = nodes, Counter(map(_counted, known)), progress, lost
         self._total, self._number = len(cells), 0
         self._waiting = deque(_prompts(cells))
         self._alive = list(nodes.names)
@@ -175,7 +124,6 @@ class _Spread:
         self._loaded: dict[str, tuple[SweepPair, Loaded]] = {}
 
     def rows(self) -> Iterator[SweepRow]:
-        """Ask every free node, wait for one answer, and again, until nothing is left."""
         self._ask_all()
         while self._asked:
             node, answer = self._nodes.answer()
@@ -186,12 +134,6 @@ class _Spread:
             self._ask_all()
 
     def _note(self, node: str, answer: Answer) -> None:
-        """What an answer changes.
-
-        Raises:
-            InputError: the node cannot do what was asked.
-            NoNodeLeft: it was the last one, and is gone.
-        """
         match answer:
             case Loaded():
                 self._loaded[node] = self._hand[node].pair, answer
@@ -203,11 +145,6 @@ class _Spread:
                 self._forget(node, reason)
 
     def _forget(self, node: str, reason: str) -> None:
-        """Give back what a node had in hand.
-
-        Raises:
-            NoNodeLeft: it was the last node.
-        """
         self._alive.remove(node)
         prompt = self._hand.pop(node)
         self._waiting.appendleft(prompt)
@@ -221,7 +158,6 @@ class _Spread:
                 self._ask(node)
 
     def _ask(self, node: str) -> None:
-        """Ask a free node for the next thing; for nothing if nothing is left."""
         while prompt := self._hand.get(node) or self._take(node):
             self._hand[node] = prompt
             if not self._has(node, prompt.pair):
@@ -248,5 +184,10 @@ class _Spread:
         return node in self._loaded and self._loaded[node][0] == pair
 
     def _is_known(self, node: str, cell: Cell) -> bool:
+        """Whether a row stands for the cell; it is then taken away: repeats of one measurement have the same key."""
         self._number += 1
-        return self._known.take(row_key(self._loaded[node][1].made_by, cell.named, cell.settings))
+        key = row_key(self._loaded[node][1].made_by, cell.named, cell.settings)
+        found = next((each for each in (_anywhere(key), key) if self._known[each] > 0), None)
+        if found is not None:
+            self._known[found] -= 1
+        return found is not None

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import pandas as pd
 
@@ -25,8 +25,46 @@ from specviz.measure.sweep.points import (
     points,
     split_by_series,
 )
-from specviz.measure.sweep.simultaneous import rivals_t
 from specviz.measure.sweep.table import each_row
+
+RISK = 0.05  # at most so often is any of k equal lengths told apart from the best
+
+
+@cache
+def rivals_t(freedom: int, lengths: int) -> float:
+    """The t above which a length is told apart from the best of `lengths`, with `RISK` for all of them together.
+
+    The best is itself chosen by these figures, so it may be any of them: Bonferroni's bound over all ordered pairs,
+    RISK / (k (k - 1)) each. RISK / 2 / (k - 1), for a best that is known before, would tell a length apart in more than
+    RISK of simulated equal cases (tests/unit/test_study.py).
+    """
+    if lengths < 2:
+        return math.inf
+    return t_quantile(freedom, 1 - RISK / (lengths * (lengths - 1)))
+
+
+def t_quantile(freedom: int, probability: float) -> float:
+    """The t that Student's t with whole degrees of freedom is below with this probability, above one half."""
+    low, high = 0.0, 1.0
+    while _below(high, freedom) < probability:
+        high *= 2
+    for _ in range(60):  # halves the interval: exact to the last digits
+        middle = (low + high) / 2
+        low, high = (middle, high) if _below(middle, freedom) < probability else (low, middle)
+    return high
+
+
+def _below(t: float, freedom: int) -> float:
+    """The probability below t, from 0 on: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0
+    for power in range(odd, freedom - 1, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * (power + 1) / (power + 2)
+    inside = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+    return (1 + inside) / 2
 
 
 def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -53,7 +91,6 @@ def with_rivals(every: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _told_apart(found: pd.DataFrame, lengths: "pd.Series[int]") -> list[bool]:
-    """Whether the best is above each of these by more than chance explains, of so many lengths."""
     return [
         bool(
             point.prompts > 1 and point.mean > rivals_t(point.prompts - 1, count) * point.deviation / point.prompts**0.5
@@ -63,13 +100,7 @@ def _told_apart(found: pd.DataFrame, lengths: "pd.Series[int]") -> list[bool]:
 
 
 def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
-    """A row for each run with a fixed draft length, without a grammar, in which a drafted token was judged.
-
-    Columns:
-        speedup: as measured.
-        counted: predicted from the run's counted tokens per target call and its mean number of drafted tokens.
-        formula: E(γ) / (γc + v(γ+1) + o), as if every round drafted γ tokens.
-    """
+    """For each judged run of a fixed length: its speedup, and as predicted from counted tokens and by E(γ)."""
     its = of_kind(rows).dropna(subset="per_judgement_rate")
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
     expected = [
@@ -86,32 +117,25 @@ def predictions(rows: pd.DataFrame, costs: Costs) -> pd.DataFrame:
 
 
 def round_steps(its: pd.DataFrame, costs: Costs) -> "pd.Series[float]":
-    """The mean time of a round in target steps, for rows or points: its drafted tokens, v(γ+1) and o.
-
-    Speculation pays where the tokens per target call exceed it.
-    """
+    """The mean time of a round in target steps: speculation pays where the tokens per target call exceed it."""
     checked = its["draft_length"].map(lambda length: costs.verification[length + 1])
     steps: pd.Series[float] = its["drafted"] / its["rounds"] * costs.cost_ratio + checked + costs.overhead
     return steps
 
 
 def errors(predicted: "pd.Series[float]", measured: "pd.Series[float]") -> "pd.Series[float]":
-    """How far off each prediction is: 0.25 is a factor of 1.25, in either direction."""
     ratio = predicted / measured
     off: pd.Series[float] = ratio.where(ratio > 1, 1 / ratio) - 1
     return off
 
 
 class Study:
-    """The rows of one series, and what they say."""
-
     def __init__(self, series: Series, rows: pd.DataFrame) -> None:
         self.series, self.rows = series, rows
         self.others: Sequence[Study] = ()  # the same pair at other temperatures
 
     @property
     def lookup(self) -> bool:
-        """Whether prompt lookup drafts, so that a round often drafts fewer tokens than the draft length."""
         return self.series.draft_dtype is None
 
     @cached_property
@@ -145,7 +169,6 @@ class Study:
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """What formulas predict for each row; needs `costs`."""
         assert self.costs is not None
         return predictions(self.possible, self.costs)
 

@@ -56,12 +56,10 @@ _ONE_ROW: TypeAdapter[list[SweepRow]] = outside(Annotated[list[SweepRow], AtMost
 
 
 def each_row(frame: "pd.DataFrame") -> Iterator[Any]:
-    """The rows of a frame, with their columns as attributes."""
     return iter(frame.itertuples(index=False))
 
 
 def frame_of(rows: Iterable[SweepRow]) -> "pd.DataFrame":
-    """A column for each field of `SweepRow`, a row for each measured one; the same types without any rows."""
     import pandas as pd
 
     values = list(map(attrgetter(*COLUMNS), rows))
@@ -75,19 +73,13 @@ def joined(*frames: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def dump_frame(frame: "pd.DataFrame", *, header: bool = True) -> str:
-    """The rows as CSV; names that a spreadsheet would read as formulas are marked as text."""
     texts = [column for column in frame.columns if TYPES[column] == "str"]
     safe = frame.assign(**{column: frame[column].map(marked, na_action="ignore") for column in texts})
     return safe.to_csv(index=False, header=header, lineterminator="\r\n")
 
 
 def read_frame(content: bytes, name: str) -> "pd.DataFrame":
-    """The rows of an uploaded CSV, checked; `name` stands for the file in messages.
-
-    Raises:
-        InputError: the file is too large, is not text, holds no rows, is not a sweep of this version, or has an
-            impossible value.
-    """
+    """The rows of an uploaded CSV, checked; `name` stands for the file in the sentence of an InputError."""
     if len(content) > UPLOAD_MEGABYTES * 10**6:
         raise InputError(f"{name} is larger than {UPLOAD_MEGABYTES} MB.")
     try:
@@ -100,12 +92,7 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
 
 
 def parse_rows(content: str, name: str, most: Most = FILE) -> list[SweepRow]:
-    """The rows of a CSV, checked one after the other; `name` stands for the file in messages.
-
-    Raises:
-        InputError: the text is not a sweep of this version, has an impossible value, or more rows, workloads or series
-            than allowed. The first problem ends the reading.
-    """
+    """The rows of a CSV, checked one after the other; an InputError names the first problem in the file `name`."""
     _check_header(content, name)
     rows: list[SweepRow] = []
     workloads: set[str] = set()
@@ -131,7 +118,6 @@ _series_of = attrgetter(*SERIES)
 
 
 def _lines(content: str, name: str) -> Iterator[dict[str, str | None]]:
-    """Each row's values by column, as text; None for an empty one."""
     text = _Rows(content, name)
     reader = csv.reader(text, strict=True)
     try:
@@ -210,11 +196,7 @@ def _columns(content: str) -> tuple[str, ...]:
 
 
 class SweepFile:
-    """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only.
-
-    Raises:
-        InputError: the file exists and is not a sweep of this version, or cannot be written.
-    """
+    """A CSV that grows row by row, so that a sweep cut short goes on where it stopped; without a path, memory only."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -231,7 +213,6 @@ class SweepFile:
 
     @property
     def done(self) -> list[tuple[str, ...]]:
-        """The key of each row. Repeats of one measurement have the same key."""
         return [row.key for row in self.rows]
 
     def add(self, row: SweepRow) -> None:

@@ -9,8 +9,10 @@ from specviz.core.readable import readable
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms, terms_of
 from specviz.core.trace import DraftedToken, Trace
+from specviz.data.sentences import Sentences
 from specviz.measure.worksheet.runs import position_rates
 
+say = Sentences("exercises")
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯"}
 
 
@@ -23,30 +25,22 @@ class Exercise:
 
 
 def exercises(trace: Trace) -> list[Exercise]:
-    """Questions whose answers this run holds; those it cannot answer are left out."""
     trace = readable(trace)
     return [*_on_a_round(trace), *_on_counts(trace), *_on_costs(trace)]
 
 
 def _on_a_round(trace: Trace) -> Iterator[Exercise]:
     """One round in full: the first with a rejection and a discarded token, else the first with a rejection."""
-    chosen = max(
-        (r for r in trace.rounds if r.rejected and not r.is_tree),
-        key=lambda r: bool(r.accepted) + bool(r.discarded),
-        default=None,
-    )
+    rounds = (round for round in trace.rounds if round.rejected and not round.is_tree)
+    chosen = max(rounds, key=lambda round: bool(round.accepted) + bool(round.discarded), default=None)
     if chosen is None:
         return
-    drafted = " ".join(quoted(token.shown) for token in chosen.drafted)
-    at = chosen.accepted + 1
-    marked = " ".join(f"{MARKS[token.status]}{quoted(token.shown)}" for token in chosen.drafted)
-    written = chosen.emits
+    shown = [quoted(token.shown) for token in chosen.drafted]
+    marked = " ".join(f"{MARKS[token.status]}{text}" for token, text in zip(chosen.drafted, shown, strict=True))
+    drafted, at = " ".join(shown), chosen.accepted + 1
     yield Exercise(
-        f"In round {chosen.index + 1} the draft proposes {len(chosen.drafted)} tokens: {drafted}. The target rejects "
-        f"number {at}. Mark each token accepted (✓), rejected (✗) or discarded (⋯). How many tokens does the round "
-        "write?",
-        f"{marked}. It writes {written}: {chosen.accepted} accepted and the target’s correction, "
-        f"{quoted(chosen.emitted.text or '')}.",
+        say("round", number=chosen.index + 1, count=len(shown), drafted=drafted, at=at),
+        say("round_answer", marked=marked, round=chosen, correction=quoted(chosen.emitted.text or "")),
     )
     rejected = chosen.drafted[chosen.accepted]
     if rejected.target_prob is not None and rejected.draft_prob is not None:
@@ -55,18 +49,12 @@ def _on_a_round(trace: Trace) -> Iterator[Exercise]:
 
 def _on_the_rule(token: DraftedToken, greedy: bool) -> Exercise:
     p, q = token.target_prob or 0.0, token.draft_prob or 0.0
-    said = f"For the rejected token {quoted(token.shown)} the target has p = {p:.4f} and the draft q = {q:.4f}."
+    rule = say("rule", token=quoted(token.shown), p=p, q=q)
     if greedy or not q:
-        return Exercise(
-            f"{said} The run is greedy (temperature 0). Why was it rejected?",
-            "Greedy accepts a drafted token only if it is the target’s most likely token; here another token was "
-            "more likely. p and q are shown but are not used.",
-        )
+        return Exercise(say("rule_greedy", rule=rule), say("rule_greedy_answer"))
     drawn = f"{token.u:.4f}" if token.u is not None else "not recorded"
-    return Exercise(
-        f"{said} With what probability is such a token accepted? The number drawn was u = {drawn}: what happens?",
-        f"min(1, p/q) = min(1, {p:.4f} / {q:.4f}) = {min(1.0, p / q):.4f}; u was not below it, so it is rejected.",
-    )
+    answer = say("rule_sampled_answer", p=p, q=q, chance=min(1.0, p / q))
+    return Exercise(say("rule_sampled", rule=rule, drawn=drawn), answer)
 
 
 def _on_counts(trace: Trace) -> Iterator[Exercise]:
@@ -74,23 +62,10 @@ def _on_counts(trace: Trace) -> Iterator[Exercise]:
     rate, alpha, tokens = counts.acceptance_rate, counts.per_judgement_rate, counts.tokens_per_target_call
     if rate is None or alpha is None or tokens is None:
         return
-    yield Exercise(
-        f"The run drafted {counts.drafted} tokens: {counts.accepted} were accepted, {counts.rejected} rejected, the "
-        "others discarded. How many were discarded, and what is the acceptance rate (accepted / drafted)?",
-        f"{counts.drafted} − {counts.accepted} − {counts.rejected} = {counts.discarded} discarded. "
-        f"{counts.accepted} / {counts.drafted} = {_three(rate)}.",
-    )
-    yield Exercise(
-        "What is the rate per judgement, the estimate of α? Why is it at least as high as the acceptance rate?",
-        f"{counts.accepted} / ({counts.accepted} + {counts.rejected}) = {_three(alpha)}. Discarded tokens were never "
-        "judged: they count as drafted and not as judged.",
-    )
-    yield Exercise(
-        f"The {counts.rounds} rounds wrote {counts.emitted} tokens. How many tokens per target call? How many calls "
-        "were saved?",
-        f"{counts.emitted} / {counts.rounds} = {tokens:.2f} tokens per target call; "
-        f"{counts.emitted} − {counts.rounds} = {counts.emitted - counts.rounds} calls saved.",
-    )
+    yield Exercise(say("rate", counts=counts), say("rate_answer", counts=counts, rate=_three(rate)))
+    yield Exercise(say("alpha"), say("alpha_answer", counts=counts, alpha=_three(alpha)))
+    saved = counts.emitted - counts.rounds
+    yield Exercise(say("calls", counts=counts), say("calls_answer", counts=counts, saved=saved))
     yield _on_expected_tokens(trace, alpha, tokens)
 
 
@@ -99,12 +74,8 @@ def _on_expected_tokens(trace: Trace, alpha: float, measured: float) -> Exercise
     one = theory.expected_tokens(alpha, length)
     positions = theory.expected_tokens_by_position(position_rates(trace, length))
     powers = " + ".join(["1", *(f"{alpha:.3f}{_superscript(power)}" for power in range(1, length + 1))])
-    return Exercise(
-        f"With γ = {length} and that α, how many tokens per target call does the formula 1 + α + … + α^γ expect? "
-        "Compare with what was written. What does the formula assume that may not hold for a text?",
-        f"{powers} = {one:.2f}, and the run wrote {measured:.2f}. It assumes that all judgements are alike "
-        f"and independent. With the rates by position it gives {positions:.2f}. The last round may draft fewer tokens.",
-    )
+    answer = say("expected_answer", powers=powers, one=one, measured=measured, positions=positions)
+    return Exercise(say("expected", length=length), answer)
 
 
 def _on_costs(trace: Trace) -> Iterator[Exercise]:
@@ -112,76 +83,62 @@ def _on_costs(trace: Trace) -> Iterator[Exercise]:
     if costs is None or terms is None:
         return
     terms = terms.by_formula  # the questions are about E(γ)
-    step, length = 1000 * costs.step_seconds, terms.draft_length
-    draft, overhead = step * costs.cost_ratio, step * costs.overhead
+    step, checked = 1000 * costs.step_seconds, terms.draft_length + 1
+    check, draft, overhead = (step * times for times in (terms.verification, costs.cost_ratio, costs.overhead))
     yield Exercise(
-        f"One plain target step takes {step:.3f} ms, one draft step {draft:.3f} ms, checking {length + 1} "
-        f"tokens at once {step * terms.verification:.3f} ms, the rest of a round {overhead:.3f} ms. What are "
-        f"c, v({length + 1}) and o, in target steps?",
-        f"c = {costs.cost_ratio:.3f}, v({length + 1}) = {terms.verification:.3f}, o = {costs.overhead:.3f}: each time "
-        f"over {step:.3f} ms.",
+        say("costs", step=step, draft=draft, checked=checked, check=check, overhead=overhead),
+        say("costs_answer", costs=costs, checked=checked, terms=terms, step=step),
     )
-    yield _on_speedup(trace, terms)
-    yield _on_break_even(terms, trace)
+    measured = metrics.speedup(trace) or 0.0
+    yield _on_speedup(terms, measured)
+    yield _on_break_even(terms, metrics.count(trace.rounds).acceptance_rate or 0.0, measured)
     yield _on_other_lengths(terms)
 
 
-def _on_speedup(trace: Trace, terms: Terms) -> Exercise:
-    ideal = theory.ideal_speedup(terms.alpha, terms.draft_length, terms.cost_ratio)
-    tokens = theory.expected_tokens(terms.alpha, terms.draft_length)
-    round_steps = theory.round_steps(terms.draft_length, terms.cost_ratio, terms.verification, terms.overhead)
-    measured = metrics.speedup(trace) or 0.0
-    return Exercise(
-        f"What speedup do E(γ) / (γc + 1) and E(γ) / (γc + v + o) predict at γ = {terms.draft_length}? Which is nearer "
-        "to the measured one, and what does the other leave out?",
-        f"{tokens:.2f} / ({terms.draft_length} × {terms.cost_ratio:.3f} + 1) = {ideal:.2f}×, and {tokens:.2f} / "
-        f"{round_steps:.2f} = {terms.speedup:.2f}×. Measured: {measured:.2f}×. "
-        f"{_nearer(ideal, terms.speedup, measured)} The first assumes that checking and the loop cost nothing extra.",
-    )
+def _on_speedup(terms: Terms, measured: float) -> Exercise:
+    length, cost = terms.draft_length, terms.cost_ratio
+    ideal, tokens = theory.ideal_speedup(terms.alpha, length, cost), theory.expected_tokens(terms.alpha, length)
+    steps = theory.round_steps(length, cost, terms.verification, terms.overhead)
+    which = "second" if abs(terms.speedup - measured) <= abs(ideal - measured) else "first"
+    answer = say("speedup_answer", tokens=tokens, terms=terms, ideal=ideal, steps=steps, measured=measured, which=which)
+    return Exercise(say("speedup", terms=terms), answer)
 
 
-def _nearer(ideal: float, realistic: float, measured: float) -> str:
-    which = "second" if abs(realistic - measured) <= abs(ideal - measured) else "first"
-    return f"The {which} is nearer."
-
-
-def _on_break_even(terms: Terms, trace: Trace) -> Exercise:
-    question = (
-        "What α breaks even at these costs? What acceptance rate (accepted / drafted) is that at this γ, and was "
-        "the run above it?"
-    )
+def _on_break_even(terms: Terms, rate: float, measured: float) -> Exercise:
     needed = terms.break_even
     if needed is None:
-        return Exercise(question, "None: a round costs more target steps than the tokens it can write.")
+        return Exercise(say("break_even"), say("break_even_none"))
     share = theory.acceptance_rate_from_alpha(needed, terms.draft_length)
-    rate = metrics.count(trace.rounds).acceptance_rate or 0.0
-    above = "is above both" if terms.alpha > needed and rate > share else "is not above both"
-    measured = metrics.speedup(trace) or 0.0
-    refuted = f" Yet {measured:.2f}× was measured: these costs do not explain this run."
-    return Exercise(
-        question,
-        f"α = {needed:.3f} per judgement, which at γ = {terms.draft_length} is {share:.3f} accepted / drafted. The run "
-        f"had {_three(terms.alpha)} and {_three(rate)}: it {above}. Each rate is compared with its own kind."
-        f"{refuted if (measured - 1) * (terms.alpha - needed) < 0 else ''}",
+    answer = say(
+        "break_even_answer",
+        needed=needed,
+        terms=terms,
+        share=share,
+        alpha=_three(terms.alpha),
+        rate=_three(rate),
+        above="is above both" if terms.alpha > needed and rate > share else "is not above both",
+        refuted=say("refuted", measured=measured) if (measured - 1) * (terms.alpha - needed) < 0 else "",
     )
+    return Exercise(say("break_even"), answer)
 
 
 def _on_other_lengths(terms: Terms) -> Exercise:
-    table = {1: 1.0, terms.draft_length + 1: terms.verification}
-    best = theory.best_draft_length(terms.alpha, terms.cost_ratio, table, terms.overhead)
-    speedup = theory.realistic_speedup(terms.alpha, best, terms.cost_ratio, table, terms.overhead)
-    other = 2 * terms.draft_length if 2 * terms.draft_length <= MAX_DRAFT_LENGTH else terms.draft_length // 2
-    there = theory.realistic_speedup(terms.alpha, other, terms.cost_ratio, table, terms.overhead)
-    return Exercise(
-        f"Would γ = {other} be better if v grows in a straight line? Which γ from 1 to {MAX_DRAFT_LENGTH} is best?",
-        f"γ = {other} is modelled at {there:.2f}× against {terms.speedup:.2f}× at γ = {terms.draft_length}; best is "
-        f"γ = {best}, {speedup:.2f}×. Try it on the Watch page.",
-    )
+    length, cost, overhead = terms.draft_length, terms.cost_ratio, terms.overhead
+    table = {1: 1.0, length + 1: terms.verification}
+    best = theory.best_draft_length(terms.alpha, cost, table, overhead)
+    other = 2 * length if 2 * length <= MAX_DRAFT_LENGTH else length // 2
+    speedup, there = (theory.realistic_speedup(terms.alpha, n, cost, table, overhead) for n in (best, other))
+    answer = say("lengths_answer", other=other, there=there, terms=terms, best=best, speedup=speedup)
+    return Exercise(say("lengths", other=other, longest=MAX_DRAFT_LENGTH), answer)
 
 
 def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
     """The sheet as one HTML page to print: questions with room to write, or with their answers. All text escaped."""
-    items = "".join(_item(exercise, key) for exercise in exercises(trace))
+    room = "<div class=room></div>"
+    items = "".join(
+        f"<li><p>{escape(each.question)}</p>{f'<p class=answer>{escape(each.answer)}</p>' if key else room}</li>"
+        for each in exercises(trace)
+    )
     heading = f"{title}: answer key" if key else title
     prompt = f"<p>Prompt: <q>{escape(trace.prompt.text)}</q></p>"
     symbols = "".join(f"<li><b>{name}</b> {escape(meaning)}</li>" for name, meaning in SYMBOLS.items())
@@ -189,11 +146,6 @@ def sheet(trace: Trace, title: str, source: str, *, key: bool) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(heading)}</title><style>{STYLE}</style>'
         f"<h1>{escape(heading)}</h1><p>{escape(source)}</p>{prompt}<ul>{symbols}</ul><ol>{items}</ol></html>\n"
     )
-
-
-def _item(exercise: Exercise, key: bool) -> str:
-    below = f"<p class=answer>{escape(exercise.answer)}</p>" if key else "<div class=room></div>"
-    return f"<li><p>{escape(exercise.question)}</p>{below}</li>"
 
 
 SYMBOLS = {

@@ -1,15 +1,62 @@
-"""The worksheet's model: acceptance and costs in, speedup and break-even out. Pure; all of it is modelled."""
+"""The worksheet's model: acceptance and costs in, speedup and break-even out, in words too. Pure; all is modelled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from specviz.core import theory
 from specviz.core.judge import judge
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.terms import Terms
-from specviz.measure.worksheet.passes import MeasuredPasses
+from specviz.data.batches import BatchStudy
+from specviz.data.sentences import Sentences, percent
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 MOST_COST, MOST_VERIFICATION, MOST_OVERHEAD, MOST_TOKENS = 1.5, 8.0, 2.0, 10_000_000  # the controls' upper limits
+
+
+say = Sentences("worksheet")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPasses:
+    target: str
+    dtype: str
+    machine: str
+    checks: Mapping[int, Mapping[int, float]]  # batch → k → v(k)
+
+    @property
+    def largest(self) -> int:
+        return max(self.checks)
+
+    def steps(self, batch: int, tokens: int) -> float:
+        """v(`tokens`) in a batch. Between two measured sizes it is on a straight line.
+
+        Above the largest size, each further token takes as long as the mean further token of that size.
+        """
+        if batch > self.largest:
+            return self._above(batch, tokens)
+        low = max(size for size in self.checks if size <= batch)
+        high = min(size for size in self.checks if size >= batch)
+        below, above = (theory.verification_steps(self.checks[size], tokens) for size in (low, high))
+        return below + (above - below) * (batch - low) / (high - low or 1)
+
+    def _above(self, batch: int, tokens: int) -> float:
+        largest = self.largest
+        longest, steps = max(self.checks[largest].items())
+        a_token = (steps - 1) / (largest * (longest - 1))
+        return (1 + a_token * (batch * tokens - largest)) / (1 + a_token * (batch - largest))
+
+    def growth(self, batch: int, tokens: int) -> float:
+        """How many times as dear a check of `tokens` is in a batch as for one text, each in steps of its own."""
+        return self.steps(batch, tokens) / self.steps(1, tokens)
+
+
+def measured_passes(study: BatchStudy) -> MeasuredPasses | None:
+    """The passes of a study; None where it has none of one text, or only of one token."""
+    checks = {each.batch: each.verification for each in study.passes if len(each.checks) > 1}
+    if 1 not in checks:
+        return None
+    return MeasuredPasses(study.target, study.target_dtype, study.recorded_on.machine, checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +102,6 @@ class Model:
 
     @property
     def ideal(self) -> float:
-        """E(γ) / (γc + 1): Leviathan, Theorem 3.8."""
         return theory.ideal_speedup(self.alpha, self.draft_length, self.cost_ratio)
 
     @property
@@ -64,13 +110,11 @@ class Model:
         return self.speedup_of(self.draft_length)
 
     def speedup_of(self, draft_length: int) -> float:
-        """The realistic speedup of another draft length, with the same acceptance and costs."""
         cost = theory.round_steps(draft_length, self.cost_ratio, self.steps, self.overhead)
         return self.tokens_at(draft_length) / cost
 
     @property
     def extra_operations(self) -> float:
-        """Factor on arithmetic: Leviathan, Theorem 3.11."""
         return theory.extra_operations(self.alpha, self.draft_length, self.operations_ratio)
 
     @property
@@ -88,11 +132,9 @@ class Model:
         return self.speedup_of(self.best)
 
     def speedup_at(self, alpha: float, draft_length: int) -> float:
-        """The realistic speedup elsewhere on the map, at these costs."""
         return theory.realistic_speedup(alpha, draft_length, self.cost_ratio, self.steps, self.overhead)
 
     def break_even_at(self, draft_length: int) -> float | None:
-        """The alpha above which that draft length pays; None where no alpha below 1 does."""
         return theory.break_even_acceptance(draft_length, self.cost_ratio, self.steps, self.overhead)
 
     @property
@@ -105,71 +147,45 @@ class Model:
 
 
 def alpha_of_counts(drafted: int, accepted: int, draft_length: int) -> float:
-    """The alpha that leads to accepted / drafted at this draft length if every judgement is alike: modelled."""
     return theory.alpha_from_acceptance_rate(min(1.0, accepted / drafted), draft_length)
 
 
 def verdict_sentence(model: Model) -> str:
-    """What a round brings and what it takes with these values, and the acceptance above which it pays."""
-    terms, needed = model.terms, model.break_even
-    speed = (
-        f"A round writes {model.tokens_per_call:.2f} tokens on average and takes as long as {terms.steps:.2f} steps of "
-        f"the target alone: {model.tokens_per_call:.2f} / {terms.steps:.2f} = {model.realistic:.2f}."
-    )
+    steps, needed = model.terms.steps, model.break_even
+    round = say("round", model=model, steps=steps)
     if needed is None:
-        return f"{speed} No acceptance is enough: even if all is accepted, it writes {model.draft_length + 1} tokens."
-    if needed == 0:
-        return f"{speed} Any acceptance pays."
-    return (
-        f"{speed} It pays above {_percent(needed)} of the checked guesses accepted; the slider says "
-        f"{_percent(model.alpha)}."
-    )
+        return say("never_pays", round=round, most=model.draft_length + 1)
+    return say("pays", round=round, needed=needed, model=model) if needed else say("always_pays", round=round)
 
 
 def counts_sentence(drafted: int, accepted: int, counted_at: int, model: Model) -> str:
-    """Counts in, rate out, and the acceptance per judgement that leads to it. No verdict: the sliders get that.
-
-    Args:
-        drafted: tokens.
-        accepted: of them.
-        counted_at: the draft length at which these were counted; the sliders may have another one.
-        model: what the sliders say.
-    """
+    """Counts in, rate out, and the acceptance per judgement that leads to it at the draft length of the counts."""
     if not drafted:
-        return "Nothing was drafted, so there is no rate."
+        return say("nothing_drafted")
     if accepted > drafted:
-        return "More tokens were accepted than drafted, which is impossible."
-    alpha = alpha_of_counts(drafted, accepted, counted_at)
-    return (
-        f"{accepted} / {drafted} = **{_percent(accepted / drafted)} of the drafted tokens accepted**; at "
-        f"γ = {counted_at} that needs α = **{alpha:.2f}** per judgement, if every judgement is alike. "
-        f"{_slider(alpha, model)}"
-    )
-
-
-def _slider(alpha: float, model: Model) -> str:
-    """Why the slider shows another α than the one derived from accepted / drafted; empty where they agree."""
-    if round(alpha, 2) == round(model.alpha, 2):
-        return ""
-    return (
-        f"The slider has α = {model.alpha:.2f}: a run’s own α is accepted / judged, or you have set it. The two differ "
-        "because real judgements are not all alike."
+        return say("impossible")
+    rate, alpha = accepted / drafted, alpha_of_counts(drafted, accepted, counted_at)
+    slider = say("slider", alpha=model.alpha) if round(alpha, 2) != round(model.alpha, 2) else ""
+    return say(
+        "counts", accepted=accepted, drafted=drafted, rate=rate, counted_at=counted_at, alpha=alpha, slider=slider
     )
 
 
 def symbols(model: Model) -> list[tuple[str, str, str]]:
-    """Every term of the model: its symbol, what it is, and its value."""
     terms, length = model.terms, model.draft_length
     needed = model.break_even
+    tokens = "tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)"
+    if length <= len(model.survival):
+        tokens = "tokens a round writes, by the counted positions"
     return [
         ("α", "acceptance per judgement: accepted / (accepted + rejected)", f"{model.alpha:.3f}"),
-        ("", f"accepted / drafted that follows at γ = {length}", _percent(model.accepted_share(model.alpha))),
+        ("", f"accepted / drafted that follows at γ = {length}", percent(model.accepted_share(model.alpha))),
         ("γ", "draft length", str(length)),
         ("c", "cost of a guess: a draft step / a target step", f"{model.cost_ratio:.3f}"),
         ("v(γ+1)", f"cost of a check of {length + 1} tokens, in this batch", f"{terms.verification:.3f}"),
         ("o", "overhead: the rest of a round", f"{model.overhead:.3f}"),
         ("ĉ", "operations of the draft / of the target", f"{model.operations_ratio:.3f}"),
-        ("E(γ)", _tokens_are(model), f"{model.tokens_per_call:.2f}"),
+        ("E(γ)", tokens, f"{model.tokens_per_call:.2f}"),
         ("γc + v(γ+1) + o", "cost of a round", f"{terms.steps:.2f}"),
         ("E(γ) / (γc + v(γ+1) + o)", "speedup with these costs", f"{model.realistic:.2f}×"),
         (
@@ -186,73 +202,34 @@ def symbols(model: Model) -> list[tuple[str, str, str]]:
     ]
 
 
-def _tokens_are(model: Model) -> str:
-    if model.draft_length <= len(model.survival):
-        return "tokens a round writes, by the counted positions"
-    return "tokens a round is expected to write (Leviathan et al. 2023, Eq. 1)"
-
-
 def break_even_sentence(model: Model) -> str:
-    """The break-even both ways: as alpha, and as accepted / drafted at this draft length."""
     needed = model.break_even
     if needed is None:
-        return (
-            f"**No acceptance breaks even**: a round takes {model.terms.steps:.2f} target steps and can write at most "
-            f"{model.draft_length + 1} tokens."
-        )
+        return say("no_break_even", steps=model.terms.steps, most=model.draft_length + 1)
     if needed == 0:
-        return "**Any acceptance breaks even**: a round costs no more than one plain step."
-    return (
-        f"**Breaks even above α = {needed:.2f} per judgement.** At γ = {model.draft_length} that is "
-        f"**{_percent(model.accepted_share(needed))} accepted / drafted**: the two rates are counted differently, so "
-        "compare each with its own kind."
-    )
+        return say("any_breaks_even")
+    return say("break_even", needed=needed, length=model.draft_length, share=model.accepted_share(needed))
 
 
 def half_sentence(model: Model) -> str:
-    """What guesses that are right half the time bring at these costs."""
-    speedup = model.speedup_at(0.5, model.draft_length)
-    return (
-        f"Right half the time (α = 0.50; at γ = {model.draft_length} only {_percent(model.accepted_share(0.5))} "
-        f"accepted / drafted) would be {speedup:.2f}×: {judge(speedup, None, modelled=True).word}."
-    )
+    speedup, share = model.speedup_at(0.5, model.draft_length), model.accepted_share(0.5)
+    word = judge(speedup, None, modelled=True).word
+    return say("half", length=model.draft_length, share=share, speedup=speedup, word=word)
 
 
 def batch_sentence(model: Model, measured: bool = False) -> str:
     """What the batch changes in the model. `measured`: the costs contain the load of a measurement."""
-    if model.batch == 1 and measured:
-        return "A batch of 1 stands here for the load at which the speedup was measured: its costs contain it."
     if model.batch == 1:
-        return "A batch of 1: one sequence, as on the Watch page."
+        return say("one_loaded" if measured else "one")
     if model.verification <= 1 and not model.passes:
-        return (
-            "The batch changes nothing here: with v(γ+1) = 1, checking is free in this model at any batch size. No "
-            "real machine does that. Raise v to see the effect of a batch."
-        )
+        return say("free_checks")
     alone, here = replace(model, batch=1), model.terms.verification
-    return (
-        f"In a batch of {model.batch}, checking {model.draft_length + 1} tokens of each takes {here:.2f} target steps "
-        f"(alone: {alone.terms.verification:.2f}): the modelled speedup is {model.realistic:.2f}× instead of "
-        f"{alone.realistic:.2f}×."
-    )
+    return say("batch", model=model, checked=model.draft_length + 1, here=here, alone=alone)
 
 
 def batch_shape(model: Model) -> str:
-    """What the batch slider follows: measured passes, or an assumption; and for which kind of machine which holds."""
-    if model.passes is None:
-        return (
-            "Assumed in a batch: a pass over n tokens takes 1 + s(n − 1), whichever sequence they are of, with the "
-            "slope s of v(γ+1); c and o stay as they are. That is a straight line."
-        )
-    passes, largest = model.passes, model.passes.largest
-    further = (
-        f" Above {largest} texts nothing was measured: further tokens cost what they cost in batches of {largest}."
-    )
-    return (
-        f"In a batch, v(k) grows as it was measured for {passes.target} ({passes.dtype}) on {passes.machine}, in "
-        f"batches of 1 to {largest}; c and o stay as they are.{further if model.batch > largest else ''}"
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    passes = model.passes
+    if passes is None:
+        return say("assumed_shape")
+    further = say("further", largest=passes.largest) if model.batch > passes.largest else ""
+    return say("measured_shape", passes=passes, further=further)

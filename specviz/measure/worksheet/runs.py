@@ -1,7 +1,4 @@
-"""Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded.
-
-Pure: traces, laps and rows in; points with their predictions out.
-"""
+"""Everything measured that the worksheet compares with its model: runs, races and sweeps, the visitor's or recorded."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +21,6 @@ from specviz.measure.sweep.table import each_row
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One run: predicted, measured, and the causes between them, each added to those before it."""
-
     terms: Terms  # of this run
     ideal: float  # E(γ) / (γc + 1), from one α
     clustering: float  # what the rates by position change
@@ -35,7 +30,6 @@ class Gap:
 
     @property
     def by_position(self) -> float:
-        """The prediction with every cost, and acceptance by position."""
         return self.ideal + self.clustering + self.verification + self.overhead
 
     @property
@@ -45,7 +39,6 @@ class Gap:
 
     @property
     def sentence(self) -> str:
-        """The gap in words, with its largest known cause."""
         causes = {"acceptance by position": self.clustering, "verification growth": self.verification}
         causes["overhead"] = self.overhead
         largest = max(causes, key=lambda cause: abs(causes[cause]))
@@ -57,18 +50,11 @@ class Gap:
 
 
 def signed(change: float) -> str:
-    """The change with its sign, with a real minus sign."""
     return f"{change:+.2f}".replace("-", "−")
 
 
 def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
-    """Split one run's gap; None without a plain run beside it or a drafted token.
-
-    `measured` is the speedup if more than this one pair of runs was timed.
-
-    Ideal is Leviathan's Theorem 3.8 with one α, per judgement; then the rates by position (the sum in the proof of
-    their Eq. 1), then v(γ+1), then o. The order matters: a later cause changes what is left.
-    """
+    """Split a run's gap: Theorem 3.8 with one α, then the rates by position, then v(γ+1), then o; the order matters."""
     terms, measured = terms_of(trace), measured or metrics.speedup(trace)
     if terms is None or not measured:
         return None
@@ -82,7 +68,6 @@ def gap_of(trace: Trace, measured: float | None = None) -> Gap | None:
 
 
 def position_rates(trace: Trace, draft_length: int | None = None) -> list[float]:
-    """Per judgement, by position, as far as any draft was judged."""
     lengths = [len(round.drafted) for round in trace.rounds if round.drafted]
     if not lengths:
         return []
@@ -99,8 +84,6 @@ Where = Literal["Watch", "Race", "When it helps"]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One measured speedup, and what the formula predicts from the same acceptance and costs."""
-
     where: Where  # the page that measured it
     recorded: bool  # False: in this session, on this machine
     label: str
@@ -114,12 +97,10 @@ class Measured:
 
     @property
     def ideal(self) -> float:
-        """E(γ) / (γc + 1) with its α and c."""
         return replace(self.terms.by_formula, verification=1.0, overhead=0.0).speedup
 
 
 def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
-    """The Watch page's runs, the newest first; those without a plain run or a drafted token are left out."""
     return [
         Measured("Watch", recorded, pair_name(trace), gap.terms, gap.measured, gap)
         for trace in reversed(traces)
@@ -128,7 +109,6 @@ def of_runs(traces: Sequence[Trace], recorded: bool) -> list[Measured]:
 
 
 def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
-    """A race's prompts: acceptance and costs of the median repeats, and the speedup over all repeats."""
     return [
         Measured("Race", recorded, f"{lap.name}: {pair_name(lap.speculative)}", gap.terms, gap.measured, gap)
         for lap in laps
@@ -137,12 +117,10 @@ def of_laps(laps: Sequence[RaceLap], recorded: bool) -> list[Measured]:
 
 
 def trace_of_lap(lap: RaceLap) -> Trace:
-    """Both decoders of a lap in one trace, as on the Watch page."""
     return replace(lap.speculative, autoregressive=lap.plain.autoregressive)
 
 
 def of_rows(rows: pd.DataFrame, recorded: bool) -> list[Measured]:
-    """A sweep's rows of fixed draft lengths, pooled by workload and draft length for each pair and temperature."""
     return [
         measured
         for series, its in split_by_series(rows).items()
@@ -163,5 +141,4 @@ def _of_series(rows: pd.DataFrame, series: Series, costs: Costs, recorded: bool)
 
 
 def first_series(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the first pair and temperature; no rows where there are none."""
     return next(iter(split_by_series(rows).values()), rows)

@@ -50,7 +50,6 @@ class Production:
 
     @property
     def share(self) -> float:
-        """The share of the calls that checked a draft; 1 if it is unknown."""
         return self.counters.drafting_share or 1.0
 
     @property
@@ -77,7 +76,6 @@ class Production:
         return tuple(self.model.alpha**position for position in range(1, self.draft_length + 1))
 
     def tokens_at(self, length: int) -> float:
-        """Tokens of a round that drafts `length` tokens, at most γ."""
         return 1 + sum(self.survival[:length])
 
     @property
@@ -86,11 +84,7 @@ class Production:
 
 
 def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
-    """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token.
-
-    Raises:
-        InputError: the round would cost less than the one plain step that is part of it.
-    """
+    """R = τ / S. If only a share of the calls drafts, the others cost one step each and write one token."""
     written = share * tokens + 1 - share
     cost = (written / speedup - (1 - share)) / share
     if cost < 1 / NEUTRAL:
@@ -102,7 +96,6 @@ def inferred_cost(tokens: float, speedup: float, share: float = 1.0) -> float:
 
 
 def production(counters: ServingCounters, costs: Model, speedup: float | None) -> Production:
-    """Production's acceptance at these costs; with a measured speedup, at costs that explain it."""
     length = max(1, round(counters.draft_length)) if counters.draft_length else costs.draft_length
     counters = counters.assuming(length)
     if counters.accepted_per_call(length) > length:  # drafts of several lengths: the mean rounds below what fits
@@ -116,11 +109,7 @@ def production(counters: ServingCounters, costs: Model, speedup: float | None) -
 
 
 def _explaining(model: Model, cost: float) -> Model:
-    """The model with costs that add up to this round, in a batch of 1: the measured speedup contains its own batch.
-
-    The split is assumed: `MIDDLE` of the extra cost grows with the draft, in c and v as the sliders have them; the rest
-    is o.
-    """
+    """The model with costs that add up to this round, in a batch of 1: `MIDDLE` of the rest grows with the draft."""
     length, extra = model.draft_length, cost - 1
     drafting, checking = length * model.cost_ratio, model.verification - 1
     part = drafting / (drafting + checking) if drafting + checking else 0.5
@@ -164,10 +153,7 @@ def measured_speedup(
 
 
 def production_start(found: Production, costs_from: str) -> Start:
-    """Production as something to start from, so that the whole page can show it.
-
-    The counts are as pasted if every round drafted γ tokens, else those of 1,000 rounds.
-    """
+    """Production to start from. The counts are as pasted if every round drafted γ tokens, else of 1,000 rounds."""
     counters, length = found.counters, found.draft_length
     alike = counters.checked is None and abs((counters.draft_length or 0) - length) < 0.01
     if alike and counters.drafted and counters.accepted is not None and counters.drafted <= MOST_TOKENS:
@@ -189,7 +175,6 @@ def production_start(found: Production, costs_from: str) -> Start:
 
 
 def span(low: float, high: float, unit: str = "×") -> str:
-    """ "1.20× to 1.50×", or one figure where both are written alike."""
     first, last = f"{low:.2f}{unit}", f"{high:.2f}{unit}"
     return first if first == last else f"{first} to {last}"
 
@@ -199,41 +184,24 @@ PUBLISHED_COSTS = "published"  # how the label of a start with such costs begins
 
 
 def costs_are_told(costs_from: str) -> bool:
-    """Whether costs from there were chosen for another machine, or measured on it.
-
-    Those of a run of this program are of its own small models, and say nothing of a server.
-    """
+    """Whether costs from there are of another machine. Runs of this program's small models say nothing of a server."""
     return costs_from in (BY_HAND, INFERRED, LINKED) or costs_from.startswith(PUBLISHED_COSTS)
 
 
 def contain_load(costs_from: str) -> bool:
-    """Whether costs from there are those of a pass that other texts shared, so that their batch is 1."""
     return costs_from == INFERRED or costs_from.startswith(IN_BATCHES)
 
 
 def nearest_batch(running: float | None) -> int | None:
-    """The batch slider's value nearest to the requests that were running; None if that is unknown."""
     return min(BATCHES, key=lambda size: abs(size - running)) if running else None
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What these counters would bring at the costs of one published pair of models. Modelled."""
-
     name: str  # the pair and its machine
     speed: float  # at the counted draft length
     best: int  # the draft length up to that one with the highest speed
-    best_speed: float
     free_checks: bool  # whether only c is published, so that a check is taken to cost one step
-
-
-def elsewhere(found: Production) -> list[Elsewhere]:
-    """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
-    published = [(f"{each.pair}, {each.machine}", each.cost_ratio, each.verification) for each in GPU_COSTS]
-    published += [(f"{each.pair}, {each.machine}", each.cost_ratio, {}) for each in PUBLISHED]
-    known = {name: (cost_ratio, checks) for name, cost_ratio, checks in published}
-    places = [_elsewhere(found, name, *costs) for name, costs in known.items()]
-    return sorted(places, key=lambda each: each.speed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,18 +216,20 @@ class Outlook:
 
     @property
     def lengths(self) -> str:
-        """ "1 to 5", or one length where all agree."""
         best = sorted({each.best for each in self.places})
         return f"{best[0]} to {best[-1]}" if len(best) > 1 else str(best[0])
 
     @property
     def usual(self) -> list[tuple[int, int]]:
-        """Each length that is the best somewhere, and at how many of the places; the most usual first."""
         return Counter(each.best for each in self.places).most_common()
 
 
 def outlook(found: Production) -> Outlook:
-    return Outlook(elsewhere(found))
+    """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
+    costs = {f"{each.pair}, {each.machine}": (each.cost_ratio, each.verification) for each in GPU_COSTS}
+    costs |= {f"{each.pair}, {each.machine}": (each.cost_ratio, {}) for each in PUBLISHED}
+    places = [_elsewhere(found, name, *each) for name, each in costs.items()]
+    return Outlook(sorted(places, key=lambda each: each.speed))
 
 
 def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[int, float]) -> Elsewhere:
@@ -267,8 +237,7 @@ def _elsewhere(found: Production, name: str, cost_ratio: float, checks: Mapping[
         length: _over_all_calls(found, length, theory.round_steps(length, cost_ratio, checks or 1.0))
         for length in range(1, found.draft_length + 1)
     }
-    best = max(speeds, key=speeds.__getitem__)
-    return Elsewhere(name, speeds[found.draft_length], best, speeds[best], not checks)
+    return Elsewhere(name, speeds[found.draft_length], max(speeds, key=speeds.__getitem__), not checks)
 
 
 def _over_all_calls(found: Production, length: int, cost: float) -> float:
@@ -279,8 +248,6 @@ def _over_all_calls(found: Production, length: int, cost: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """What one draft length would bring, with production's acceptance by position."""
-
     draft_length: int
     tokens: float
     slowest: float  # modelled speedup, at the worst of GROWING
@@ -289,7 +256,6 @@ class Length:
 
 
 def draft_lengths(found: Production) -> list[Length]:
-    """Every draft length up to production's. The cost of a shorter round depends on what grows with the draft."""
     lengths = range(1, found.draft_length + 1)
     speeds = [[_speed(found, length, growing) for length in lengths] for growing in GROWING]
     reached = [min(row[index] / max(row) for row in speeds) for index in range(len(lengths))]
@@ -302,7 +268,6 @@ def draft_lengths(found: Production) -> list[Length]:
 
 
 def _speed(found: Production, length: int, growing: float) -> float:
-    """The modelled speedup over all calls, if `growing` of the extra cost grows with the draft."""
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
     return _over_all_calls(found, length, cost)
 

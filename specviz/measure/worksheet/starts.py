@@ -14,8 +14,7 @@ from specviz.core.trace import Trace
 from specviz.core.verdict import verdict_of_run
 from specviz.data.batches import BatchSpeedup, BatchStudy
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
-from specviz.measure.worksheet.model import Model
-from specviz.measure.worksheet.passes import MeasuredPasses
+from specviz.measure.worksheet.model import MeasuredPasses, Model
 
 OPENING_DRAFT_LENGTH, OPENING_ALPHA = 4, 0.5  # for a calibrated pair that has no run yet
 LINKED = "the values in the link"
@@ -24,8 +23,6 @@ IN_BATCHES = "measured in batches of "  # the label of a start whose costs conta
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Acceptance and costs to start with, and their source."""
-
     label: str  # unique among the starts
     source: str  # measured here, recorded, or published: one line
     model: Model
@@ -41,7 +38,6 @@ class Start:
 
     @property
     def named_costs(self) -> str:
-        """The source of the costs in a few words."""
         return self.costs_from or self.label
 
     def verification_at(self, draft_length: int) -> float | None:
@@ -50,7 +46,6 @@ class Start:
 
     @property
     def in_words(self) -> str:
-        """What was loaded, as it was: whatever the sliders say now."""
         counts = f"; {self.accepted} of {self.drafted} guesses accepted" if self.drafted else ""
         at = f" at draft length {self.counted_at or self.model.draft_length}" if not self.costs_only else ""
         measured = f"; {self.measured:.2f}× measured in one pair of runs" if self.measured else ""
@@ -75,18 +70,11 @@ def starts(
 
 
 def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
-    """A run's own acceptance and costs; None without a plain run or a drafted token."""
     terms, costs, counts = terms_of(trace), metrics.costs(trace), metrics.count(trace.rounds)
     if terms is None or costs is None:
         return None
-    model = Model(
-        terms.alpha,
-        terms.draft_length,
-        terms.cost_ratio,
-        terms.verification,
-        terms.overhead,
-        operations_ratio=operations_ratio(trace),
-    )
+    times = terms.cost_ratio, terms.verification, terms.overhead
+    model = Model(terms.alpha, terms.draft_length, *times, operations_ratio=operations_ratio(trace))
     verdict = verdict_of_run(trace)
     made = "measured here in this session" if source == "live" else f"recorded on {trace.recorded_on.machine}"
     return Start(
@@ -102,10 +90,7 @@ def start_of_run(trace: Trace, label: str, source: str) -> Start | None:
 
 
 def start_of_file(trace: Trace) -> Start | None:
-    """The run of an opened file. Where it has no times beside a run of the target alone, its acceptance alone.
-
-    None where nothing was judged.
-    """
+    """The opened file's run; where no run of the target alone is beside it, its acceptance. None: nothing judged."""
     label = f"the opened file: {pair_name(trace)}"
     alpha, counts = metrics.per_place_rate(trace.rounds), metrics.count(trace.rounds)
     if alpha is None or (whole := start_of_run(trace, label, "recorded")):
@@ -125,8 +110,9 @@ def start_of_file(trace: Trace) -> Start | None:
 def calibrated(pair: tuple[str, str, str], costs: Costs, finished: Sequence[Trace]) -> tuple[Start, Trace | None]:
     """This machine as calibrated for a pair, with the acceptance of the newest run of that pair, and that run."""
     target, draft, precision = pair
-    runs = [trace for trace in finished if (trace.target.name, _draft_name(trace)) == (target, draft)]
-    newest = next((trace for trace in reversed(runs) if terms_of(trace)), None)
+    runs = ((trace, trace.drafter) for trace in reversed(finished) if trace.target.name == target)
+    its = (trace for trace, drafter in runs if drafter and drafter.asked_as == draft)
+    newest = next(filter(terms_of, its), None)
     terms = terms_of(newest) if newest else None
     draft_length = terms.draft_length if terms else OPENING_DRAFT_LENGTH
     counts = metrics.count(newest.rounds) if newest else metrics.Counts()
@@ -159,19 +145,13 @@ def with_passes(start: Start, passes: MeasuredPasses | None) -> Start:
 
 
 def batch_starts(study: BatchStudy) -> list[Start]:
-    """The longest draft of a study in batches of each size above 1. Their batch is 1: the costs contain the others."""
     return [_start_of_batch(study, study.at(size, study.draft_lengths[-1])) for size in study.batches if size > 1]
 
 
 def _start_of_batch(study: BatchStudy, point: BatchSpeedup) -> Start:
-    passes = study.passes_of(point.batch)
-    model = Model(
-        point.counts.per_judgement_rate or 0.0,
-        point.draft_length,
-        point.cost_ratio.value,
-        point.verification.value,
-        point.overhead.value,
-    )
+    passes, alpha = study.passes_of(point.batch), point.counts.per_judgement_rate or 0.0
+    times = point.cost_ratio.value, point.verification.value, point.overhead.value
+    model = Model(alpha, point.draft_length, *times)
     return Start(
         f"{IN_BATCHES}{point.batch}: {study.draft} → {study.target}",
         f"Acceptance and costs recorded on {study.recorded_on.machine}, in passes over {point.batch} texts together.",
@@ -196,7 +176,6 @@ def start_of_paper(run: PublishedRun) -> Start:
 
 
 def start_of_gpu(costs: GpuCosts) -> Start:
-    """Published costs of a pair on a GPU. What is not published is assumed, and named."""
     checked = verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else 1.0
     return Start(
         f"published GPU costs: {costs.label}",
@@ -213,17 +192,10 @@ def _capital(sentence: str) -> str:
 
 
 def operations_ratio(trace: Trace) -> float:
-    """ĉ: the draft's parameters over the target's, which is their ratio of operations a token; 0 for prompt lookup."""
     drafter = trace.drafter
     if drafter is None or not drafter.parameters or not trace.target.parameters:
         return 0.0
     return drafter.parameters / trace.target.parameters
-
-
-def _draft_name(trace: Trace) -> str:
-    if trace.drafter is None:
-        return "no draft"
-    return trace.drafter.asked_as
 
 
 def _run_label(name: str, trace: Trace) -> str:

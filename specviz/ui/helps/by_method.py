@@ -19,7 +19,7 @@ from specviz.data.measured_methods import (
     stored_methods,
 )
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
-from specviz.measure.sweep.simultaneous import rivals_t
+from specviz.measure.sweep.study import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (

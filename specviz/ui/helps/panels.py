@@ -20,8 +20,7 @@ from specviz.measure.sweep.sentences import (
     workload_sentence,
     workload_title,
 )
-from specviz.measure.sweep.simultaneous import RISK
-from specviz.measure.sweep.study import Study
+from specviz.measure.sweep.study import RISK, Study
 from specviz.measure.sweep.table import each_row
 from specviz.ui.helps.batches import show_batches
 from specviz.ui.helps.by_draft import show_by_draft

@@ -122,7 +122,7 @@ def _rule(run: Trace) -> LosslessPayload:
     assert round is not None
     found = overlap_of(round)
     tokens = [(each.text, each.p, each.q) for each in found.tokens]
-    return {"round": round.index + 1, "tokens": tokens, "others": (found.p_others, found.q_others, found.both_others)}
+    return {"round": round.index + 1, "tokens": tokens, "others": found.others}
 
 
 def _passes() -> PassesPayload:

@@ -9,8 +9,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from specviz.core.metrics import Counts
 from specviz.core.verdict import Verdict
-from specviz.data.lessons.facts import percent
 from specviz.data.lessons.glossary import explained
+from specviz.data.sentences import percent
 from specviz.ui.shared.escaping import plain
 
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`

@@ -14,7 +14,7 @@ from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
 from specviz.measure.race import RaceLap
 from specviz.measure.worksheet.exercises import exercises, sheet
-from specviz.measure.worksheet.passes import measured_passes
+from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
 from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts, with_passes
 from specviz.ui.helps.helps_state import HERE, recorded_sweep
