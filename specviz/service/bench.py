@@ -68,7 +68,6 @@ class Mailbox:
         self._wanted: set[int] = set()  # jobs that came and are neither over nor stopped
 
     def next(self, wait: bool) -> JobCommand | None:
-        """The next job; None where there is none and it is not waited for."""
         with suppress(Empty):
             return self._jobs.get(block=wait)
         return None
@@ -97,8 +96,6 @@ class Mailbox:
 
 @dataclass(slots=True, eq=False)
 class AtWork:
-    """One job, as far as it is."""
-
     job: int
     steps: Steps
     watched: bool  # by a visitor who waits for it; all others are long jobs

@@ -113,7 +113,6 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """The engine's environment: quiet, and one thread."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **QUIET}

@@ -52,7 +52,6 @@ class ModelCache:
         return sum(model.bytes for model in self._models.values())
 
     def holds(self, name: str, precision: Precision) -> bool:
-        """Whether the model is in memory in the number format of this precision."""
         dtype = "float32" if precision == "exact" else self._faster.get(name)
         return name in self._models and self._models[name].info.dtype == dtype
 
@@ -90,7 +89,6 @@ class ModelCache:
         return model
 
     def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
-        """Why these models run in their number formats; nothing where float32 was asked for."""
         if precision == "exact":
             return []
         reasons = [self._reasons.get(target), self._plain.get(target), self._reasons.get(draft or target)]

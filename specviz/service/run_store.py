@@ -111,7 +111,6 @@ class RunStore:
         return next((run for run in runs if run and run.key == key), None)
 
     def get(self, run_id: str) -> StoredRun | None:
-        """The run of this id; any text may be asked for."""
         if not ID.fullmatch(run_id):
             return None
         with self._lock:
@@ -122,7 +121,6 @@ class RunStore:
         return self._read(names[0]) if names else None
 
     def put(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
-        """Store a finished run; returns it with its id."""
         named = replace(result, id=_id_of(key, result))
         run = StoredRun(key, request, named)
         self._remember(run)

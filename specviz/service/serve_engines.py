@@ -80,7 +80,6 @@ class Engine:
                 child.send(dump_command(Stop(command.job)))
 
     async def _start(self) -> Child:
-        """A new process, which is ready."""
         self._events = asyncio.Queue()
         self._child = child = Child(self._command, self._on_line, self._on_end)
         child.listen()
@@ -190,7 +189,6 @@ async def _body(request: Request) -> bytes:
 
 
 def digest_of(token: str) -> bytes:
-    """What is compared instead of the token."""
     return hashlib.sha256(token.encode()).digest()
 
 
@@ -225,7 +223,6 @@ def engines(
 
 
 def environment_for_engines() -> dict[str, str]:
-    """The operator's settings that concern engines, and what keeps libraries quiet."""
     ours = {name: value for name, value in os.environ.items() if name.startswith("SPECVIZ_")}
     return {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
 

@@ -44,7 +44,6 @@ class Where:
     pause: float = PAUSE
 
     def client(self) -> AsyncClient:
-        """A client that gives up where nothing comes for too long."""
         waits = Timeout(self.silence, connect=CONNECT)
         return AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"}, timeout=waits)
 

@@ -210,7 +210,6 @@ class Workshop:
         return self._plain_runs[key]
 
     def dtype_reasons(self, target: LoadedModel, draft: Loaded, precision: Precision) -> list[str]:
-        """Why these models run in their number formats; see `ModelCache.reasons`."""
         return self._models.reasons(target.name, draft.name if isinstance(draft, LoadedModel) else None, precision)
 
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
@@ -234,5 +233,4 @@ class Workshop:
         return self._races[job][1]
 
     def forget_race(self, job: int) -> None:
-        """Its prompt is measured."""
         self._races.pop(job, None)

@@ -50,8 +50,6 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A first word, and how many students guessed it."""
-
     word: str
     students: int
     fits: bool
@@ -72,8 +70,6 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of the quiz."""
-
     number: int  # from 0
     chosen: tuple[int, ...]  # students, by option
 

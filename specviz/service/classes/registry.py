@@ -47,7 +47,6 @@ class ClassLimits:
 
 
 def new_code() -> str:
-    """A code that no other code says anything about."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
@@ -131,7 +130,6 @@ class Classes:
             return room.changes if room else None
 
     def remove(self, secret: str, number: int) -> None:
-        """Take one student, and all that they sent, off the board."""
         with self._lock:
             if room := self._used(self._rooms.get(secret)):
                 for student in [key for key, one in room.students.items() if one.number == number]:
@@ -170,7 +168,6 @@ class Classes:
             return room.membership(secret) if room and not self._over(room, self._clock()) else None
 
     def rename(self, secret: str, name: str) -> None:
-        """Give the student another name; an empty one is none."""
         with self._lock:
             room = self._used(self._of_student.get(secret))
             if room and room.students[secret].name != tidy_name(name):
@@ -198,7 +195,6 @@ class Classes:
                     self._changed(room)
 
     def leave(self, secret: str) -> None:
-        """Leave the class, and take along all that was sent."""
         with self._lock:
             self._take_out(secret)
 

@@ -167,7 +167,6 @@ def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
 
 
 def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: Ask, text_ids: list[int]) -> Turn:
-    """Where the text is now, and what can be picked there."""
     text = _spelled(target, text_ids)
     if text_ids[-1] in target.end_ids and len(text_ids) > 1:
         return Turn(text, text_ids, joins=False, ended=True)
@@ -217,7 +216,6 @@ def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[
 
 
 def _runner_up(target: LoadedModel, text_ids: list[int]) -> list[int]:
-    """The target's second choice there."""
     model = CachedModel(target, shared_vocabulary(target, None))
     model.prefill(text_ids[:-1])
     second: list[int] = model.read(text_ids[-1:])[-1].topk(2).indices.tolist()[1:]

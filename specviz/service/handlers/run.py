@@ -75,7 +75,6 @@ def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
 def draft_guesses_of_run(
     request: RunRequest, target: LoadedModel, drafter: Drafter, trace: Trace
 ) -> PausedSteps[DraftGuesses | None]:
-    """What the run's own draft would guess along its output; None where tokens were drawn at random."""
     if not request.settings.greedy:
         return None
     return (yield from drafter.guess_along_steps(target, trace.prompt.token_ids, trace.output.token_ids))

@@ -51,7 +51,6 @@ FAIR = (
 
 
 def show_board(state: Attending) -> None:
-    """The parts, the one that was chosen, and the ways out."""
     room = view() == "projector"
     with st.container(key="class_head", horizontal=True, vertical_alignment="center"):
         _choose_part(state, room)

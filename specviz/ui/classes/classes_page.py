@@ -42,7 +42,6 @@ KEPT = (
 
 
 def lead() -> None:
-    """One sentence that says what the page is for."""
     st.html(STYLES / "page.css")
     if view() == "projector":
         st.html(STYLES / "projector.css")
@@ -54,7 +53,6 @@ def lead() -> None:
 
 
 def show_class() -> None:
-    """The board for its teacher; the student's place; else the two ways in."""
     state = attending()
     state.open = classes().changes(state.teacher) is not None
     if state.teacher and not state.open:

@@ -32,7 +32,6 @@ SHOWN_BEFORE = 140  # characters of the text
 
 
 def join_html(code: str, address: str, link: str, joined: int, played: int) -> str:
-    """The code, the QR code, and who is there."""
     return (
         f'<section class="class-join" aria-label="How to join">{qr_code(link)}<div>'
         f'<p>Scan the code with a phone. Or open</p><p class="address">{_text(address)}</p><p>and type</p>'
@@ -41,7 +40,6 @@ def join_html(code: str, address: str, link: str, joined: int, played: int) -> s
 
 
 def scores_html(board: Board) -> str:
-    """How the class did, student by student, and against wren-nano."""
     if not board.played:
         return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
     rows = [

@@ -37,7 +37,6 @@ def classes() -> Classes:
 
 
 def attending() -> Attending:
-    """This visitor's part in a class, as this browser knew it before."""
     state = session().classes
     if not state.cookies_read:
         state.cookies_read = True
@@ -48,7 +47,6 @@ def attending() -> Attending:
 
 
 def membership() -> Membership | None:
-    """The class that this visitor is in as a student."""
     state = attending()
     found = classes().membership(state.student) if state.student else None
     if state.student and found is None:
@@ -109,13 +107,11 @@ def take_board(secret: str) -> None:
 
 
 def change_board() -> None:
-    """Show the other board; the one on screen is then the other."""
     state = attending()
     state.teacher, state.other, state.seen, state.message = state.other, state.teacher, -1, ""
 
 
 def join(code: str, name: str) -> None:
-    """Enter the class with this code, and go to its game."""
     state = attending()
     before, state.message = state.student, ""
     try:
@@ -142,7 +138,6 @@ def leave() -> None:
 
 
 def play_class_game() -> None:
-    """Begin the class's game, unless this visitor plays it already."""
     member = membership()
     if member and not _plays(member):
         new_game(session(), member.plan)
@@ -160,7 +155,6 @@ def send_rounds(state: Playing) -> None:
 
 
 def send_answers(answers: dict[int, int]) -> None:
-    """Send the answers to the quiz so far: question → option."""
     if secret := attending().student:
         classes().send_answers(secret, answers)
 

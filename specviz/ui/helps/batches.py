@@ -18,7 +18,6 @@ HEIGHT = 340
 
 
 def batch_figure(study: BatchStudy) -> Figure:
-    """Speedup against the size of the batch, two lines for each draft length, with intervals."""
     lines: list[Part] = []
     for length, (color, dash, symbol) in zip(study.draft_lengths, LOOKS, strict=False):
         points = [study.at(size, length) for size in study.batches]
@@ -33,7 +32,6 @@ def batch_figure(study: BatchStudy) -> Figure:
 
 
 def check_figure(passes: Sequence[BatchPass]) -> Figure:
-    """v(k) against k, a line for each size of the batch, and what it would be one by one."""
     tokens = sorted({check.tokens for each in passes for check in each.checks})
     one_by_one: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
     lines = [scatter("one by one", tokens, tokens, **one_by_one)]
@@ -52,7 +50,6 @@ def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: Part) -> 
 
 
 def show_batches() -> None:
-    """Speedup and v(k) by the size of the batch, and every figure behind them."""
     try:
         study = recorded_batches()
     except InputError as error:
@@ -86,7 +83,6 @@ CAPTION = (
 
 
 def batch_table(study: BatchStudy) -> pd.DataFrame:
-    """A row for each size and draft length."""
     rows = [
         {
             "texts": each.batch,

@@ -39,8 +39,6 @@ LOOKS = (
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One draft at one draft length."""
-
     draft: str
     draft_length: int
     per_call: float  # tokens per target call: exact
@@ -50,7 +48,6 @@ class Point:
 
 
 def points_of(prospect: Prospect) -> list[Point]:
-    """Every draft length from 1 to 16."""
     points: list[Point] = []
     for length in LENGTHS:
         rounds = prospect.replay(length)
@@ -74,7 +71,6 @@ def best_of(points: Sequence[Point]) -> Point:
 
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    """Tokens per target call against draft length: counted, not modelled."""
     lines = [
         _line(points, [point.per_call for point in points], its, "%{y:.2f} tokens per target call")
         for points, its in zip(drafts, LOOKS, strict=False)
@@ -83,7 +79,6 @@ def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    """Modelled speedup against draft length, each draft's best point marked."""
     lines: list[Part] = []
     for points, its in zip(drafts, LOOKS, strict=False):
         lines.append(_line(points, [point.speedup for point in points], its, "%{y:.2f}× modelled"))
@@ -111,8 +106,6 @@ MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
 def show_by_draft(state: ByDraft) -> None:
-    """Choose a prompt and press the button: the target writes once, and every drafter is compared with its text."""
-
     @st.fragment(key=PART)
     def part() -> None:
         state.refresh(SHORT_SECONDS)

@@ -58,7 +58,6 @@ LINES = (("#D55E00", "solid", "square"), ("#0072B2", "dash", "circle"), ("#00765
 
 
 def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
-    """Tokens per target call against the cost of a draft step; a method has its number in the table."""
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     parts: list[Part] = []
     for group, (families, color, symbol) in GROUPS.items():
@@ -93,7 +92,6 @@ def _around(values: Sequence[float]) -> list[float]:
 
 
 def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
-    """A bar for each method with the interval over prompts, the fastest at the top."""
     ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     labels = {method.name: f"{numbers[method.name]} {_in_two_lines(method.title)}" for method in ranked}
@@ -121,7 +119,6 @@ def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: Par
 
 
 def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
-    """Acceptance by position in a draft of four, a line for each method, with its interval."""
     parts = [_positions(method, kind, line) for method, line in zip(methods, LINES, strict=False)]
     x = axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
     y = axis("accepted / judged", range=[0, 1], tickformat=".0%")
@@ -159,7 +156,6 @@ NOTHING = "No comparison of methods is stored here. `python -m benchmarks.method
 
 
 def show_by_method() -> None:
-    """Choose a kind of text and a temperature: figures and a table of all methods, Medusa beside EAGLE, GPUs."""
     measured = stored_methods()
     if measured is None:
         st.info(NOTHING)
@@ -199,7 +195,6 @@ READ_BEFORE = (
 
 
 def where(measured: MeasuredMethods) -> str:
-    """Where, when and how it was measured."""
     return (
         f":material/history: **Recorded** on {plain(measured.machine.machine)}, {plain(measured.created)}, one thread; "
         f"your machine will differ: {plain(measured.target)} in {plain(measured.target_dtype)}, {measured.prompts} "
@@ -233,7 +228,6 @@ def _kind_label(kind: str) -> str:
 
 
 def reading(part: AtTemperature, kind: str) -> str:
-    """Which methods help, which hurt, and which cannot be told, by their intervals."""
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     first = ranked[0]
@@ -303,7 +297,6 @@ def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
 
 
 def _heads(part: AtTemperature, kind: str) -> None:
-    """Two heads beside a draft model of their size: acceptance by position, and what the whole draft costs."""
     found = [method for name in COMPARED if (method := part.find(name))]
     if len(found) < 2:
         return
@@ -328,7 +321,6 @@ HEADS_CAPTION = (
 
 
 def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
-    """What a draft of four costs with each method, and how its acceptance falls from the first guess to the last."""
     said = []
     for method in methods:
         at = method.kinds[kind].at(POSITIONS_AT)
@@ -341,7 +333,6 @@ def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
 
 
 def _gpu(part: AtTemperature, kind: str) -> None:
-    """What others published of the methods that do not help here."""
     losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
     families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
     if not families:

@@ -64,7 +64,6 @@ class Choice(FixedLink):
         return RunRequest.of("", self.target, "", shown)
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
-        """The sweep asked for, with the visitor's own prompts after the workloads'."""
         chosen = [workload for name in self.workloads if (workload := find_workload(name))]
         request = self.request
         return SweepPlan(
@@ -91,7 +90,6 @@ class Choice(FixedLink):
         return None
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
-        """Why this cannot be measured, in one sentence; None where it can."""
         missing = [
             (self.workloads or own, "a workload, or a file of your own prompts"),
             (self.drafts, "a draft"),
@@ -111,12 +109,10 @@ class Choice(FixedLink):
 
 
 def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Choice, list[str]]:
-    """What an address asks for, and one line for each part of it that cannot be; those fall back to the default."""
     return Choice.read(params, context=frozenset(known_models))
 
 
 def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
-    """The pair's pace in these rows of a sweep; None where none of them is of the pair."""
     of_draft = rows["draft"].map(spoken) == spoken(draft)
     its = rows[(rows["target"] == target) & of_draft]
     if its.empty:

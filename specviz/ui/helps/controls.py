@@ -42,7 +42,6 @@ MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 
 def controls() -> None:
-    """Draw the controls, store what they say, and put it into the address."""
     sweeps = session().sweeps
     _restore(sweeps)
     notices(sweeps.came.notes)
@@ -59,7 +58,6 @@ def controls() -> None:
 
 
 def start_bar() -> None:
-    """The size of what is chosen, about how long it takes, and Start or Cancel."""
     sweeps = session().sweeps
     problem = sweeps.choice.problem(_own(sweeps))
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
@@ -196,8 +194,6 @@ def _key(name: str) -> str:
 
 
 def _restore(sweeps: Sweeps) -> None:
-    """Read the link at the first visit, and give the widgets back what they said before another page was shown."""
-
     def reading(given: Params) -> tuple[Choice, list[str]]:
         return choice_from_link(given, linked_names()) if given else (sweeps.choice, [])
 

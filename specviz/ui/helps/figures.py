@@ -57,7 +57,6 @@ SPEEDUP = axis("speedup", ticksuffix="×", rangemode="tozero")
 
 
 def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
-    """Speedup by workload with its draft lengths; what hurts is hatched; every one of `rows` is a dot."""
     found = [
         bars(
             LEGEND[word],
@@ -105,7 +104,6 @@ def _prompt_dots(rows: pd.DataFrame) -> Part:
 
 
 def acceptance_figure(fair: pd.DataFrame) -> Figure:
-    """Both acceptance rates by workload, at the same draft lengths as the speedups."""
     titles = _titles(fair["workload"])
     both = [
         _rate_bar("accepted / drafted", titles, fair["acceptance_rate"], hatched=False),
@@ -116,7 +114,6 @@ def acceptance_figure(fair: pd.DataFrame) -> Figure:
 
 
 def length_figure(every: pd.DataFrame) -> Figure:
-    """Speedup against draft length, a line for each workload, with a ring around each point that may be its best."""
     best = best_points(every)
     may_be = every[every["may_be_best"]]
     by_workload = dict(list(every.sort_values("draft_length").groupby("workload")))
@@ -136,7 +133,6 @@ def _length_line(place: int, workload: str, its: pd.DataFrame) -> Part:
 
 
 def grid_figure(every: pd.DataFrame) -> Figure:
-    """The map, workload by draft length: a mark for each point with its speedup; full, round or hollow."""
     grid = every.pivot(index="workload", columns="draft_length", values="speedup")
     slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
     marks = [_grid_marks(word, its) for word, its in _by_outcome(every).items()]
@@ -167,7 +163,6 @@ def _grid_marks(word: Word, its: pd.DataFrame) -> Part:
 
 
 def break_even_figure(every: pd.DataFrame, costs: Costs) -> Figure:
-    """α by draft length: the break-even line that the theory draws from these rows' costs, and the measured points."""
     lengths = _lengths(every)
     alphas = [1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)]
     line = _break_even_line(lengths, alphas, "γ %{x}: breaks even at α = %{y:.2f}, modelled<extra></extra>")
@@ -214,7 +209,6 @@ def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[Part]:
 
 
 def grammar_figure(pairs: pd.DataFrame) -> Figure:
-    """Acceptance of each prompt without and with its grammar, side by side."""
     names = [figure_text(prompt) for prompt in pairs["prompt"]]
     both = [
         _rate_bar("without the grammar", names, pairs["acceptance_rate_without"], hatched=True),
@@ -225,7 +219,6 @@ def grammar_figure(pairs: pd.DataFrame) -> Figure:
 
 
 def adaptive_figure(found: pd.DataFrame) -> Figure:
-    """Speedup of fixed draft lengths, chosen on other prompts, beside the schedules that choose it themselves."""
     looks: list[tuple[str, str, str, Part]] = [
         ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": BLUE}),
         (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": ORANGE, "pattern": HATCH}),
@@ -247,7 +240,6 @@ def adaptive_figure(found: pd.DataFrame) -> Figure:
 
 
 def _length_text(value: Any) -> str:
-    """One draft length, or the several that were chosen for the prompts of a workload."""
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
 
 

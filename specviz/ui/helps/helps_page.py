@@ -33,7 +33,6 @@ def lead() -> None:
 
 
 def show_sweeps(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
-    """Start or Cancel, how far a sweep is, and the figures, which are drawn again when the sweep has found more."""
     sweeps.refresh()
     start_bar()
     while_busy(
@@ -111,7 +110,6 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
 
 
 def _choose_series(every: list[Series]) -> int:
-    """Which pair and temperature is in the figures; the first, until the visitor picks one."""
     if len(every) == 1:
         return 0
     labels = [each.label for each in every]
@@ -162,7 +160,6 @@ def _and_all_else(change: Callable[[], None]) -> Callable[[], None]:
 
 
 def _open_csv(sweeps: Sweeps) -> None:
-    """A file that cannot be read changes nothing but a sentence."""
     file = uploaded("sweep_csv")
     sweeps.csv_problem = ""
     if file is not None:

@@ -35,8 +35,6 @@ FILE = ASSETS / "traces" / "sweep.csv"
 
 @dataclass(slots=True)
 class Sweeps:
-    """One visitor's sweeps: everything of the page that survives a visit to another page."""
-
     came: Arrival = field(default_factory=Arrival)
     csv_problem: str = ""  # why the file last opened cannot be shown
     own_problem: str = ""  # why the file of prompts last opened cannot be used
@@ -65,13 +63,11 @@ class Sweeps:
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
-        """Start a sweep in the background; what was measured before stays."""
         self.slot.start(lambda job: Sweep(job, plan))
         self.taken, self.began = 0, monotonic()
         self.problems, self.outcome, self.shown = [], "", HERE
 
     def cancel(self) -> None:
-        """End the sweep under way, if it is; its rows stay."""
         self.slot.cancel()
         self.refresh()
 
@@ -79,7 +75,6 @@ class Sweeps:
         self.cleared, self.rows, self.studied, self.shown = self.rows, {}, {}, ""
 
     def undo_clear(self) -> None:
-        """Bring back what was cleared, before what came since."""
         self.rows, self.cleared = _both(self.cleared or {}, self.rows), None
 
     def load(self, content: bytes, name: str) -> None:
@@ -98,12 +93,10 @@ class Sweeps:
         self.studied = {source: study for source, study in self.studied.items() if source in self.rows}
 
     def sources(self) -> list[str]:
-        """What can be shown: the visitor's own first."""
         own = dict.fromkeys((HERE, *reversed(self.rows)))
         return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
 
     def rows_of(self, source: str) -> "pd.DataFrame":
-        """The rows from there; without any, an empty frame."""
         if source == RECORDED:
             return recorded_sweep()
         return self.rows[source] if source in self.rows else no_rows()
@@ -111,8 +104,6 @@ class Sweeps:
 
 @dataclass(slots=True)
 class ByDraft:
-    """One visitor's comparison of drafts on one text."""
-
     preset: str = DEFAULT_PRESET.name  # chosen
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
     shown: str = ""  # the preset the prospects are of

@@ -45,7 +45,6 @@ from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, numbers, t
 
 
 def show_temperatures(study: Study) -> None:
-    """A table of all temperatures of this pair; nothing where only one was measured and no repetition is known."""
     studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
     if len(studies) == 1 and study.fair["repetition"].isna().all():
         return
@@ -64,7 +63,6 @@ TEMPERATURES_CAPTION = (
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
-    """A row for each workload; for each study its speedup and its repetition."""
     columns: dict[str, list[str | None]] = {"workload": [workload_title(name) for name in workloads]}
     for study in studies:
         points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
@@ -95,7 +93,6 @@ Panel = Callable[[Study, str], None]  # one series, and where its rows are from
 
 
 def by_workload(study: Study, source: str) -> None:
-    """Speedup and both acceptance rates, a workload each; then other temperatures, and how much outputs repeat."""
     fair = study.fair
     _reading(doubted(workload_sentence(fair), study.spoilt))
     if fair.empty:
@@ -120,7 +117,6 @@ WORKLOAD_CAPTION = (
 
 
 def by_length(study: Study, source: str) -> None:
-    """Speedup against the draft length, a line for each workload."""
     every = study.points
     _reading(doubted(length_sentence(every), study.spoilt))
     if every.empty:
@@ -138,7 +134,6 @@ def by_length(study: Study, source: str) -> None:
 
 
 def by_map(study: Study, source: str) -> None:
-    """Workload by draft length, and the measured points beside the break-even line."""
     every, costs = study.points, study.costs
     _reading(doubted((lookup_map_sentence if study.lookup else map_sentence)(every, costs), study.spoilt))
     if every.empty:
@@ -177,7 +172,6 @@ MAP_CAPTION = (
 
 
 def by_constraint(study: Study, source: str) -> None:
-    """Acceptance with and without the grammar, prompt by prompt."""
     pairs = study.grammar
     _reading(grammar_sentence(pairs))
     if pairs.empty:
@@ -205,7 +199,6 @@ def by_constraint(study: Study, source: str) -> None:
 
 
 def by_schedule(study: Study, source: str) -> None:
-    """Schedules that choose the draft length themselves, beside fixed ones."""
     found = study.adaptive
     _reading(doubted(adaptive_sentence(found), study.spoilt))
     if found.empty:
@@ -237,7 +230,6 @@ def by_schedule(study: Study, source: str) -> None:
 
 
 def tabs(by_draft: ByDraft) -> dict[str, Panel]:
-    """The tabs in their order; the last three need no sweep."""
     return {
         "By workload": by_workload,
         "Draft length": by_length,

@@ -18,7 +18,6 @@ FIGURES = range(3, 6)  # the columns that hold one
 
 
 def show_family(state: Learning) -> None:
-    """The methods of this app in a table, and where its figures are from; then those that others serve."""
     st.markdown("## The family: who drafts, and how")
     paragraph(family().introduction.in_(state.words), "family", state.words)
     measured = stored_methods()
@@ -30,7 +29,6 @@ def show_family(state: Learning) -> None:
 
 
 def _served(words: Words) -> None:
-    """The methods that are not run here: a table, and a paragraph on each with its paper."""
     st.markdown("## Not run here, but served")
     st.html(served_table(words))
     for member in family().methods:
@@ -40,13 +38,11 @@ def _served(words: Words) -> None:
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
-    """The methods of this app as HTML, whose rows become cards on a phone; our own texts and figures, escaped."""
     rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
     return _table("family", _titles(words), rows)
 
 
 def served_table(words: Words) -> str:
-    """The methods that are not run here, without columns for figures."""
     titles = [title for column, title in enumerate(_titles(words)) if column not in FIGURES]
     rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
     return _table("served", titles, rows)
@@ -87,7 +83,6 @@ def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) 
 
 
 def _link(member: Member) -> tuple[str, str]:
-    """Where a method can be seen, and what the link says."""
     if member.name:
         return f"./?run={member.name}", "see its run"
     return (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")

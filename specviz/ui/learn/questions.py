@@ -27,7 +27,6 @@ from specviz.ui.shared.components import keep
 
 
 def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
-    """The options; after a choice, whether it was right and why."""
     given = state.answers.get(key)
     asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
@@ -76,12 +75,10 @@ def capital(text: str) -> str:
 
 
 def quiz_questions() -> dict[str, Question]:
-    """The quiz, by the keys that its answers have in a visit."""
     return {f"quiz-{number}": question for number, question in enumerate(quiz(), start=1)}
 
 
 def asked_questions() -> dict[str, Question]:
-    """Every question of the page that has an answer to keep, by the answer's key."""
     return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
 
 
@@ -168,7 +165,6 @@ def _show(entry: FaqEntry, state: Learning) -> None:
 
 
 def _source(entry: FaqEntry, words: Words) -> str:
-    """Where the figures are from, with links to what is cited."""
     said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
     cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
     return f"{said} Published: {cited}." if cited else said

@@ -88,7 +88,6 @@ class RooflinePayload(TypedDict):
 
 
 def show_roofline(state: Learning) -> None:
-    """The title, the picture with its sliders, continuous batching, and where the figures are from."""
     texts, words = roofline(), state.words
     st.markdown(f"## {texts.title.in_(words)}")
     paragraph(texts.introduction.in_(words), "roofline-introduction", words)
@@ -101,7 +100,6 @@ def show_roofline(state: Learning) -> None:
 
 
 def roofline_payload(words: Words) -> RooflinePayload:
-    """What the browser computes with, and the texts in one voice."""
     texts, peaks = roofline(), published_peaks()
     draft = texts.draft
     return {
@@ -133,7 +131,6 @@ def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
 
 
 def _measured_by_others() -> str:
-    """Two reports from servers, as a comparison for what is modelled here."""
     eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
     return (
         f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
@@ -143,7 +140,6 @@ def _measured_by_others() -> str:
 
 
 def _sources(peaks: PublishedPeaks) -> str:
-    """One line for each machine and model, with the address of its figures and when they were checked."""
     lines = [f"- **{each.name}**: {each.says}. {_source(each)}" for each in peaks.machines]
     for each in peaks.models:
         layers = "dense" if each.experts == 1 else f"{each.active} of {each.experts} experts"

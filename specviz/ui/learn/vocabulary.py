@@ -66,7 +66,6 @@ class VocabularyPayload(TypedDict):
 
 
 def show_vocabulary(state: Learning) -> None:
-    """All words in one component, which draws the same chips as the stage."""
     st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
     data: VocabularyPayload = {"words": [entry(word, state.words) for word in glossary()]}
@@ -74,7 +73,6 @@ def show_vocabulary(state: Learning) -> None:
 
 
 def entry(word: Word, words: Words) -> EntryPayload:
-    """The data that the component draws for one word."""
     link = {"lesson": word.lesson, "words": words}
     return {
         "id": word.id,
@@ -111,7 +109,6 @@ def _is_marked(status: str, marked: Marked) -> bool:
 
 
 def _bars(word: Word, trace: Trace) -> list[TimeBar]:
-    """Names, milliseconds and kinds, of the recorded run."""
     measured, plain = costs(trace), trace.autoregressive
     assert measured is not None
     assert plain is not None

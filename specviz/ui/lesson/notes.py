@@ -58,13 +58,11 @@ def _draw_way(walk: Walk) -> None:
 
 
 def _minutes(walk: Walk) -> str:
-    """How long it is, and when in the lesson it begins."""
     before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
     return f"{walk.moment.minutes} min, from minute {before} to {before + walk.moment.minutes} of {walk.plan.minutes}"
 
 
 def _draw(moment: Moment) -> None:
-    """What to do and to ask, the answer, and what goes wrong."""
     parts = (("Do", moment.do), ("Ask", moment.question), ("Answer", moment.answer), ("Usual mistake", moment.mistakes))
     for name, text in parts:
         if text:

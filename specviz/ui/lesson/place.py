@@ -105,7 +105,6 @@ class OwnPlans:
         return plan
 
     def find(self, name: str) -> Plan | None:
-        """The plan of that name; None where the server does not have it, or no longer."""
         with self._lock:
             held = self._held.get(name)
             if held is None:
@@ -130,5 +129,4 @@ OWN_PLANS = OwnPlans()
 
 
 def plan_named(name: str) -> Plan | None:
-    """The plan that a link names: the app's, the server's, or an uploaded one."""
     return OWN_PLANS.find(name) if name.startswith(PREFIX) else find_plan(name)

@@ -75,7 +75,6 @@ def _offer(label: str, plan: Plan, kind: str, made: Callable[[], str], icon: str
 
 
 def _offline(plan: Plan, address: str | None) -> str:
-    """The page; a sentence where it would be too large."""
     try:
         return lesson_page(plan, address)
     except InputError as error:
@@ -110,7 +109,6 @@ def _choose(plans: list[Plan]) -> None:
 
 
 def _draw_plan(plan: Plan) -> None:
-    """What the plan is for, its buttons, and its moments; the answers are in the notes."""
     st.markdown("\n".join(["**Afterwards, students can:**", "", *(f"- {plain(goal)}" for goal in plan.goals)]))
     with st.container(key="lesson_start", horizontal=True):
         address = urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})
@@ -159,7 +157,6 @@ def _owner() -> str:
 
 
 def _take_file() -> None:
-    """Add the uploaded plan to this visitor's, and choose it; or say everything that is wrong with it."""
     visit, file = session(), uploaded("lesson_file")
     visit.plan_problems = []
     if file is None:

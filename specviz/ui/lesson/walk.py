@@ -74,7 +74,6 @@ def begin_lesson(name: str) -> None:
 
 
 def notices_of_lesson(page: str) -> None:
-    """One line where the address names a plan that there is not."""
     asked = asked_lesson(page)
     if asked is None:
         return
@@ -119,7 +118,6 @@ def _enter(walk: Walk) -> None:
 
 
 def _draw_bar(walk: Walk) -> None:
-    """Where the lesson is, and the way on. Nothing of the notes."""
     st.html(ASSETS / "lesson" / "bar.css")
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
         moment = walk.moment

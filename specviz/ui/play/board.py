@@ -124,7 +124,6 @@ def example_data(example: Example) -> TurnPicture:
 
 
 def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
-    """The result of a draft, in a turn that was played."""
     assert turn.trace is not None
     round = turn.trace.rounds[0]
     place = "there" if round.emitted.kind == "correction" else "for the next token"

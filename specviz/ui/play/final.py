@@ -24,7 +24,6 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 
 
 def choose_game(visit: Session) -> None:
-    """The choices; each one starts a new game."""
     plan = visit.play.plan
     set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
     st.segmented_control(
@@ -77,7 +76,6 @@ def _changed(visit: Session, change: Callable[[Plan], Plan]) -> None:
 
 
 def class_link(plan: Plan) -> str:
-    """The whole address, where the browser has sent it."""
     link = plan.link
     query = "&".join(f"{name}={value}" for name, value in link.items())
     address: Any = st.context.url or "/play"

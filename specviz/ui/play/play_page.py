@@ -59,7 +59,6 @@ FIGURES = (
 
 
 def lead(visit: Session) -> None:
-    """One sentence about the page, and the choice of game."""
     st.html(STYLE)
     state = visit.play
     _take_link_once(state)
@@ -84,7 +83,6 @@ def _take_link_once(state: Playing) -> None:
 
 
 def show_game(visit: Session) -> None:
-    """The game or its end, as a part of its own. A turn is mostly checked before it is drawn."""
     game = visit.play
 
     @st.fragment
@@ -206,7 +204,6 @@ def _show_way_on(state: Playing) -> None:
 
 
 def _show_status(state: Playing) -> None:
-    """What the visitor waits for, or why nothing was played."""
     while_busy(lambda: state.slot.busy, lambda: _show_waiting(state), lambda: refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
@@ -265,7 +262,6 @@ def _show_score(visit: Session) -> None:
 
 
 def _show_last(state: Playing) -> None:
-    """The result of the last draft; before the first one, a recorded example."""
     if state.turns:
         picture(turn_data(state.turns[-1]), key="play_turn")
     elif not state.all_turns and (example := recorded_example()):
@@ -273,7 +269,6 @@ def _show_last(state: Playing) -> None:
 
 
 def _show_run(state: Playing) -> None:
-    """The rounds on this text as one run on the stage."""
     trace = run_of(state.turns)
     if trace is None:
         return

@@ -40,7 +40,6 @@ def back_to_old(visit: Session) -> None:
 
 
 def next_prompt(state: Playing) -> None:
-    """Go to the next prompt, or to the end."""
     state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
     state.here, state.chosen, state.message = None, [], ""
@@ -53,7 +52,6 @@ def finish(state: Playing) -> None:
 
 
 def send_typed(state: Playing) -> None:
-    """Send the typed words to be checked, if there are any: one guess, or two for the same place."""
     _take_typed(state)
     if not state.slot.busy and not state.prompt_over:
         second = guess_problem(state.second) if state.second.strip() else None
@@ -81,7 +79,6 @@ def skip(state: Playing) -> None:
 
 
 def look_for_offers(state: Playing) -> None:
-    """In the easier mode: ask once for candidates at this place."""
     if state.over or state.prompt_over:
         return
     if state.plan.mode == "pick" and not state.slot.busy and not state.offers and not state.message:
@@ -97,7 +94,6 @@ def choose(state: Playing, number: int) -> None:
 
 
 def choose_two(state: Playing) -> None:
-    """Let two candidates be chosen, or only one again."""
     state.two = bool(st.session_state.play_two)
     state.chosen = state.chosen if state.two else state.chosen[-1:]
 

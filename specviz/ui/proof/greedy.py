@@ -30,7 +30,6 @@ DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
-    """Both decoders on several prompts, and an example in which they differ."""
     st.header("Greedy: token for token", anchor="greedy")
     about = (
         "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number (token "
@@ -106,7 +105,6 @@ def _near_tie(state: Proving) -> None:
 
 
 def show_difference(row: GreedyRow, source: Source, key: str) -> None:
-    """The first place where two greedy texts differ, the scores there, and whether rounding explains it."""
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
         st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")

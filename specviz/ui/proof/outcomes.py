@@ -35,7 +35,6 @@ def token_label(text: str) -> str:
 
 
 def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
-    """Shares of the most likely tokens: expected from the target's probabilities, and written by both decoders."""
     tokens, (expected, speculative, plain) = _shares(batches)
     ring = {"symbol": "diamond-open", "size": 9, "color": ORANGE, "line": {"width": 2}}
     places = range(len(tokens))
@@ -99,7 +98,6 @@ def places_figure(batches: Sequence[DrawBatch]) -> Figure:
 
 
 def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:
-    """The distance from the target's probabilities by number of draws, beside the limit of chance."""
     chance = scatter(
         "chance stays below (19 in 20)",
         [one.draws for one in speculative],
@@ -125,7 +123,6 @@ def _distances(name: str, looks: Sequence[Look], color: str, symbol: str) -> Par
 
 
 def tie_figure(tie: NearTie) -> Figure:
-    """Both tokens' logits in the one-token pass, in the batched pass, and in float32."""
     places = [WAYS[one.way].format(batch=tie.batch) for one in tie.ways]
     plain, speculative = [one.plain for one in tie.ways], [one.speculative for one in tie.ways]
     line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
@@ -171,7 +168,6 @@ STOPPED = {
 
 
 def show_status(state: Proving, place: Place) -> None:
-    """How far it is, with a Cancel button, or why the last one ended. Nothing where it was not started here."""
     task, slot = state.task, state.slot
     if task is None or slot.view is None or place_of(task) != place:
         return
@@ -219,7 +215,6 @@ def _progress_text(task: Task, view: JobView) -> str:
 
 
 def proof_step(progress: Progress) -> str:
-    """How far a proof is and what it does now, in words."""
     done = f"{progress.done} of {progress.total} parts"
     if progress.phase == "drawing":
         return f"{done}, drawing {progress.draws:,} {'more' if progress.done else 'tokens'} each way"
@@ -227,7 +222,6 @@ def proof_step(progress: Progress) -> str:
 
 
 def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
-    """The verdict, with its statistics folded under it, and three figures."""
     if not outcome.batches:
         return
     running = state.drawing == outcome.rule
@@ -249,7 +243,6 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
 
 
 def _places_for_figures(narrow: bool) -> Sequence[DeltaGenerator]:
-    """In one row, or the first above the others."""
     if not narrow:
         return st.columns([5, 4, 4], gap="small")
     above = st.container()

@@ -132,7 +132,6 @@ def lead() -> None:
 
 
 def show_proof(state: Proving, wanted: Wanted) -> None:
-    """All three sections. What is under way is drawn again where it has grown, and the page once at its end."""
     state.refresh()
     if limit := limit_sentence():
         st.caption(limit)
@@ -202,7 +201,6 @@ def _switch_label(rule: RuleText) -> str:
 
 
 def mark_of(rule: RuleText) -> str:
-    """What kind of switch it is, in two or three words."""
     if rule.lossless:
         return "✓ lossless, slower" if rule.name == "match" else "✓ lossless"
     return "✗ lossy by design" if rule.by_design else "✗ WRONG"
@@ -259,7 +257,6 @@ def _forgotten_row(state: Proving, wanted: Wanted, busy: bool) -> None:
 
 
 def _acceptance(state: Proving) -> None:
-    """How often the first guess is accepted: the real rule beside exact matching."""
     real, match = state.outcomes.get("lossless"), state.outcomes.get("match")
     if real is None or match is None or not real.batches or not match.batches:
         return

@@ -24,8 +24,6 @@ Source = Literal["recorded", "live"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Draws by one rule, and what they come to."""
-
     rule: RuleName
     position: Position
     request: RunRequest
@@ -105,17 +103,14 @@ class Proving:
         self.slot.start(lambda job: CompareGreedy(job, request, list(presets)))
 
     def repeat_near_tie(self, request: RunRequest, preset: str) -> None:
-        """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
         self.task = Task("near-tie", request)
         self.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
 
     def forget_row(self, request: RunRequest) -> None:
-        """Start comparing the request's prompt with a target whose cache forgets a row."""
         self.task = Task("forgotten row", request, "forgotten-row")
         self.slot.start(lambda job: CompareGreedy(job, request, [], forgets=True))
 
     def refresh(self) -> bool:
-        """Take in what the engine has sent; whether that is new."""
         before = self.slot.result
         self.slot.refresh()
         result, task = self.slot.result, self.task
@@ -161,15 +156,12 @@ class Wanted:
 
 
 class ProofLink(RunLink):
-    """The address of a proof: a run, which token to look at, how often, and the switch chosen."""
-
     position: Annotated[Position, Field(description="a position known here")] = "first"
     draws: Annotated[int, DIGITS, one_of(DRAWS), Field(description=f"one of {', '.join(map(str, DRAWS))}")] = 2000
     rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
 
 
 def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[Wanted, list[str]]:
-    """What an address asks for, and a line for each part of it that fell back to the default."""
     link, problems = ProofLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
     return Wanted(link.request(prompt), preset, link.position, link.draws, link.rule), [*problems, *more]

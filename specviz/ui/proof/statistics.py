@@ -27,7 +27,6 @@ def statistics_table(outcome: Outcome) -> str:
 
 
 def meanings(outcome: Outcome) -> str:
-    """What the statistics mean, as a list in Markdown."""
     return "\n".join(f"- **{each.label}**: {each.meaning}" for each in _statistics(outcome))
 
 

@@ -13,7 +13,6 @@ from specviz.ui.shared.escaping import plain
 
 
 def show_sweep_beside(laps: Sequence[RaceLap], sweeps: Sweeps) -> None:
-    """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
     found = _first(beside(laps, studied(sweeps, source)) for source in sweeps.sources())
     if not found:
         return
@@ -23,7 +22,6 @@ def show_sweep_beside(laps: Sequence[RaceLap], sweeps: Sweeps) -> None:
 
 
 def show_race_beside(study: Study, races: Iterable[Sequence[RaceLap]]) -> None:
-    """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
     found = _first(beside(laps, [study]) for laps in races)
     if not found:
         return

@@ -97,7 +97,6 @@ def _lap(lap: RaceLap) -> LapPayload:
 
 
 def winner(verdict: Verdict) -> Literal["plain", "speculative"] | None:
-    """Which lane gets the flag; None where both are about equally fast or the repeats do not agree."""
     if verdict.label == "neutral":
         return None
     return "speculative" if verdict.label == "helps" else "plain"

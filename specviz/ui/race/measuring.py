@@ -25,7 +25,6 @@ EXPECT = (
 
 
 def show_measuring(racing: Racing) -> None:
-    """How far the race is, Cancel, and a table that grows."""
     with st.container(border=True, key="race_progress"):
         while_busy(lambda: racing.slot.busy, lambda: _draw_progress(racing), racing.look, part=SO_FAR)
         st.caption(EXPECT)
@@ -53,7 +52,6 @@ def race_share(progress: Progress | None) -> float:
 
 
 def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
-    """What the race does now, or waits for, and about how long it still takes."""
     if line := waiting_line(view):
         measured = f"{len(laps)} prompts are measured so far" if laps else "nothing is measured yet"
         return f"{line[0].upper()}{line[1:]}".rstrip(".") + f"; {measured}."
@@ -88,7 +86,6 @@ def _show_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> None
 
 
 def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
-    """A row for each prompt: what its repeats say, or that it is still to come. All of it is text."""
     finished = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **_figures(lap)} for lap in laps]
     coming = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
     for row in coming[len(laps) : len(laps) + 1]:

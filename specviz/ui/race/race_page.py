@@ -111,7 +111,6 @@ def preset_label(name: str) -> str:
 
 
 def _values(entry: Entry) -> dict[str, Any]:
-    """What the widgets must hold to ask for this race."""
     return {
         **CONTROLS.values_of(entry.request),
         "race_presets": list(entry.presets),
@@ -136,7 +135,6 @@ def lead() -> None:
 
 
 def race(racing: Racing) -> None:
-    """Draw the controls; start a race only when its button is pressed."""
     if linked := racing.came.take(address(), lambda given: entry_from_link(given, models_in(given))):
         racing.entry = linked
     racing.refresh()
@@ -156,7 +154,6 @@ def race(racing: Racing) -> None:
 
 
 def size_sentence(entry: Entry, pace: Pace | None) -> str:
-    """What a race is made of, and about how long it takes."""
     tokens = entry.request.settings.max_new_tokens
     parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
     of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
@@ -173,7 +170,6 @@ OWN, FIRST = "Your race", "The recorded race"
 
 
 def show_race(racing: Racing) -> None:
-    """The race under way, or the verdicts, the lanes and the results: the visitor's beside the recorded one."""
     if racing.slot.busy:
         show_measuring(racing)
         return
@@ -214,12 +210,10 @@ def _name(run_id: str) -> str:
 
 
 def _short(run_id: str) -> str:
-    """At a row of the plot."""
     return "recorded" if run_id == RECORDED_ID else "yours"
 
 
 def _pair(laps: list[RaceLap]) -> str:
-    """What drafted, and how long its drafts were."""
     run = laps[0].speculative
     assert run.drafter is not None
     settings = run.settings
@@ -234,7 +228,6 @@ def _where(run_id: str, laps: list[RaceLap]) -> str:
 
 
 def _seeds(lap: RaceLap) -> str:
-    """Which seeds the repeats have; nothing to say for greedy decoding."""
     if lap.speculative.settings.greedy:
         return ""
     seeds = lap.seeds
@@ -242,7 +235,6 @@ def _seeds(lap: RaceLap) -> str:
 
 
 def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
-    """What the race in the lanes was of, and whether the controls have moved on since."""
     first = laps[0].speculative
     assert first.drafter is not None
     draft = plain(spoken(short_name(first.drafter.name)))

@@ -46,12 +46,10 @@ class Entry:
 
     @property
     def tokens(self) -> int:
-        """How many each decoder writes at most: prompts × repeats × tokens."""
         return len(self.prompts) * self.repeats * self.request.settings.max_new_tokens
 
     @property
     def problem(self) -> str | None:
-        """One sentence that says why this cannot be raced; None when it can."""
         too_long = prompt_problem(self.own) if self.own.strip() else None
         if too_long:
             return too_long
@@ -65,8 +63,6 @@ class Entry:
 
 
 class RaceLink(SettingsLink):
-    """The address of a race: a run's settings, several presets, and the race's own settings."""
-
     LEFT_OUT: ClassVar[str] = "The link names a {name} that is not known here: leaving it out."
 
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
@@ -78,7 +74,6 @@ class RaceLink(SettingsLink):
 
 
 def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
-    """The address's parameters, every setting among them: a run's, but with several presets, and the race's own."""
     link = link_of(entry.request)
     link.pop("prompt", None)
     own = {"prompt": entry.own} if entry.own.strip() and left_out_of_link(entry.own) is None else {}
@@ -87,7 +82,6 @@ def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
 
 
 def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[Entry, list[str]]:
-    """What an address asks for, and a line for each part of it that fell back to the default."""
     link, problems = RaceLink.read(params, context=frozenset(known_models))
     presets = link.preset or (() if link.prompt.strip() else DEFAULT_PRESETS)
     request = link.request("")
@@ -132,17 +126,14 @@ class Racing:
         return len(self.so_far) > before
 
     def shown(self) -> dict[str, list[RaceLap]]:
-        """The races on screen by their ids: the visitor's own first, then the recorded one."""
         both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
         return {run_id: laps for run_id, laps in both.items() if laps}
 
     @property
     def so_far(self) -> Sequence[RaceLap]:
-        """The prompts that are finished in the race under way."""
         return self.slot.result.items if self.slot.result else ()
 
     def _take(self) -> None:
-        """Show the prompts that were finished, whatever ended the race."""
         slot, asked = self.slot, self.started
         assert asked is not None
         laps = list(self.so_far)

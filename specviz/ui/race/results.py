@@ -36,7 +36,6 @@ OFFLINE_HELP = "One HTML file that plays the speculative run of this prompt, fro
 
 
 def show_files(laps: Sequence[RaceLap]) -> None:
-    """The whole race, as a table or with every time and token."""
     as_csv, as_json, _ = st.columns([1, 1, 3])
     with as_csv:
         download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
@@ -51,7 +50,6 @@ def offline_button(lap: RaceLap) -> None:
 
 
 def offline_lap(lap: RaceLap) -> str:
-    """The page, with the verdict of all repeats; a sentence where it would be too large."""
     try:
         return offline_page(lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
     except InputError as error:
@@ -114,7 +112,6 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
 
 
 def _show_kinds(laps: Sequence[RaceLap]) -> None:
-    """A verdict for each kind of prompt, where they clearly differ."""
     verdict, kinds = overall_verdict(laps), kinds_of(laps)
     st.caption(PLOT_CAPTION)
     if verdict and clearly_differ(kinds):
@@ -143,7 +140,6 @@ def kind_line(kind: Kind) -> str:
 
 
 def mean_sentence(laps: Sequence[RaceLap], verdict: Verdict) -> str:
-    """The mean of kinds that differ, and that it is no verdict."""
     return f"The mean {_over(laps, verdict)[:-1]} is {verdict.speedup:.2f}×: it describes none of these kinds."
 
 
@@ -169,7 +165,6 @@ def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
 
 
 def rows(laps: Sequence[RaceLap]) -> list[Row]:
-    """The table: a row for each prompt, and one for all of them where there are several."""
     each = [prompt_row(lap) for lap in laps]
     return [*each, _overall_row(laps)] if len(laps) > 1 else each
 
@@ -241,7 +236,6 @@ def with_spread(seconds: Sequence[float]) -> str:
 
 
 def quality_cell(lap: RaceLap) -> str:
-    """How the two texts of a prompt compare, in a few words."""
     found = lap.quality
     if isinstance(found, SampledQuality):
         return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
@@ -252,7 +246,6 @@ def quality_cell(lap: RaceLap) -> str:
 
 
 def overall_quality(laps: Sequence[RaceLap]) -> str:
-    """For how many prompts the two texts are the same."""
     if not all(isinstance(lap.quality, GreedyQuality) for lap in laps):
         return "two draws each"
     same = sum(bool(lap.identical) for lap in laps)
@@ -280,7 +273,6 @@ SAMPLED = (
 
 
 def quality_sentence(lap: RaceLap) -> str:
-    """How the two texts of a prompt compare, in one or two sentences."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
         return (

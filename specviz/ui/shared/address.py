@@ -23,7 +23,6 @@ def address() -> dict[str, list[str]]:
 
 
 def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
-    """Put a link into the address, unless it is there already."""
     wanted = {name: [value] if isinstance(value, str) else list(value) for name, value in link.items()}
     walk = session().walk
     if walk and walk.here:
@@ -38,7 +37,6 @@ def own_address() -> SplitResult:
 
 
 def page_address(name: str, **parameters: str) -> str:
-    """The address of another page of this app, as this visitor reaches it."""
     here = own_address()
     folder = here.path.rpartition("/")[0]
     return urlunsplit((here.scheme, here.netloc, f"{folder}/{name}", urlencode(parameters), ""))
@@ -57,7 +55,6 @@ def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def hidden() -> frozenset[str]:
-    """The names of the controls that this visitor does not see."""
     visitor = session()
     if visitor.hidden is None:
         visitor.hidden = hidden_in(st.query_params.get_all(PARAMETER))[0]
@@ -69,7 +66,6 @@ def is_hidden(name: str) -> bool:
 
 
 def unknown_hidden() -> str | None:
-    """One line where the address names controls that there are not."""
     unknown = hidden_in(st.query_params.get_all(PARAMETER))[1]
     return unknown_line(unknown) if unknown else None
 
@@ -85,7 +81,6 @@ def show_hidden() -> None:
 
 
 def hide_menu() -> None:
-    """Take the menu of pages away where the link says so."""
     if is_hidden("menu"):
         st.html(ASSETS / "no_menu.css")
 
@@ -107,7 +102,6 @@ def view() -> View:
 
 
 def unknown_view() -> str | None:
-    """One line where the link asks for a view that there is not."""
     asked = st.query_params.get(VIEW)
     if asked is None or asked in VIEWS:
         return None
@@ -143,7 +137,6 @@ def show_in_view(wanted: View) -> None:
 
 
 def choose(chosen: View) -> None:
-    """Change the view, for this visit and the next ones."""
     session().view = session().chosen_view = chosen
     st.query_params.pop(VIEW, None)
 

@@ -50,7 +50,6 @@ def look(color: str, dash: str, symbol: str, size: int, width: int = 2) -> Part:
 
 
 def interval(values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any) -> Part:
-    """Lines from the low to the high ends of intervals around the values."""
     ends = {
         "array": [above - value for value, above in zip(values, high, strict=True)],
         "arrayminus": [value - below for value, below in zip(values, low, strict=True)],

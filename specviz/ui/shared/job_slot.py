@@ -41,12 +41,10 @@ class JobSlot(Generic[R]):
 
     @property
     def view(self) -> JobView | None:
-        """The job as it was last seen; None while idle."""
         return self._view
 
     @property
     def job(self) -> int | None:
-        """The job's number; None while idle."""
         return self._view.job if self._view else None
 
     @property
@@ -60,12 +58,10 @@ class JobSlot(Generic[R]):
 
     @property
     def message(self) -> str:
-        """One sentence for the visitor, where there is one; see `JobView.message`."""
         return self._view.message if self._view else ""
 
     @property
     def beside(self) -> int:
-        """The most other engines that were busy while the job ran."""
         return self._view.beside if self._view else 0
 
     @property
@@ -92,7 +88,6 @@ class JobSlot(Generic[R]):
             engine().cancel(visitor().id, self.slot)
 
     def reset(self) -> None:
-        """End the job, and forget it and what it found."""
         self.cancel()
         with self._lock:
             self._view = None
@@ -153,7 +148,6 @@ def _never(view: JobView) -> bool:
 
 
 def show_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
-    """A bar with a line: how far the job is."""
     if view := slot.view:
         progress = view.progress
         st.progress(progress.done / progress.total if progress else 0.0, plain(line(view)))
@@ -168,7 +162,6 @@ def beside_line(engines: int) -> str | None:
 
 
 def waiting_line(view: JobView) -> str | None:
-    """What the job waits for, for the visitor; None once it runs."""
     if view.state == "waiting":
         return view.message or (f"waiting: place {view.place} in the queue" if view.place else "waiting")
     if view.state != "loading":

@@ -22,7 +22,6 @@ class Page:
 
     @property
     def full_title(self) -> str:
-        """As a browser's tab and a preview show it."""
         return f"{self.title} · {PROJECT}"
 
 
@@ -72,7 +71,6 @@ def page_at(path: str) -> Page | None:
 
 
 def with_preview(html: bytes, page: Page) -> bytes:
-    """The HTML with the page's title, and its description where previews look for it."""
     title, words = escape(page.full_title), escape(page.description)
     tags = (
         f"<title>{title}</title>"

@@ -75,7 +75,6 @@ def _about(pair: Pair) -> None:
 
 
 def what_it_downloads(pair: Pair) -> str:
-    """What the first run of a pair gets from the Hub, and how much that is at least: a sentence."""
     hub = _from_hub(pair)
     if not hub:
         return "Both ship with this app: nothing is downloaded."
@@ -95,7 +94,6 @@ def _gigabytes(models: Sequence[KnownModel]) -> str:
 
 
 def pair_label(pair: Pair) -> str:
-    """A pair in the menu: what it shows, and how much its first run downloads."""
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
     basis = "" if pair.lesson == "open" else f" ({pair.basis})"
     hub = _from_hub(pair)

@@ -80,18 +80,15 @@ def uploaded(key: str) -> UploadedFile | None:
 
 
 def rate_of(counts: Counts) -> str:
-    """The acceptance rate in a table."""
     return NOT_MEASURED if counts.acceptance_rate is None else percent(counts.acceptance_rate)
 
 
 def per_call(counts: Counts) -> str:
-    """Tokens per target call in a table."""
     calls = counts.tokens_per_target_call
     return NOT_MEASURED if calls is None else f"{calls:.2f}"
 
 
 def two_texts(speculative: str, plain_text: str) -> None:
-    """What both decoders wrote, beside each other."""
     columns = st.columns(2, gap="medium")
     for column, writer, text in zip(columns, WRITERS, (speculative, plain_text), strict=True):
         column.caption(f"{writer} wrote")

@@ -32,7 +32,6 @@ TYPED_HELP = (
 
 
 def preset_label(name: str) -> str:
-    """What a prompt menu says of a preset: its kind and its first words."""
     preset, workload = find_preset(name), workload_of(name)
     if preset is None or workload is None:
         return "Your own text"
@@ -40,13 +39,11 @@ def preset_label(name: str) -> str:
 
 
 def draft_help() -> str:
-    """What the groups of the Draft menu are, as Markdown."""
     groups = [f"**{group.title}.** {group.about} {group.used}" for group in draft_groups()]
     return "\n\n".join([f"{DRAFT_HELP} Who uses what: read on {READ_ON}.", *groups])
 
 
 def tree_label(tree: str) -> str:
-    """A tree in a menu: its shape, and how many guesses it has."""
     if tree == NO_TREE:
         return "None: one guess a place"
     shape = parse_tree(tree)
@@ -88,7 +85,6 @@ class RunControls:
             st.session_state[self._key("prompt")] = text
 
     def prompt_line(self) -> None:
-        """The same in one line: the menu, and a box that opens for the visitor's own text."""
         left, right = st.columns([2.8, 1], gap="small", vertical_alignment="bottom")
         with left:
             self._prompt_menu()

@@ -14,8 +14,6 @@ from specviz.ui.shared.components import as_json, component, ignore_change
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What of a run the browser was sent."""
-
     run_id: str
     rounds: int
     plain: int  # steps of the target alone

@@ -44,7 +44,6 @@ def inside_app() -> None:
 
 
 def apply_look() -> None:
-    """Apply the style sheets, and put plotly.js where the stage can load it."""
     st.session_state.inside_app = True
     publish_plotly(STATIC)
     for name in ("app.css", "explained.css", "print.css"):

@@ -35,7 +35,6 @@ from specviz.ui.worksheet.worksheet_state import Worksheet
 
 
 def calculator(worksheet: Worksheet, known: Known) -> None:
-    """The verdict on what the sliders say; below it the sliders and the map, then every other term."""
     outcome = st.container(key="worksheet_outcome")
     inputs, picture = st.columns([5, 8], gap="large")
     with inputs:
@@ -87,7 +86,6 @@ def _figures(model: Model) -> None:
 
 
 def _loaded(start: Start) -> None:
-    """The run that was loaded, as it was, and what the sliders say instead."""
     changed = changes(start)
     now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
     st.caption(f"**Loaded:** {plain(start.in_words)}{now}")

@@ -87,7 +87,6 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
 
 
 def more_controls() -> None:
-    """The controls that the first view goes without: counts, and the rest of the costs."""
     _counts()
     overhead, batch = _side_by_side("worksheet_overhead_batch")
     _fine(overhead, "overhead", "o, overhead", OVERHEAD_HELP)
@@ -167,7 +166,6 @@ def _filled(start: Start) -> dict[str, float]:
 
 
 def put_on_map(worksheet: Worksheet, start: Start, found: Production) -> None:
-    """Start from pasted counters: the whole page then shows them."""
     worksheet.produced, worksheet.counted = start, found
     fill(start)
 

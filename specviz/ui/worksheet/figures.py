@@ -140,7 +140,6 @@ def _setting(name: str, model: Model, symbol: str) -> Part:
 
 
 def gap_figure(gap: Gap) -> Figure:
-    """From the paper's prediction to the measured speedup, with a bar for each cause."""
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
     names = ["paper’s formula", "by position", "verification", "overhead", "the rest", "measured"]
     causes: Part = {
@@ -161,7 +160,6 @@ def gap_figure(gap: Gap) -> Figure:
 
 
 def machines_figure(runs: Sequence[PublishedRun]) -> Figure:
-    """Published speedups beside the modelled ones, a line for each configuration."""
     known = [run for run in runs if run.modelled_speedup is not None]
     modelled = [run.modelled_speedup for run in known]
     return figure(
@@ -187,7 +185,6 @@ def short_label(run: PublishedRun) -> str:
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> Figure:
-    """Acceptance by position of a serving engine: per judgement, and as vLLM counts it."""
     positions = list(range(1, len(rates) + 1))
     said = "position %{x}: %{y:.0%} of the judged accepted<extra></extra>"
     judged = bars("per judgement", positions, rates, said, marker={"color": BLUE})

@@ -37,7 +37,6 @@ from specviz.ui.worksheet.worksheet_state import Worksheet
 
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
-    """This machine as calibrated beside what papers publish about theirs."""
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
     rows = [*here, *map(_paper_row, PUBLISHED), *map(_round_row, GPU_ROUNDS), *map(_costs_row, GPU_COSTS)]
     data_table(pd.DataFrame(rows), "worksheet_machines", "Machines, costs and sources.", _columns())
@@ -129,7 +128,6 @@ MACHINES_CAPTION = (
 
 
 def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
-    """Pasted counters of a serving engine, with a measured speedup if there is one, and what follows from them."""
     box, verdict = st.columns(2, gap="large")
 
     def changed() -> None:

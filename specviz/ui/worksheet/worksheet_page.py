@@ -28,8 +28,6 @@ from specviz.ui.worksheet.figures import gap_figure
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The runs of this visitor and the recorded ones."""
-
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
     costs: dict[tuple[str, str, str], Costs]
@@ -62,7 +60,6 @@ class Known:
 
 
 def known_runs(visitor: Session) -> Known:
-    """Collect the results of Watch, Race and When it helps."""
     finished, recorded = [shown.trace for shown in visitor.watch.past.finished], first_trace()
     raced, swept = visitor.race.laps, visitor.sweeps.rows_of(HERE)
     measured = [
@@ -89,7 +86,6 @@ def lead() -> None:
 
 
 def show_gaps(known: Known) -> None:
-    """Predicted against measured for every run, race and sweep, and one run's gap split into its causes."""
     if not known.measured:
         st.info("No run has both decoders yet: make one on the Watch page.")
         return
@@ -134,7 +130,6 @@ def _gap_row(each: Measured) -> dict[str, str | float | None]:
 
 
 def show_exercises(known: Known) -> None:
-    """Questions about the visitor's last run, to print, with an answer key computed from it."""
     trace = known.last
     if trace is None or not (found := exercises(trace)):
         st.info("There is no run with drafted tokens yet: make one on the Watch page.")
