@@ -110,14 +110,6 @@ class Bench:
     A new run is begun at once, up to its first rounds, so that in a class everyone soon sees something. Then the jobs
     go on as `whose_turn` says: watched ones one after the other, the oldest first, and long ones in turns. Each round
     is timed by itself, so taking turns changes no figure.
-
-    Args:
-        do_job: gives the steps of a job.
-        mail: where commands come from.
-        send: takes events.
-        after_crowd: called before the bench rests, after many jobs were at work at once.
-        budget: seconds that one job may take; None: as long as it needs.
-        clock: seconds of the monotonic clock.
     """
 
     def __init__(

@@ -50,13 +50,7 @@ StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where i
 
 
 class Child:
-    """A running engine process.
-
-    Args:
-        command: the program and its arguments.
-        on_line: called from a thread of its own with each line the engine writes; must not raise.
-        on_end: called from that thread once the process has ended and is reaped, with its exit status.
-    """
+    """A running engine process."""
 
     def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
         # its stderr is the server's own: tracebacks land in the server's log

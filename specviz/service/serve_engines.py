@@ -46,13 +46,7 @@ NOT_FOR_ENGINES = {"SPECVIZ_ENGINES", TOKEN_VARIABLE, "SPECVIZ_RUNS"}
 
 @serve.deployment(max_ongoing_requests=1, health_check_period_s=10)
 class Engine:
-    """One engine process.
-
-    Args:
-        environment: variables for it.
-        command: the program and its arguments.
-        limits: how long to wait for what.
-    """
+    """One engine process."""
 
     async def __init__(  # type: ignore[misc]  # Serve awaits it: a replica is there once its engine is
         self, environment: Mapping[str, str], command: tuple[str, ...], limits: Limits
@@ -128,13 +122,7 @@ class Engine:
 
 @serve.deployment(max_ongoing_requests=AT_DOOR)
 class Door:
-    """Lets app servers in that know the token.
-
-    Args:
-        engines: the engines.
-        digest: SHA-256 of the token; the cluster never has the token itself.
-        heartbeat: seconds between two lines of a stream.
-    """
+    """Lets app servers in that know the token."""
 
     def __init__(self, engines: Any, digest: bytes, heartbeat: float = HEARTBEAT) -> None:
         self._engines, self._digest, self._heartbeat = engines.options(stream=True), digest, heartbeat

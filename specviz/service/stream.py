@@ -53,13 +53,7 @@ class Lost(Exception):
 
 
 class StreamEngine:
-    """Some engine behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only.
-
-    Args:
-        where: the engines.
-        on_line: called from a thread of its own with each line; must not raise.
-        on_end: called from that thread once a stream was lost, or the engines did not answer.
-    """
+    """Some engine behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only."""
 
     pid = 0  # it is on some other machine
 

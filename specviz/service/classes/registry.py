@@ -80,12 +80,7 @@ def tidy_name(typed: str) -> str:
 
 
 class Classes:
-    """Opens classes, lets students in, takes what they send, and forgets it all in time.
-
-    Args:
-        clock: the time in seconds; it never goes back.
-        limits: see there.
-    """
+    """Opens classes, lets students in, takes what they send, and forgets it all in time."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, limits: ClassLimits | None = None) -> None:
         self._clock, self.limits = clock, limits or ClassLimits()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from specviz.data.page_texts import page_texts
 from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import shown_code
 from specviz.service.classes.room import ClassNow
@@ -22,6 +23,8 @@ from specviz.ui.shared.address import (
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import download
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
+
+SAYS = page_texts("classes")
 
 
 def students_link(code: str) -> str:
@@ -43,11 +46,6 @@ LABELS: dict[Part, str] = {
     "quiz": "Quiz",
     "students": "Students",
 }
-FAIR = (
-    "A score is the tokens per target call over all rounds of a student: the target alone has 1. wren-nano drafted at "
-    "the same places, as many tokens as each student. About even: a difference of at most 0.05. After few rounds a "
-    "score depends much on chance."
-)
 
 
 def show_board(state: Attending) -> None:
@@ -160,8 +158,7 @@ def _show_join(now: ClassNow, board: Board) -> None:
     st.html(join_html(now.code, typed_address(), link, len(now.students), board.played))
     if only_here():
         st.warning(
-            "This address leads only to this computer. Start the server for your network (see docs/teaching.md), and "
-            "open this page by the server’s address there. Then the QR code works for others.",
+            SAYS["only_here"],
             icon=":material/info:",
         )
 
@@ -169,7 +166,7 @@ def _show_join(now: ClassNow, board: Board) -> None:
 def _show_scores(board: Board, room: bool) -> None:
     st.html(scores_html(board))
     if not room:
-        st.caption(FAIR)
+        st.caption(SAYS["scores"])
 
 
 def _show_guesses(now: ClassNow, board: Board) -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from specviz.core.files import ASSETS
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import MAX_SEED
 from specviz.game.game import MODES, SETS, Plan
 from specviz.service.classes.registry import MAX_NAME, shown_code
@@ -28,17 +29,10 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import unknown_view, view
 from specviz.ui.shared.parts import heading, notices
 
+SAYS = page_texts("classes")
+
 STYLES = ASSETS / "classes"
 GAME_PAGE, LEARN_PAGE = "pages/play.py", "pages/learn.py"
-OVER = (
-    "This class is over: it was ended, its time has passed, nobody had joined and its place was needed, or the server "
-    "was started again. Nothing of it is stored."
-)
-KEPT = (
-    "Students need no account and no name. Nothing is written to a disk: the class and all that students sent are "
-    "forgotten when you end it, after {day:.0f} hours, after {idle:.0f} hours without use ({empty:.0f} minutes while "
-    "nobody has joined), or when the server stops. A class has at most {students} students."
-)
 
 
 def lead() -> None:
@@ -56,7 +50,7 @@ def show_class() -> None:
     state = attending()
     state.open = classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
-        state.teacher, state.other, state.message = state.other, "", OVER
+        state.teacher, state.other, state.message = state.other, "", SAYS["over"]
         state.open = classes().changes(state.teacher) is not None
     if state.open:
         _offer_other_board(state)
@@ -123,10 +117,7 @@ def _join_typed() -> None:
 def _show_opening() -> None:
     plan, limits = session().play.plan, classes().limits
     st.markdown("## Open a class")
-    st.markdown(
-        "You get a code and a QR code. Everyone who joins plays the same texts of **Be the draft**, and the quiz of "
-        "**Learn** counts too."
-    )
+    st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
         with st.container(horizontal=True):
             st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=_mode_title, key="class_mode")
@@ -134,7 +125,9 @@ def _show_opening() -> None:
             st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button("Open a class", key="class_open", type="primary", on_click=_open)
     st.caption(
-        KEPT.format(day=limits.day / 3600, idle=limits.idle / 3600, empty=limits.empty / 60, students=limits.students)
+        SAYS["kept"].format(
+            day=limits.day / 3600, idle=limits.idle / 3600, empty=limits.empty / 60, students=limits.students
+        )
     )
 
 

@@ -59,13 +59,7 @@ def scores_html(board: Board) -> str:
 
 
 def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
-    """The commonest first words at a place.
-
-    Args:
-        plan: the game.
-        place: what was guessed there.
-        rare: whether words of only one student are shown too; else they are only counted, since a room sees them.
-    """
+    """The commonest first words at a place."""
     text = f"{plan.prompts[place.text].text}{place.before}" if place.after <= len(place.before) else place.before
     text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]

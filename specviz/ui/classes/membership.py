@@ -5,6 +5,7 @@ from functools import cache
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.data.page_texts import page_texts
 from specviz.game.game import Plan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
@@ -18,16 +19,12 @@ from specviz.ui.shared.components import keep, remember, remembered
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
 
+SAYS = page_texts("classes")
+
 CLASS, BOARD = "class", "board"  # in a link: a class's code; the secret of its teacher, for another computer
 STUDENT_COOKIE, TEACHER_COOKIE = "specviz_student", "specviz_teacher"
 BETWEEN = "."  # two secrets: none has it
 MOST_SECRET = 64  # characters
-GONE = (
-    "You are no longer in the class: it is over, the server was started again, or the teacher has removed you. Nothing "
-    "that you sent is stored."
-)
-
-TWO_BOARDS = "You have two boards already. End one of the classes, then open the link again."
 
 
 @cache
@@ -50,7 +47,7 @@ def membership() -> Membership | None:
     state = attending()
     found = classes().membership(state.student) if state.student else None
     if state.student and found is None:
-        state.student, state.message = "", GONE
+        state.student, state.message = "", SAYS["gone"]
     return found
 
 
@@ -101,7 +98,7 @@ def take_board(secret: str) -> None:
     if classes().changes(secret) is None or secret in boards:
         return
     if len(boards) == 2:
-        state.message = TWO_BOARDS
+        state.message = SAYS["two_boards"]
         return
     state.teacher, state.other = [*boards, secret, ""][:2]
 
@@ -176,14 +173,6 @@ def end_class() -> None:
     state.teacher, state.other, state.open, state.message = state.other, "", False, ""
 
 
-ASKED = "Your rounds and your quiz answers then go to the teacher’s board. You need no name."
-SENT = (
-    "Your rounds of the class’s game and your answers to the quiz go to the teacher’s board; the first time counts. "
-    "Nothing is written to a disk, and all of it is forgotten when the class ends, within a day. If you leave, what "
-    "you sent goes off the board."
-)
-
-
 def class_chip() -> None:
     """Which class this is, with the name and the way out; nothing for visitors in no class. For a horizontal place."""
     take_invitation()
@@ -226,7 +215,7 @@ def show_member(member: Membership) -> None:
         key="class_rename",
         on_change=_renamed,
     )
-    st.caption(SENT)
+    st.caption(SAYS["sent"])
     st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
 
 
@@ -236,7 +225,7 @@ def _renamed() -> None:
 
 def _ask(code: str) -> None:
     with st.form("class_join_form"):
-        st.markdown(f"**Join the class {plain(code)}?** {ASKED}")
+        st.markdown(f"**Join the class {plain(code)}?** {SAYS['asked']}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
             st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_invited)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.core.drafters import METHODS, Group
+from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import in_words
@@ -18,6 +18,7 @@ from specviz.data.measured_methods import (
     MeasuredMethods,
     stored_methods,
 )
+from specviz.data.page_texts import page_texts
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.measure.sweep.simultaneous import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
@@ -34,22 +35,22 @@ from specviz.ui.shared.figures import (
     interval,
     look,
     scatter,
+    two_charts,
 )
 from specviz.ui.shared.parts import TIMES, data_table, note, numbers
 
+SAYS = page_texts("helps")
+
 HEIGHT = 400
 ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
-DRAFTED = dict.fromkeys(method.group for method in METHODS if method.group)
-
-
-def _families(group: Group) -> set[str]:
-    return {method.family for method in METHODS if method.group == group}
-
-
 GROUPS: dict[str, tuple[set[str], str, str]] = {  # their families, colour and symbol
     **{
-        f"{group.title[0].lower()}{group.title[1:]}": (_families(group), group.colour, group.symbol)
-        for group in DRAFTED
+        f"{group.title[0].lower()}{group.title[1:]}": (
+            {method.family for method in METHODS if method.group == group},
+            group.colour,
+            group.symbol,
+        )
+        for group in dict.fromkeys(method.group for method in METHODS if method.group)
     },
     "trees": ({"tree"}, "#a3478a", "hexagon"),
     "other ways to draw or verify": ({"argmax", "block"}, "#5f6b7a", "octagon"),
@@ -148,64 +149,37 @@ def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) ->
 
 COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
 KIND_LABELS = {ALL: "all kinds", "story": "stories", "code": "code", "structured": "structured", "prose": "prose"}
-TRIAL = (
-    "This file is a short trial, to be replaced: so few prompts and tokens decide nothing. Acceptance and costs show "
-    "the order of size only."
-)
-NOTHING = "No comparison of methods is stored here. `python -m benchmarks.methods CORPUS --out …` measures one."
 
 
 def show_by_method() -> None:
     measured = stored_methods()
     if measured is None:
-        st.info(NOTHING)
+        st.info(SAYS["no_methods"])
         return
     st.caption(where(measured))
     if measured.trial:
-        st.info(TRIAL, icon=":material/info:")
+        st.info(SAYS["trial"], icon=":material/info:")
     part, kind = _choice(measured)
     st.markdown(f"**{plain(reading(part, kind))}**")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.caption("What a draft gives and what it costs: measured. The numbers are those of the table.")
-        alt = "Tokens per target call against the cost of a draft step, a point for each method."
-        chart(costs_figure(part.methods, kind), key="methods_costs", alt=alt)
-    with right:
-        st.caption("Speedup over the target alone, with the 95 % interval over the prompts: measured.")
-        alt = "Speedup of each method with its interval, the fastest at the top."
-        chart(speedups_figure(part.methods, kind), key="methods_speedups", alt=alt)
+    two_charts(
+        (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
+        (speedups_figure(part.methods, kind), "methods_speedups", SAYS["speedups"]),
+    )
     _table(part, kind)
-    note(CAPTION, "methods")
+    note(SAYS["methods"], "methods")
     _heads(part, kind)
     _gpu(part, kind)
 
 
-CAPTION = (
-    "Each prompt counts at the setting that did best on the other prompts of its kind, so no method is flattered by a "
-    "setting that was chosen on the text it is reported for. All times are in steps of the target alone. A draft step "
-    "is a guess; in a tree it is all guesses of one depth; Medusa’s heads guess all at once, so a step is a part of "
-    "one pass. The check is the target pass over the draft. Every method here is lossless."
-)
-
-
-READ_BEFORE = (
-    "The first stage of the target’s training read most of these documents, and every model here comes from that "
-    "stage, so the figures look better than on new text."
-)
-
-
 def where(measured: MeasuredMethods) -> str:
+    times = "1 time" if measured.repeats == 1 else f"{measured.repeats} times"
     return (
         f":material/history: **Recorded** on {plain(measured.machine.machine)}, {plain(measured.created)}, one thread; "
         f"your machine will differ: {plain(measured.target)} in {plain(measured.target_dtype)}, {measured.prompts} "
-        f"prompts of each kind of text, {measured.tokens} tokens, {measured.repeats} {_times(measured.repeats)}, in "
+        f"prompts of each kind of text, {measured.tokens} tokens, {times}, in "
         f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
-        f"did not use. {READ_BEFORE}"
+        f"did not use. {SAYS['read_before']}"
     )
-
-
-def _times(repeats: int) -> str:
-    return "time" if repeats == 1 else "times"
 
 
 def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
@@ -213,18 +187,12 @@ def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
         chosen = next(iter(parts))
         if len(parts) > 1:
-            chosen = st.segmented_control(
-                "Temperature", list(parts), default=chosen, key="methods_temperature", required=True
-            )
-        part = parts[str(chosen)]
-        kind = st.segmented_control(
-            "Text", part.kinds(), default=ALL, format_func=_kind_label, key="methods_kind", required=True, wrap=True
-        )
+            options = {"key": "methods_temperature", "required": True}
+            chosen = st.segmented_control("Temperature", list(parts), default=chosen, **options)
+        part, labels = parts[str(chosen)], lambda kind: KIND_LABELS.get(kind, kind)
+        always = {"key": "methods_kind", "required": True, "wrap": True}
+        kind = st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always)
     return part, str(kind)
-
-
-def _kind_label(kind: str) -> str:
-    return KIND_LABELS.get(kind, kind)
 
 
 def reading(part: AtTemperature, kind: str) -> str:
@@ -273,8 +241,7 @@ def _table(part: AtTemperature, kind: str) -> None:
         | numbers(TIMES, "speedup", "low", "high")
         | numbers("%d", "no.")
     )
-    alt = "Every method with its settings, tokens per target call, costs in target steps and speedup."
-    data_table(rows, "methods_table", alt, formats)
+    data_table(rows, "methods_table", columns=formats)
 
 
 def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
@@ -303,21 +270,10 @@ def _heads(part: AtTemperature, kind: str) -> None:
     st.markdown("## Medusa beside EAGLE")
     left, right = st.columns(2, gap="medium")
     with left:
-        alt = "Acceptance by position in a draft of four guesses, a line for each method."
-        chart(positions_figure(found, kind), key="methods_positions", alt=alt)
+        chart(positions_figure(found, kind), "methods_positions")
     with right:
         st.markdown(plain(heads_sentence(found, kind)))
-        note(HEADS_CAPTION, "heads")
-
-
-HEADS_CAPTION = (
-    "Both heads read the target’s last hidden state. The EAGLE head makes its guesses one after the other, and each "
-    "one knows the guesses before it. Medusa’s heads make all guesses at once, and none knows another: that is cheap, "
-    "but a guess may not fit the one before it. They fall behind at the first guess already: their state is from "
-    "before the last token, which they do not know. A later position counts only drafts whose earlier guesses were all "
-    "accepted, and these may be at easier places. Lines: 95 % intervals by Wilson; judgements of one text are counted "
-    "as independent."
-)
+        note(SAYS["heads"], "heads")
 
 
 def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
@@ -338,10 +294,7 @@ def _gpu(part: AtTemperature, kind: str) -> None:
     if not families:
         return
     st.markdown("## What would change on a GPU")
-    st.caption(
-        "For the methods that do not help here: figures published by others, on other models and machines. Nothing in "
-        "this part was measured by specviz."
-    )
+    st.caption(SAYS["gpu"])
     for family in families:
         names = ", ".join(method.title for method in losing if method.family == family)
         reports = " ".join(

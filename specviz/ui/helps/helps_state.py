@@ -10,7 +10,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.replay import Prospect
 from specviz.data.workloads import DEFAULT_PRESET
-from specviz.measure.sweep.plan import SweepPlan
+from specviz.measure.sweep.plan import SweepPlan, SweepPrompt
 from specviz.measure.sweep.prompt_files import PromptFile
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, joined, read_frame
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
 LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
-LOST_DRAFTS = "This comparison has expired: the drafts so far stay."
+DRAFTS_STAY: dict[str, str] = {
+    "cancelled": "Cancelled: the drafts so far stay.",
+    "lost": "This comparison has expired: the drafts so far stay.",
+}
 MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory; the oldest go first
 FILE = ASSETS / "traces" / "sweep.csv"
 
@@ -49,6 +52,13 @@ class Sweeps:
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
     outcome: str = ""  # how the last sweep ended, where not by being done
     began: float = 0.0  # when the sweep was asked for, by the monotonic clock
+
+    @property
+    def own_prompts(self) -> tuple[SweepPrompt, ...]:
+        return self.own.prompts if self.own else ()
+
+    def leave_own(self) -> None:
+        self.own = None
 
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
@@ -111,17 +121,12 @@ class ByDraft:
     message: str = ""
 
     def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something.
-
-        Args:
-            patience: how long to wait for the end of a comparison that was just begun, in seconds.
-        """
+        """Ask how far it is, and take in what was found since, whether that is something."""
         ended, before = self.slot.first_look(patience), len(self.prospects)
         if self.slot.result:
             self.prospects = list(self.slot.result.items)
         if ended:
-            stays = {"cancelled": "Cancelled: the drafts so far stay.", "lost": LOST_DRAFTS}
-            self.message = stays.get(self.slot.state, self.slot.message)
+            self.message = DRAFTS_STAY.get(self.slot.state, self.slot.message)
         return len(self.prospects) > before
 
 

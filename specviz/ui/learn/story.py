@@ -174,12 +174,7 @@ def _source(file: Path) -> str:
 
 
 def plain_sentences(round: Round, *, ends: bool = False) -> tuple[str, str, str]:
-    """What the intern suggests, how the editor looks, and what stays.
-
-    Args:
-        round: the round to describe.
-        ends: whether this round writes the end of the text.
-    """
+    """What the intern suggests, how the editor looks, and what stays."""
     judged = _judge(round)
     if ends and round.emitted.kind != "none":
         judged += " The text ends here."

@@ -4,6 +4,7 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.data.lessons.plan import Moment
+from specviz.data.page_texts import page_texts
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, Walk, place_in, plan_named
 from specviz.ui.lesson.walk import follow
 from specviz.ui.session import session
@@ -11,7 +12,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.pages import PROJECT
 from specviz.ui.shared.parts import notices
 
-FOLLOWS = "In the same browser, these notes and the lesson’s page go to the same moment. You can move either one."
+SAYS = page_texts("lesson")
 
 
 def show_notes() -> bool:
@@ -33,7 +34,7 @@ def show_notes() -> bool:
         if walk.at < walk.last:
             st.caption(f"Next: {plain(walk.plan.moments[walk.at].title)}")
         st.link_button("Open the screen of this moment", moment.screen.link, icon=":material/open_in_new:")
-        st.caption(FOLLOWS)
+        st.caption(SAYS["follows"])
     follow("notes", walk)
     return True
 

@@ -73,11 +73,7 @@ class _Held:
 
 
 class OwnPlans:
-    """Of all visitors. Safe between threads.
-
-    Args:
-        clock: the time in seconds; it never goes back.
-    """
+    """Of all visitors. Safe between threads."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -86,11 +82,6 @@ class OwnPlans:
 
     def add(self, data: bytes, known_models: Collection[str], owner: str) -> Plan:
         """Read a plan and hold it; the same file has the same name.
-
-        Args:
-            data: the file.
-            known_models: the names that a moment's link may have.
-            owner: who uploads it: the visitor, or the public address.
 
         Raises:
             PlanError: it is no plan.

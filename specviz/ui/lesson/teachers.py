@@ -8,6 +8,7 @@ import streamlit as st
 from specviz.core.errors import InputError
 from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
+from specviz.data.page_texts import page_texts
 from specviz.models.draft_menu import linked_names
 from specviz.player.html_file import page_that_says
 from specviz.player.offline_lesson import lesson_page
@@ -23,25 +24,9 @@ from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.parts import notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
-HERE = (
-    "You opened this page at an address that only this computer understands. So the sheet has no link and no QR code. "
-    "Open the page at the address that your students use, then save the sheet."
-)
-ABOUT = (
-    "A lesson plan is a list of moments. Each moment is one screen of this app with a question to the room, its "
-    "answer, what students usually get wrong, and what to do. The runs are recorded, so they are there at once; only "
-    "Be the draft needs the models. First open the notes and move that window to a screen that the room does not see. "
-    "Then start the lesson: its page shows no notes."
-)
-BOARD = (
-    "**A board for your class.** Students join with a code. Their rounds of Be the draft and their answers to the quiz "
-    "arrive on one page, which you can project."
-)
+SAYS = page_texts("lesson")
+
 CLASS_PAGE = "pages/class.py"
-OWN_FILE = (
-    "Write a plan as a YAML file; docs/teaching.md describes the format. The plan stays in the memory of this server: "
-    "its link works for everyone who has it, until the server starts again or newer plans need the place."
-)
 
 
 def offer_papers(plan: Plan) -> None:
@@ -54,12 +39,9 @@ def offer_papers(plan: Plan) -> None:
         _offer(
             "Save the lesson as a page that plays offline", plan, "lesson", lambda: _offline(plan, address), "download"
         )
-    st.caption(
-        "Each is one HTML file to open in a browser. The sheet and the key print on A4 and on Letter. The page that "
-        "plays offline has the recorded runs of the plan, and no answers."
-    )
+    st.caption(SAYS["papers"])
     if address is None:
-        st.warning(HERE, icon=":material/link_off:")
+        st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
 def _offer(label: str, plan: Plan, kind: str, made: Callable[[], str], icon: str) -> None:
@@ -83,7 +65,7 @@ def _offline(plan: Plan, address: str | None) -> str:
 
 def show_teachers(state: Learning) -> None:
     st.markdown("## For teachers")
-    st.markdown(ABOUT)
+    st.markdown(SAYS["about"])
     _show_way_to_board()
     plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
     _choose(plans)
@@ -95,7 +77,7 @@ def show_teachers(state: Learning) -> None:
 
 def _show_way_to_board() -> None:
     with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(BOARD)
+        st.markdown(SAYS["board"])
         if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
             st.switch_page(CLASS_PAGE)
 
@@ -144,7 +126,7 @@ def _here() -> str:
 
 
 def _draw_upload() -> None:
-    st.caption(OWN_FILE)
+    st.caption(SAYS["own_file"])
     notices(session().plan_problems, "error")
     st.file_uploader(
         "A lesson plan, a YAML file", type=["yaml", "yml"], key="lesson_file", max_upload_size=1, on_change=_take_file

@@ -23,12 +23,7 @@ FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
 
 
 def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
-    """Mount what tells and hears. Nothing is to be seen of it.
-
-    Args:
-        role: which of the two windows this is; it hears the other.
-        walk: moved when the other window has moved.
-    """
+    """Mount what tells and hears. Nothing is to be seen of it."""
 
     def moved() -> None:
         at = st.session_state[FOLLOW].get("moment")
@@ -45,11 +40,7 @@ def _component() -> Any:
 
 
 def walk_lesson(page: str) -> None:
-    """Follow the address into a lesson, and draw its bar; nothing where no lesson is under way.
-
-    Args:
-        page: the name of the page on screen.
-    """
+    """Follow the address into a lesson, and draw its bar; nothing where no lesson is under way."""
     _follow_address(page)
     walk = session().walk
     if walk is None:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.core.metrics import Counts
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import MAX_SEED
 from specviz.data.workloads import find_workload
 from specviz.game.game import MODES, PLAYERS, PROMPTS, ROUNDS, SETS, YOU, Plan, score
@@ -18,6 +19,8 @@ from specviz.ui.session import Session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import download, per_call, rate_of
 from specviz.ui.shared.persistent_widgets import set_widgets
+
+SAYS = page_texts("play")
 
 CLASS_PAGE = "pages/class.py"
 MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
@@ -54,10 +57,7 @@ def choose_game(visit: Session) -> None:
             on_change=_changed,
             args=(visit, lambda plan: replace(plan, seed=st.session_state.play_seed)),
         )
-        st.markdown(
-            "**For a class:** this link gives everyone the same texts and the same candidates. At the end of the game "
-            "the rounds can be downloaded as CSV; nothing is stored on the server."
-        )
+        st.markdown(SAYS["class_link"])
         st.code(class_link(plan), language=None, wrap_lines=True)
         if st.button("Open or join a class with a board", key="play_class_board", icon=":material/groups:"):
             st.switch_page(CLASS_PAGE)
@@ -86,10 +86,7 @@ def show_final(visit: Session) -> None:
     state = visit.play
     st.markdown(f"## {verdict(state.all_turns)}")
     st.table(_rows(state), hide_index=True)
-    st.caption(
-        "All three drafted at the same places, with as many tokens (prompt lookup with as many at most), and the same "
-        "target on this machine checked them. Skipped turns do not count."
-    )
+    st.caption(SAYS["final"])
     with st.container(key="play_again_ways", horizontal=True):
         plan = state.plan
         st.button("Play again", key="play_again", type="primary", on_click=new_game, args=(visit, plan))

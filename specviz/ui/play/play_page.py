@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Counts, count
+from specviz.data.page_texts import page_texts
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, Plan, plan_from_link, rounds_of, run_of, score
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.service.job import JobView
@@ -36,26 +37,14 @@ from specviz.ui.shared.parts import heading, notices, per_call, rate_of, say
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_value
 from specviz.ui.shared.stage import stage
 
+SAYS = page_texts("play")
+
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
 RULES: dict[Mode, str] = {
     "type": "**You are the draft.** Type the next few words: the big model accepts what it would have written itself.",
     "pick": "**You are the draft.** Pick the next words: the big model accepts what it would have written itself.",
 }
-FAIR = (
-    f"The score compares you with two others at the same place in the same text: {MODEL}, a small draft model, and "
-    "prompt lookup, which copies from the text so far. Each drafts as many tokens as you did (prompt lookup fewer, if "
-    "it finds no match), and the same target model checks all three in greedy decoding. With a second guess your "
-    f"draft is a tree: {MODEL} then drafts a tree of as many tokens, as deep as yours. Prompt lookup has one guess a "
-    "place, so it drafts as deep as you did. The text continues with the result of your turn; it is the target’s own "
-    "text, whoever drafts. Your time to think is not counted: a real draft has only milliseconds."
-)
-FIGURES = (
-    "Accepted is the acceptance rate: accepted / drafted. With two guesses all tokens of both are drafted, so the rate "
-    "is lower: compare the tokens per target call. These include the target’s own token; the target alone writes 1. A "
-    "higher number makes the text come faster. A short draft is accepted more often, but a long one gains more when it "
-    "is right."
-)
 
 
 def lead(visit: Session) -> None:
@@ -145,19 +134,14 @@ def _show_input(state: Playing, inside: bool) -> None:
             key="play_second",
             placeholder="or else …",
             autocomplete="off",
-            help=SECOND_HELP,
+            help=SAYS["second_help"],
         )
         st.form_submit_button(
             "Send", key="play_send", type="primary", disabled=busy, on_click=partial(send_typed, state)
         )
-        st.form_submit_button("Skip", key="play_skip", disabled=busy, help=SKIP_HELP, on_click=partial(skip, state))
-
-
-SECOND_HELP = (
-    "Another way in which the text may go on. The two guesses make a small tree: the target checks both in one pass "
-    "and takes the one that is right."
-)
-SKIP_HELP = "The target writes one token itself. It does not count."
+        st.form_submit_button(
+            "Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(skip, state)
+        )
 
 
 def _show_candidates(state: Playing) -> None:
@@ -190,8 +174,10 @@ def _show_candidates(state: Playing) -> None:
             on_click=send_chosen,
             args=(state,),
         )
-        st.button("Skip", key="play_skip", disabled=busy, help=SKIP_HELP, on_click=partial(skip, state))
-        st.checkbox("Two guesses", on_change=partial(choose_two, state), help=SECOND_HELP, **with_value("play_two"))
+        st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(skip, state))
+        st.checkbox(
+            "Two guesses", on_change=partial(choose_two, state), help=SAYS["second_help"], **with_value("play_two")
+        )
 
 
 def _show_way_on(state: Playing) -> None:
@@ -248,8 +234,8 @@ def _show_score(visit: Session) -> None:
         rows.append({"draft": name, "last round": accepted, **figures})
     st.table(rows, hide_index=True)
     with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
-        say(FAIR, "play-fair")
-        say(FIGURES, "play-figures")
+        say(SAYS["fair"].format(model=MODEL), "play-fair")
+        say(SAYS["figures"], "play-figures")
     with st.container(key="play_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
             st.button("Next text", key="play_leave", type="tertiary", on_click=partial(next_prompt, state))

@@ -117,12 +117,7 @@ def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
 
 
 def refresh(state: Playing, patience: float = 0.0) -> bool:
-    """Take in what the engine has sent; True once it has answered.
-
-    Args:
-        state: of the game.
-        patience: how long to wait for the answer to what was just sent, in seconds.
-    """
+    """Take in what the engine has sent; True once it has answered."""
     if not state.slot.first_look(patience):
         return False
     if state.slot.state == "done" and state.slot.result:

@@ -10,12 +10,15 @@ from specviz.core.names import short_name
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
+from specviz.data.page_texts import page_texts
 from specviz.measure.proof.rows import GreedyRow, NearTie
 from specviz.ui.proof.outcomes import badge, show_status, tie_figure
 from specviz.ui.proof.proof_state import Proving, Source, Wanted, one_of_each
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import data_table, say
+
+SAYS = page_texts("proof")
 
 Cells = dict[str, str | int]  # of a row of the table
 SETTINGS = ("draft length", "draft", "target")
@@ -31,10 +34,7 @@ DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
     st.header("Greedy: token for token", anchor="greedy")
-    about = (
-        "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number (token "
-        "id), not by text."
-    )
+    about = SAYS["greedy"]
     say(about, "proof-greedy")
     left, right = st.columns([4, 6], gap="large")
     with left:
@@ -48,7 +48,7 @@ def _greedy_rows(state: Proving, wanted: Wanted) -> None:
     if rows:
         st.markdown(f"{badge(state.greedy_source)} {_greedy_verdict(rows)}")
         same, table = without_constant([_greedy_row(row) for row in rows])
-        data_table(table, "proof_greedy_rows", GREEDY_ALT)
+        data_table(table, "proof_greedy_rows")
         if same:
             st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in same.items())}."))
     with st.container(horizontal=True, key="proof_greedy_buttons"):
@@ -97,7 +97,7 @@ def _near_tie(state: Proving) -> None:
     st.markdown("**When greedy texts differ: the place in detail**")
     show_difference(row, source, "proof_tie_figure")
     busy = state.slot.busy or row.dtype != "bfloat16" or not row.preset
-    if st.button("Run this example here", key="proof_tie", disabled=busy, help=TIE_BUTTON_HELP):
+    if st.button("Run this example here", key="proof_tie", disabled=busy, help=SAYS["near_tie_help"]):
         settings = DecodeSettings(draft_length=row.draft_length)
         state.repeat_near_tie(RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings), row.preset)
         st.rerun()
@@ -145,7 +145,3 @@ def _why(row: GreedyRow, tie: NearTie) -> str:
 def bfloat16_step(value: float) -> float:
     """The distance between neighbouring bfloat16 numbers near `value`."""
     return 2.0 ** (floor(log2(abs(value))) - 7) if value else 0.0
-
-
-GREEDY_ALT = "Each prompt with how many tokens are the same, from the start, in both outputs."
-TIE_BUTTON_HELP = "Decodes the recorded prompt again on this machine, both ways, with the target in bfloat16."

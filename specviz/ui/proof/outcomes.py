@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.drafters import spoken
+from specviz.data.page_texts import page_texts
 from specviz.measure.proof.findings import Finding, Look
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie
 from specviz.measure.proof.rule_names import POSITIONS, rule_text
@@ -18,6 +19,8 @@ from specviz.ui.proof.statistics import meanings, statistics_table
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
 from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
+
+SAYS = page_texts("proof")
 
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
@@ -232,12 +235,12 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
         st.caption(meanings(outcome))
     bars, distance, places = _places_for_figures(narrow)
     with bars:
-        chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=BARS_ALT)
+        chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=SAYS["bars_alt"])
     with distance:
-        chart(distance_figure(outcome.looks, outcome.plain_looks), key=f"{key}_distance", alt=DISTANCE_ALT)
+        chart(distance_figure(outcome.looks, outcome.plain_looks), key=f"{key}_distance", alt=SAYS["distance_alt"])
     if outcome.place_looks:
         with places:
-            chart(places_figure(outcome.batches), key=f"{key}_places", alt=PLACES_ALT)
+            chart(places_figure(outcome.batches), key=f"{key}_places", alt=SAYS["places_alt"])
     bins = ", ".join(token.replace("\n", "⏎") for token in outcome.batches[0].tokens)
     st.caption(plain(f"Bins of the first test: {bins}. The bars show the first {SHOWN}, and all the rest together."))
 
@@ -272,10 +275,3 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
 
 def badge(source: Source) -> str:
     return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"
-
-
-PLACES_ALT = "Share of the places in each twentieth of the probability, speculative and plain, beside the even 5 %."
-BARS_ALT = (
-    "Share of each of the most likely tokens: the target's probabilities, speculative decoding's draws, plain draws."
-)
-DISTANCE_ALT = "Distance from the target's probabilities by number of draws, both ways, and the limit of chance."

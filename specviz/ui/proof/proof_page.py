@@ -6,6 +6,7 @@ import streamlit as st
 
 from specviz.core.request import prompt_problem
 from specviz.data.lessons.glossary import explained
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import left_out_of_link
 from specviz.measure.proof.findings import FALSE_ALARM, LIMIT
 from specviz.measure.proof.recorded import recorded_proof
@@ -17,9 +18,11 @@ from specviz.ui.proof.proof_state import DRAWS, Outcome, Proving, Wanted, wanted
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import heading, notices
+from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import remember_widgets, restore_widgets, with_index, with_value
 from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
+
+SAYS = page_texts("proof")
 
 CONTROLS = RunControls("proof_")
 MORE = (
@@ -42,7 +45,7 @@ def controls(proof: Proving) -> Wanted:
             CONTROLS.target()
             CONTROLS.draft()
         with numbers:
-            CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0), help=TEMPERATURE_HELP)
+            CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0), help=SAYS["temperature_help"])
             CONTROLS.draw("draft_length")
         _more()
     wanted = _read()
@@ -67,17 +70,10 @@ def position_and_draws() -> None:
         "How often",
         DRAWS,
         format_func=lambda n: f"{n:,}",
-        help=DRAWS_HELP,
+        help=SAYS["draws_help"],
         on_change=st.rerun,  # the other section's button says it too
         **with_value("proof_draws"),
     )
-
-
-TEMPERATURE_HELP = (
-    "Tokens are drawn at random, in proportion to the model’s probabilities raised to the power 1/temperature. At 0 "
-    "nothing is drawn: that case is the token-for-token comparison."
-)
-DRAWS_HELP = "Draws each way. Twice as many draws find differences that are smaller by a factor of 1.4."
 
 
 # ---- state: stored between pages, taken from a link once
@@ -123,14 +119,6 @@ def _read() -> Wanted:
 SWITCHES = [rule for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 
 
-def lead() -> None:
-    claim = (
-        "The small draft model changes only how fast the text is written. The output is provably that of the target "
-        "model alone. Check it here."
-    )
-    heading("**Same quality.**", claim, "proof-lead")
-
-
 def show_proof(state: Proving, wanted: Wanted) -> None:
     state.refresh()
     if limit := limit_sentence():
@@ -146,10 +134,7 @@ def show_proof(state: Proving, wanted: Wanted) -> None:
 
 def _sampling(state: Proving, wanted: Wanted) -> None:
     st.header("Sampling: same distribution", anchor="sampling")
-    st.markdown(
-        "Above temperature 0 tokens are drawn at random, so two runs may differ and both be right. What must be the "
-        "same is **how often each token is drawn**. So one token is written many times, both ways, and counted."
-    )
+    st.markdown(SAYS["sampling"])
     position_and_draws()
     remember(state)
     busy = state.slot.busy or wanted.problem is not None
@@ -160,7 +145,7 @@ def _sampling(state: Proving, wanted: Wanted) -> None:
     if outcome := state.outcomes.get("lossless"):
         show_outcome(state, outcome, "proof_lossless")
     with st.expander("What exactly is drawn, compared and shared"):
-        st.markdown(METHOD)
+        st.markdown(SAYS["method"].format(places=PLACES, batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM))
 
 
 def _draw(state: Proving, wanted: Wanted, rule: RuleName) -> None:
@@ -175,11 +160,7 @@ def _draw(state: Proving, wanted: Wanted, rule: RuleName) -> None:
 
 def _switches(state: Proving, wanted: Wanted) -> None:
     st.header("Break it on purpose", anchor="broken")
-    st.markdown(
-        "A test that cannot fail proves nothing. Each switch below changes one part of the method. Some are mistakes "
-        "that real programs made; some are **lossy by design**: they give up the target’s distribution to be faster. "
-        "The same tests should find them all. A run can use what is lossless, and nothing else."
-    )
+    st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
     with left:
         names = [rule.name for rule in SWITCHES]
@@ -260,10 +241,7 @@ def _acceptance(state: Proving) -> None:
     real, match = state.outcomes.get("lossless"), state.outcomes.get("match")
     if real is None or match is None or not real.batches or not match.batches:
         return
-    st.markdown(
-        "**Why not accept only exact matches?** It is also lossless, but slower. The probability that the first "
-        "drafted token is accepted, computed from both models’ probabilities (p: target, q: draft), and counted:"
-    )
+    st.markdown(SAYS["acceptance"])
     rows = [
         _acceptance_row("The real rule: Σ min(p, q)", real, real.batches[0].sum_of_minima),
         _acceptance_row("Exact matches: Σ p·q", match, match.batches[0].sum_of_products),
@@ -287,30 +265,3 @@ def _provenance() -> None:
     if found := recorded_proof():
         changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
-
-
-METHOD = f"""
-- **What is drawn.** Each draw runs the app’s own speculative loop from the prompt until it has written the token asked
-  for. For the 2nd or 3rd token, earlier tokens are drawn too, so draws follow different texts.
-- **What it is compared with.** The target’s exact probabilities after *the same text*, added up over all draws. This
-  is not a second sample, so it adds no chance. If the first token is right, the second is right after every
-  first one, and so on, then the whole text is right. The target alone is also asked once after each of those texts, by
-  the plain loop: that is the control, the diamonds.
-- **After a rejection.** Runs whose first round had no rejection do not count; the first token of the next round does.
-- **What is shared.** A model’s scores after a text depend on the text alone, so each forward pass is made once and
-  then looked up. Drafting, the draws, the rule and the cache cropping are done again each time, by the loop that Watch
-  runs. The test suite checks that both ways write the same ids.
-- **Inside the bins.** Counts cannot see which of the tokens in “any other” were drawn. So there is a second test. Line
-  up all tokens, the most probable first, each as wide as its probability. The *place* of a drawn token is a random
-  point of its own piece. If the tokens are drawn from exactly these probabilities, the places are spread evenly from
-  0 to 1, after every text and for tokens of any probability. They are counted in {PLACES} equal parts (the randomised
-  probability integral transform, Rosenblatt 1952). This test also sees errors after different texts that cancel out
-  in the counts.
-- **Looking often.** Both tests are made {BATCHES} times; each may raise a false alarm with probability {LIMIT:g}, so
-  all together they stay below {FALSE_ALARM:.0%} (Bonferroni). Where texts differ, counts vary a little less than the
-  first test assumes, so false alarms are even rarer.
-- **What stays invisible.** A difference too small for this number of draws: the verdict says which distance would have
-  been detected. Wrong tokens whose places stay within one of the {PLACES} parts. Errors that cancel out in the counts
-  and in the places. Draws that depend on the draws before them but have the right frequencies. Other prompts,
-  positions, settings and models than the ones tested.
-"""

@@ -13,11 +13,7 @@ ROOM, WIDEST = 1.08, 2  # beside the highest end; times the highest speedup, whe
 
 
 def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
-    """A row for each prompt of each race, those of one prompt below each other: a point with its interval and its word.
-
-    Args:
-        races: by a word that stands at the row; with one race it is left out.
-    """
+    """A row for each prompt of each race, those of one prompt below each other."""
     found = {name: _verdicts(laps) for name, laps in races.items()}
     prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != ALL))
     rows = {

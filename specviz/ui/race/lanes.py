@@ -54,14 +54,7 @@ MAX_PLACE = 10_000_000.0  # ms
 
 
 def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> RacePayload:
-    """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt.
-
-    Args:
-        laps: at least one.
-        run_id: a new one starts the playback again.
-        badge: where the times are from.
-        place: where the visitor left the clock (ms); None plays from the start.
-    """
+    """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt."""
     shown = [_lap(lap) for lap in laps]
     end = max(lane["end"] for lap in shown for lane in lap["lanes"])
     return {

@@ -6,6 +6,7 @@ from statistics import fmean
 import pandas as pd
 import streamlit as st
 
+from specviz.data.page_texts import page_texts
 from specviz.measure.paired import in_minutes
 from specviz.measure.race import RaceLap, RacePrompt
 from specviz.service.job import JobView
@@ -16,18 +17,16 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import waiting_line, while_busy
 from specviz.ui.shared.parts import data_table, texts
 
+SAYS = page_texts("race")
+
 SO_FAR = "race_so_far"  # the part of the page that grows with a race
 FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
-EXPECT = (
-    "The clock runs only inside the engine: this page may wait, and that changes no time. Nothing on it moves by "
-    "itself meanwhile. The table grows prompt by prompt; the lanes play and the verdict comes when all are measured."
-)
 
 
 def show_measuring(racing: Racing) -> None:
     with st.container(border=True, key="race_progress"):
         while_busy(lambda: racing.slot.busy, lambda: _draw_progress(racing), racing.look, part=SO_FAR)
-        st.caption(EXPECT)
+        st.caption(SAYS["expect"])
         st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
 
     @st.fragment(key=SO_FAR)
@@ -76,13 +75,10 @@ def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
 
 
 def _show_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> None:
-    st.markdown(
-        f"**So far: {len(laps)} of {len(prompts)} prompts.** Each row has all its repeats; there is no verdict over "
-        "all prompts before the last one."
-    )
+    st.markdown(SAYS["so_far"].format(done=len(laps), total=len(prompts)))
     columns = texts(*(name for name in FIGURES if name != "quality"))
     rows = pd.DataFrame(rows_so_far(laps, prompts))
-    data_table(rows, "race_table_so_far", "Results of the finished prompts.", columns)
+    data_table(rows, "race_table_so_far", columns=columns)
 
 
 def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:

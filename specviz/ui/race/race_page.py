@@ -7,6 +7,7 @@ import streamlit as st
 from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import left_out_of_link
 from specviz.data.workloads import find_preset
 from specviz.measure.paired import Pace, in_minutes
@@ -19,9 +20,11 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line
-from specviz.ui.shared.parts import MOST_TYPED, heading, notices
+from specviz.ui.shared.parts import MOST_TYPED, notices
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
+
+SAYS = page_texts("race")
 
 CONTROLS = RunControls("race_")
 MORE = (
@@ -85,23 +88,14 @@ def _slider_controls() -> None:
     tokens, repeats = st.columns(2, gap="medium")
     with tokens:
         CONTROLS.draw("max_new_tokens")
-    repeats.slider("Repeats", 1, MAX_REPEATS, help=REPEATS_HELP, **with_value("race_repeats"))
+    repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
 
 
 def _more_controls() -> None:
     with st.expander("More settings"):
         columns = st.columns(4, gap="medium")
-        columns[0].checkbox("The same length for both", help=SAME_LENGTH_HELP, **with_value("race_same_length"))
+        columns[0].checkbox("The same length for both", help=SAYS["same_length_help"], **with_value("race_same_length"))
         CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
-
-
-REPEATS_HELP = (
-    "How often each decoder is timed on each prompt; the two are timed alternately. Above temperature 0 each repeat "
-    "has a new seed: the one in More settings, the next one, and so on."
-)
-SAME_LENGTH_HELP = (
-    "On: both write the same number of tokens, also after an end-of-text token. Off: each stops where its text ends."
-)
 
 
 def preset_label(name: str) -> str:
@@ -124,14 +118,6 @@ def _read() -> Entry:
     state = st.session_state
     request = CONTROLS.request("", stop_at_eos=not state.race_same_length)
     return Entry(request, tuple(state.race_presets), state.race_own, state.race_repeats)
-
-
-def lead() -> None:
-    about = (
-        "The target model writes alone and with a draft model, timed alternately on the same prompts. The lanes replay "
-        "the measured times."
-    )
-    heading("**Is it really faster?**", about, "race-lead")
 
 
 def race(racing: Racing) -> None:

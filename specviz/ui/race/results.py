@@ -11,6 +11,7 @@ from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
+from specviz.data.page_texts import page_texts
 from specviz.measure.race import (
     GreedyQuality,
     Kind,
@@ -32,7 +33,7 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import data_table, download, headline, note, numbers, texts, two_texts
 
-OFFLINE_HELP = "One HTML file that plays the speculative run of this prompt, from disk, without a network."
+SAYS = page_texts("race")
 
 
 def show_files(laps: Sequence[RaceLap]) -> None:
@@ -44,7 +45,7 @@ def show_files(laps: Sequence[RaceLap]) -> None:
 
 
 def offline_button(lap: RaceLap) -> None:
-    options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:", "help": OFFLINE_HELP}
+    options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:", "help": SAYS["offline_help"]}
     name = f"specviz-{lap.name}.html"
     download("Save this run as a page that plays offline", lambda: offline_lap(lap), name, **options)
 
@@ -62,13 +63,7 @@ Row = dict[str, Any]
 
 
 def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
-    """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind.
-
-    Args:
-        laps: at least one.
-        name: of the race.
-        where: on which machine it was measured.
-    """
+    """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
     verdict, kinds = overall_verdict(laps), kinds_of(laps)
     assert verdict is not None
     from_where = f":gray[({plain(where)})]"
@@ -92,41 +87,25 @@ def by_kind(kinds: Sequence[Kind]) -> str:
 
 
 def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]) -> None:
-    """Every race's speedups as a plot; then the table, the texts and the files of the one in the lanes.
-
-    Args:
-        races: by their names, for the plot.
-        laps: of the race in the lanes.
-    """
+    """Every race's speedups as a plot; then the table, the texts and the files of the one in the lanes."""
     plot, words = st.columns([5, 4], gap="large")
     with plot:
-        alt = "Speedup of each prompt with its 95 % interval, and where it is as fast as the target alone."
-        chart(speedups_figure(races), key="race_speedups", alt=alt)
+        chart(speedups_figure(races), "race_speedups")
     with words:
         _show_kinds(laps)
     show_sweep_beside(laps, session().sweeps)
-    data_table(pd.DataFrame(rows(laps)), "race_table", "Results by prompt.", _columns())
-    note(TABLE_CAPTION, "race-table")
+    data_table(pd.DataFrame(rows(laps)), "race_table", columns=_columns())
+    note(SAYS["table"], "race-table")
     show_quality(laps)
     show_files(laps)
 
 
 def _show_kinds(laps: Sequence[RaceLap]) -> None:
     verdict, kinds = overall_verdict(laps), kinds_of(laps)
-    st.caption(PLOT_CAPTION)
+    st.caption(SAYS["plot"])
     if verdict and clearly_differ(kinds):
         st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-        st.caption(" ".join([*([] if verdict.certain else [mean_sentence(laps, verdict)]), KINDS_CAPTION]))
-
-
-PLOT_CAPTION = (
-    "Each point is the speedup on one prompt, and its line is the 95 % interval over the repeats; an arrow says that "
-    "it goes further. Right of the dotted line speculative decoding is faster than the target alone, left of it slower."
-)
-KINDS_CAPTION = (
-    "The 95 % intervals of some kinds do not overlap, so each kind has its own verdict. A kind with one prompt is "
-    "judged on that prompt only: its interval is over repeats. With more prompts, the interval is over prompts."
-)
+        st.caption(" ".join([*([] if verdict.certain else [mean_sentence(laps, verdict)]), SAYS["kinds"]]))
 
 
 def kind_line(kind: Kind) -> str:
@@ -141,18 +120,6 @@ def kind_line(kind: Kind) -> str:
 
 def mean_sentence(laps: Sequence[RaceLap], verdict: Verdict) -> str:
     return f"The mean {_over(laps, verdict)[:-1]} is {verdict.speedup:.2f}×: it describes none of these kinds."
-
-
-DISCARDED = "Never judged: drafted after a rejected token, or in a tree not on the way that was taken."
-TABLE_CAPTION = (
-    "The speedup is computed from pairs of runs that were timed back to back, alternately the target alone first and "
-    "speculative decoding first: it is the geometric mean of their ratios, seconds of the target alone / seconds of "
-    "speculative decoding, with the 95 % interval of the same ratios. `specviz compare` computes it in the same way. "
-    "Over all prompts the interval is over prompts, not over repeats. Greedy repeats all write the same text, so the "
-    "counts are of one. Above temperature 0 each repeat has a new seed: the interval is over seeds, and the counts are "
-    "the sum over them. Tokens per second and speedup leave out prefill; "
-    "the latency in seconds includes it and is the median of the repeats (fastest to slowest)."
-)
 
 
 def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
@@ -214,7 +181,7 @@ def _columns() -> dict[str, Any]:
         **texts("speedup", "target alone, s", "speculative, s"),  # each with its range
         "quality": st.column_config.TextColumn(width="medium"),
         **numbers("%d", "accepted", "rejected"),
-        **numbers("%d", "discarded", explanation=DISCARDED),
+        **numbers("%d", "discarded", explanation=SAYS["discarded"]),
         **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
         **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
     }
@@ -257,19 +224,12 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
     if all(lap.identical for lap in laps):
         st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
     if any(isinstance(lap.quality, SampledQuality) for lap in laps):
-        st.markdown(SAMPLED)
+        st.markdown(SAYS["sampled"])
     for lap in laps:
         with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             two_texts(lap.speculative.output.text, lap.plain.output.text)
             offline_button(lap)
-
-
-SAMPLED = (
-    "Above temperature 0 the two texts are different draws from the same distribution. What can be compared is how "
-    "likely each text is for the target: its mean log-probability a token, where higher means more likely. Neither "
-    "decoder should be better."
-)
 
 
 def quality_sentence(lap: RaceLap) -> str:

@@ -26,10 +26,6 @@ class JobSlot(Generic[R]):
 
     Streamlit may begin a page's next run while the one before is still in `wait` or `refresh`. So what is seen of a
     job that was replaced meanwhile is dropped.
-
-    Args:
-        slot: which of the visitor's jobs this is; a new one replaces the old one.
-        kinds: the types its result may have.
     """
 
     def __init__(self, slot: Slot, *kinds: type[R]) -> None:

@@ -37,12 +37,7 @@ def _for_ever(manager: WebsocketSessionManager) -> None:
 
 
 def tidy(manager: WebsocketSessionManager, visited: bool) -> bool:
-    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back.
-
-    Args:
-        manager: of Streamlit's sessions.
-        visited: what the last look gave: a server without visitors since then has nothing to collect.
-    """
+    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back."""
     storage: Any = manager._session_storage
     with manager._storage_lock:
         waiting = len(storage._cache)  # counting makes Streamlit forget those whose time is over

@@ -11,6 +11,7 @@ from specviz.core.metrics import Counts
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.facts import percent
 from specviz.data.lessons.glossary import explained
+from specviz.data.page_texts import page_texts
 from specviz.ui.shared.escaping import plain
 
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
@@ -41,15 +42,15 @@ def say_that_it_failed(_: Exception) -> bool:
 
 
 def heading(words: str, more: str = "", place: str = "") -> None:
-    """The project's name, and what the page is for.
-
-    Args:
-        words: Markdown.
-        more: a sentence whose words of the field are explained.
-        place: where that stands; see `glossary.explained`.
-    """
+    """The project's name and what the page is for, in Markdown; the words of the field in `more` are explained."""
     about = f"{words} {explained(more, place)}" if more else words
     st.markdown(f"# :primary[spec]viz&emsp;{about}", unsafe_allow_html=bool(more))
+
+
+def lead(page: str) -> None:
+    """The heading of a page, as pages.yaml has it."""
+    says = page_texts(page)
+    heading(says["heading"], says["lead"], f"{page}-lead")
 
 
 def say(words: str, place: str) -> None:
@@ -102,11 +103,7 @@ TYPES = {"csv": "text/csv", "json": "application/json", "html": "text/html", "ya
 def download(label: str, made: Callable[[], str | bytes] | str, name: str, **options: Any) -> None:
     """A button that saves a file; what it holds is made when it is pressed, and the page is not drawn again for it.
 
-    Args:
-        label: of the button.
-        made: makes what the file holds.
-        name: of the file; its ending says the type.
-        options: others of `st.download_button`.
+    The ending of the file's name says its type.
     """
     st.download_button(label, made, name, TYPES[name.rpartition(".")[2]], on_click="ignore", **options)
 
@@ -130,19 +127,22 @@ def texts(*names: str) -> dict[str, Any]:
     return {name: st.column_config.TextColumn(alignment="right") for name in names}
 
 
-def data_table(rows: Any, key: str, alt: str, columns: Mapping[str, Any] | None = None, **options: Any) -> None:
+def data_table(rows: Any, key: str, alt: str = "", columns: Mapping[str, Any] | None = None, **options: Any) -> None:
     """A data frame on screen, and a plain table on paper.
 
     Args:
         rows: a pandas data frame, a list of rows, or a dictionary of columns.
         key: of the widget.
-        alt: what the table shows, for a screen reader.
+        alt: what the table shows, for a screen reader; by default what pages.yaml says of this key.
         columns: their formats, as `st.dataframe` takes them.
         options: others of `st.dataframe`.
     """
+    alt = alt or page_texts("shown")[key]
     usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED}
     st.dataframe(rows, key=key, alt=alt, column_config=columns, **(usual | options))
-    st.html(html_table(_records(rows), columns or {}))
+    if isinstance(rows, Mapping):
+        rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
+    st.html(html_table(list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows), columns or {}))
 
 
 def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
@@ -155,12 +155,6 @@ def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
     left_out = len(rows) - ROWS_ON_PAPER
     more = f"<p>{left_out} more rows are not printed.</p>" if left_out > 0 else ""
     return f'<div class="on-paper"><table><thead>{head}</thead><tbody>{body}</tbody></table>{more}</div>'
-
-
-def _records(rows: Any) -> list[Row]:
-    if isinstance(rows, Mapping):
-        return [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
-    return list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
 
 
 def _line(tag: str, cells: Iterable[tuple[str, str]]) -> str:

@@ -108,12 +108,7 @@ class RunControls:
         self._model("Draft", "draft", drafts, draft_help(), first=ready)
 
     def draw(self, *names: str, **changes: Any) -> None:
-        """The controls of these settings, as their rows say.
-
-        Args:
-            names: of rows of `SHOWN`.
-            changes: of the rows, where a page's controls are not the usual ones.
-        """
+        """The controls of these settings, as their rows say."""
         for name in names:
             row = replace(SHOWN[name], **changes)
             if row.choices:
@@ -129,13 +124,7 @@ class RunControls:
         elsewhere: Collection[str],
         columns: Sequence[Any] | None = None,
     ) -> None:
-        """Groups of settings, each in its column. What the page has nowhere yet comes last.
-
-        Args:
-            groups: names of settings.
-            elsewhere: those that stand in another place, or that the page goes without.
-            columns: where the groups are drawn; by default one below the other.
-        """
+        """Groups of settings, each in its column. What the page has nowhere yet comes last."""
         rest = [name for name, row in SHOWN.items() if row.label and name not in {*chain(*groups), *elsewhere}]
         below = [nullcontext()] * len(groups)
         for group, column in zip((*groups[:-1], [*groups[-1], *rest]), columns or below, strict=True):

@@ -4,6 +4,7 @@ import streamlit as st
 
 from specviz.core.judge import LOOKS, UNTOLD, judge
 from specviz.data.batches import BatchStudy
+from specviz.data.page_texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice
 from specviz.measure.worksheet.model import (
@@ -33,6 +34,8 @@ from specviz.ui.worksheet.figures import speedup_map
 from specviz.ui.worksheet.worksheet_page import Known
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
+SAYS = page_texts("worksheet")
+
 
 def calculator(worksheet: Worksheet, known: Known) -> None:
     outcome = st.container(key="worksheet_outcome")
@@ -51,8 +54,7 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
         if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
-        alt = "Modelled speedup by acceptance per judgement and draft length, with the break-even line and your runs."
-        chart(speedup_map(model, known.measured, loaded=_elsewhere(start)), key="worksheet_map", alt=alt)
+        chart(speedup_map(model, known.measured, loaded=_elsewhere(start)), "worksheet_map")
         whose = f", those of {plain(costs_named(start))} and not of your machine" if alone else ""
         st.caption(f"The map has the costs of the sliders{whose}. Its points are measured, each at its own costs.")
     with st.expander("All terms"):
@@ -72,17 +74,17 @@ def _untold(found: Production) -> None:
     st.markdown(f":material/{look.icon}: :{look.color}[**{advice.UNTOLD}**]")
     say(advice.known_without_costs(found), "worksheet-verdict")
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
-        st.metric("Speedup", ahead.speeds, help=RANGE_HELP, width="content")
-        st.metric("Pays below", f"{found.tokens:.2f} steps", help=BELOW_HELP, width="content")
-        st.metric("Best length", ahead.lengths, help=LENGTHS_HELP, width="content")
+        st.metric("Speedup", ahead.speeds, help=SAYS["range_help"], width="content")
+        st.metric("Pays below", f"{found.tokens:.2f} steps", help=SAYS["below_help"], width="content")
+        st.metric("Best length", ahead.lengths, help=SAYS["lengths_help"], width="content")
 
 
 def _figures(model: Model) -> None:
     needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
-        st.metric("Speedup", f"{model.realistic:.2f}×", help=REALISTIC_HELP, width="content")
-        st.metric("Pays above", needed, help=NEEDED_HELP, width="content")
-        st.metric("Best length", f"{model.best} ({model.best_speedup:.2f}×)", help=BEST_HELP, width="content")
+        st.metric("Speedup", f"{model.realistic:.2f}×", help=SAYS["speedup_help"], width="content")
+        st.metric("Pays above", needed, help=SAYS["needed_help"], width="content")
+        st.metric("Best length", f"{model.best} ({model.best_speedup:.2f}×)", help=SAYS["best_help"], width="content")
 
 
 def _loaded(start: Start) -> None:
@@ -104,8 +106,8 @@ def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
         if model.batch == 1:
             st.caption(_batch(model, start))
         kinds = f" {plain(kinds_of_machines(study))}" if study else ""
-        st.caption(f"{plain(batch_shape(model))}{kinds} {H100}")
-        st.caption(BATCH_LESSON)
+        st.caption(f"{plain(batch_shape(model))}{kinds} {SAYS['h100']}")
+        st.caption(SAYS["batch_lesson"])
         if study and (said := checks_sentence(study, model.draft_length, model.batch)):
             st.caption(plain(said))
     with outcome:
@@ -119,22 +121,3 @@ def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
 
 def _batch(model: Model, start: Start) -> str:
     return batch_sentence(model, measured=contain_load(start.named_costs))
-
-
-REALISTIC_HELP = (
-    "How many times as fast as the target alone: tokens a round over the cost of a round. Modelled, with the costs of "
-    "the sliders."
-)
-NEEDED_HELP = "Of the checked guesses, the share that must be accepted so that a draft of this length breaks even."
-BEST_HELP = (
-    "The draft length from 1 to 16 with the highest speedup at these costs, and that speedup. Modelled. With counted "
-    "positions: up to the last of them."
-)
-RANGE_HELP = "At the published costs of several pairs of models on GPUs and TPUs, one text at a time. Modelled."
-BELOW_HELP = "The cost of a round in steps of the target alone: a cheaper round pays, a dearer one does not. Counted."
-LENGTHS_HELP = "The best draft lengths at those published costs, up to the last counted position. Modelled."
-H100 = (
-    "On H100s under vLLM speedups shrink as batches grow, and checking takes 42 to 95 % of the time ([arXiv 2601.11580]"
-    "(https://arxiv.org/abs/2601.11580))."
-)
-BATCH_LESSON = "What a batch does on a large machine: [Latency against throughput](./learn?part=load)."

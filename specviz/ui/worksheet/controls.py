@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.page_link import Params
+from specviz.data.page_texts import page_texts
 from specviz.measure.worksheet.model import (
     BATCHES,
     MOST_COST,
@@ -25,6 +26,8 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
 from specviz.ui.worksheet.worksheet_state import Worksheet, WorksheetLink, start_from_link
+
+SAYS = page_texts("worksheet")
 
 # The controls of a model's terms, in the order of its fields.
 TERMS = ["alpha", "gamma", "cost", "verification", "overhead", "batch", "operations"]
@@ -67,18 +70,18 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
     )
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
-    _fine(st, "alpha", "Acceptance of checked guesses", ALPHA_HELP, format="percent")
+    _fine(st, "alpha", "Acceptance of checked guesses", SAYS["alpha_help"], format="percent")
     st.slider(
         "Draft length",
         1,
         MAX_DRAFT_LENGTH,
         on_change=lambda: _verification_from(start),
-        help=GAMMA_HELP,
+        help=SAYS["gamma_help"],
         **with_value("worksheet_gamma"),
     )
-    _fine(st, "cost", "Cost of a guess", COST_HELP)
-    _fine(st, "verification", "Cost of a check", VERIFICATION_HELP)
-    st.caption(UNIT)
+    _fine(st, "cost", "Cost of a guess", SAYS["cost_help"])
+    _fine(st, "verification", "Cost of a check", SAYS["verification_help"])
+    st.caption(SAYS["unit"])
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
     model, state = model_now(worksheet, start), st.session_state
     counts = (state[f"worksheet_{name}"] for name in COUNTS)
@@ -89,9 +92,9 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
 def more_controls() -> None:
     _counts()
     overhead, batch = _side_by_side("worksheet_overhead_batch")
-    _fine(overhead, "overhead", "o, overhead", OVERHEAD_HELP)
-    batch.select_slider("Batch size", BATCHES, help=BATCH_HELP, **with_value("worksheet_batch"))
-    _fine(st, "operations", "ĉ, draft’s operations", OPERATIONS_HELP)
+    _fine(overhead, "overhead", "o, overhead", SAYS["overhead_help"])
+    batch.select_slider("Batch size", BATCHES, help=SAYS["batch_help"], **with_value("worksheet_batch"))
+    _fine(st, "operations", "ĉ, draft’s operations", SAYS["operations_help"])
 
 
 def read_model() -> Model:
@@ -191,7 +194,9 @@ def changes(start: Start) -> list[str]:
 
 def _counts() -> None:
     places = _side_by_side("worksheet_drafted_accepted")
-    for place, name, explanation in zip(places, ("drafted", "accepted"), (DRAFTED_HELP, ACCEPTED_HELP), strict=True):
+    for place, name, explanation in zip(
+        places, ("drafted", "accepted"), (SAYS["drafted_help"], SAYS["accepted_help"]), strict=True
+    ):
         more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": explanation}
         place.number_input(name.capitalize(), 0, MOST_TOKENS, **more)
 
@@ -272,25 +277,3 @@ def _linked(given: Params, found: Sequence[Start]) -> tuple[Start | None, list[s
     linked, problems = start_from_link(given, default)
     alike = (start for start in found if linked and _filled(start) == _filled(linked))
     return next(alike, linked), problems
-
-
-UNIT = "Costs: 1 is the time in which the target alone writes one token."
-DRAFTED_HELP = "How many tokens the draft proposed. A changed count sets α to the value that gives this rate at this γ."
-ACCEPTED_HELP = "How many of them the target accepted. accepted / drafted is the acceptance rate."
-ALPHA_HELP = (
-    "Of the guesses that the target checked, the share that it accepted: accepted / (accepted + rejected), α for "
-    "short. Discarded guesses were never checked, so it is at least accepted / drafted."
-)
-GAMMA_HELP = "How many tokens the draft proposes before the target checks them, γ for short."
-COST_HELP = "The time of one draft step over the time of one target step for a single token, c for short."
-VERIFICATION_HELP = (
-    "The target’s time for all guesses of a round at once, and one token more, over its time for one token: v(γ+1) for "
-    "short. 1: checking is free; γ + 1: as slow as one by one. For other draft lengths, a straight line through "
-    "v(1) = 1 and this value is used."
-)
-OVERHEAD_HELP = "o: the time of a round that is neither drafting nor checking, in target steps."
-BATCH_HELP = "How many sequences are decoded together. Modelled: the text below says from what."
-OPERATIONS_HELP = (
-    "ĉ: operations per token of the draft over those of the target: a ratio of work, not of time like c. For a run it "
-    "is the ratio of parameters. It only changes the extra compute."
-)

@@ -32,13 +32,7 @@ SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps
 
 
 def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None = None) -> Figure:
-    """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting.
-
-    Args:
-        model: what the sliders say.
-        points: everything measured.
-        loaded: the loaded run's own setting, where the sliders have another one.
-    """
+    """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
     sources = dict.fromkeys(point.source for point in points)
     runs = [_dots([point for point in points if point.source == source]) for source in sources]

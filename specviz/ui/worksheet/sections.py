@@ -12,6 +12,7 @@ from specviz.core.metrics import Costs
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
+from specviz.data.page_texts import page_texts
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED, GpuCosts, GpuRound, PublishedRun
 from specviz.data.serving_counters import read_counters
 from specviz.measure.worksheet import advice
@@ -35,17 +36,18 @@ from specviz.ui.worksheet.controls import chosen_start, costs_named, is_shown, m
 from specviz.ui.worksheet.figures import machines_figure, positions_figure
 from specviz.ui.worksheet.worksheet_state import Worksheet
 
+SAYS = page_texts("worksheet")
+
 
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
     rows = [*here, *map(_paper_row, PUBLISHED), *map(_round_row, GPU_ROUNDS), *map(_costs_row, GPU_COSTS)]
-    data_table(pd.DataFrame(rows), "worksheet_machines", "Machines, costs and sources.", _columns())
+    data_table(pd.DataFrame(rows), "worksheet_machines", columns=_columns())
     if not here:
         st.caption("The row of this machine appears after a live run on the Watch page, when its pair is calibrated.")
-    st.caption(MACHINES_CAPTION)
+    st.caption(SAYS["machines"])
     st.markdown("**Published speedups beside the formula’s**")
-    alt = "Published speedups of each configuration, and what the formula gives for their acceptance and cost."
-    chart(machines_figure(PUBLISHED), key="worksheet_published", alt=alt)
+    chart(machines_figure(PUBLISHED), "worksheet_published")
 
 
 def _columns() -> dict[str, Any]:
@@ -117,16 +119,6 @@ def _costs_row(costs: GpuCosts) -> dict[str, object]:
     }
 
 
-MACHINES_CAPTION = (
-    "Rows with a source are published, measured by their authors (2211.17192: tables 2 and 4; 2302.01318: table 1 and "
-    "section 6, c = 1.8 ms / 14.1 ms); modelled from their α and c with v = 1 and o = 0. In brackets: not published, "
-    "the α that would explain the speedup. A dash: not published, or not measured yet. On GPUs: Spec-Bench’s rounds "
-    "(six tasks, greedy; the steps of a round are inferred: tokens / speedup), and costs of single pairs; for "
-    "CodeLlama c is assumed, from the sizes of the files. Choose a pair with a c under “Start from” to see "
-    "it on the map."
-)
-
-
 def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
     box, verdict = st.columns(2, gap="large")
 
@@ -140,13 +132,13 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         text = st.text_area(
             "Counters, log lines or an answer in JSON",
             height=200,
-            placeholder=PASTE,
+            placeholder=SAYS["paste"],
             max_chars=MOST_TYPED,
-            help=PASTE_HELP,
+            help=SAYS["paste_help"],
             on_change=changed,
             **with_value("worksheet_paste"),
         )
-        st.caption(READ)
+        st.caption(SAYS["read"])
         _speedup_fields(changed)
     with verdict:
         if not text.strip():
@@ -204,7 +196,7 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> N
     if found.speedup is not None:
         _show_lengths(draft_lengths(found))
     else:
-        st.caption(CHOSEN if told else NOT_YOURS.format(plain(costs)))
+        st.caption(SAYS["chosen"] if told else SAYS["not_yours"].format(plain(costs)))
     alpha = found.counters.alpha(found.draft_length)
     notes = [
         found.counters.reading,
@@ -215,8 +207,7 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> N
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
         figure = positions_figure(found.counters.position_rates, found.counters.survival)
-        alt = "Acceptance by position: per judgement, and of all drafts."
-        chart(figure, key="worksheet_positions", alt=alt)
+        chart(figure, "worksheet_positions")
         st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
     if found.share < 1:
         st.caption("Not for the map: it shows calls that all draft, and here only some do.")
@@ -228,11 +219,8 @@ def _show_lengths(lengths: Sequence[Length]) -> None:
     rows = [(each.draft_length, each.tokens, each.slowest, each.fastest) for each in lengths]
     table = pd.DataFrame(rows, columns=["γ", "tokens", "slowest", "fastest"])
     columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
-    data_table(table, "worksheet_lengths", "Tokens a round and the modelled speedup of each draft length.", columns)
-    st.caption(
-        "Tokens of a round, and its slowest and fastest modelled speedup, if half to all of the extra cost grows with "
-        "the draft."
-    )
+    data_table(table, "worksheet_lengths", columns=columns)
+    st.caption(SAYS["lengths"])
 
 
 def _offer_map(worksheet: Worksheet, start: Start, found: Production) -> None:
@@ -244,40 +232,20 @@ def _offer_map(worksheet: Worksheet, start: Start, found: Production) -> None:
         st.button("Put these on the map", on_click=put_on_map, args=(worksheet, start, found), key="worksheet_use")
 
 
-CHOSEN = "The costs were chosen. Enter a measured speedup on the left, and this page infers those of your machine."
-NOT_YOURS = (
-    "The sliders above hold the costs of {}: not those of your machine. Enter a measured speedup on the left, and this "
-    "page infers them. Or choose published GPU costs under “Start from” above."
-)
-READ = (
-    "Read: vLLM, SGLang, llama.cpp, TensorRT-LLM and LM Studio: /metrics, log lines, or the JSON of an answer. "
-    "The text stays on this server."
-)
-PASTE = (
-    "vllm:spec_decode_num_drafts_total{…} …\nvllm:spec_decode_num_accepted_tokens_total{…} …\n"
-    'vllm:spec_decode_num_accepted_tokens_per_pos_total{position="0"} …\n\nor a log line: SpecDecoding metrics: …; '
-    'accept len: …; draft acceptance = …\nor JSON: {"timings": …}, {"meta_info": …}, {"metrics": …}, {"stats": …}'
-)
-PASTE_HELP = (
-    "Counters run from the server’s start; paste two copies, the older first, to use their difference. Of several log "
-    "lines the last is used. Several answers are added up."
-)
 FIELDS = [
     (
         "Measured speedup",
         "worksheet_speedup",
-        "Time without speculation over time with it, for the same requests at the same load. Leave it empty if it was "
-        "not measured: then the costs above are assumed.",
+        SAYS["measured_help"],
     ),
     (
         "or latency without",
         "worksheet_without",
-        "Time per output token, or the time of the same requests, without speculation. Any unit, the same in both.",
+        SAYS["without_help"],
     ),
     (
         "latency with",
         "worksheet_with",
-        "The same with speculation. Empty: the pasted text’s own latency, if it has one; then give the other in ms for "
-        "a token.",
+        SAYS["with_help"],
     ),
 ]

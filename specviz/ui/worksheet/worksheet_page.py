@@ -12,6 +12,7 @@ from specviz.core.names import pair_name
 from specviz.core.trace import Trace
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
+from specviz.data.page_texts import page_texts
 from specviz.measure.race import RaceLap
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.passes import measured_passes
@@ -22,8 +23,10 @@ from specviz.ui.race.race_state import recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import TIMES, data_table, download, heading, numbers
+from specviz.ui.shared.parts import TIMES, data_table, download, numbers
 from specviz.ui.worksheet.figures import gap_figure
+
+SAYS = page_texts("worksheet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,6 @@ def _batches() -> BatchStudy | None:
         return None  # the page works without it
 
 
-def lead() -> None:
-    about = "Four values decide it: acceptance, draft length, and two costs. Modelled unless marked as measured."
-    heading("**Does a draft pay?**", about, "worksheet-lead")
-
-
 def show_gaps(known: Known) -> None:
     if not known.measured:
         st.info("No run has both decoders yet: make one on the Watch page.")
@@ -96,9 +94,8 @@ def show_gaps(known: Known) -> None:
         st.markdown("**Predicted against measured**")
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
         columns = numbers("%d", "γ") | numbers("%.2f", "α") | speedups
-        alt = "Predicted and measured speedup of each run, race and sweep."
-        data_table(pd.DataFrame([_gap_row(each) for each in known.measured]), "worksheet_gaps", alt, columns)
-        st.caption(MEASURED_CAPTION)
+        data_table(pd.DataFrame([_gap_row(each) for each in known.measured]), "worksheet_gaps", columns=columns)
+        st.caption(SAYS["measured"])
 
 
 def _show_gap(split: Sequence[Measured]) -> None:
@@ -111,9 +108,8 @@ def _show_gap(split: Sequence[Measured]) -> None:
     ]
     assert chosen.gap
     st.markdown(chosen.gap.sentence)
-    alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
-    chart(gap_figure(chosen.gap), key="worksheet_gap", alt=alt)
-    st.caption(GAP_CAPTION)
+    chart(gap_figure(chosen.gap), "worksheet_gap")
+    st.caption(SAYS["gap"])
 
 
 def _gap_row(each: Measured) -> dict[str, str | float | None]:
@@ -150,12 +146,3 @@ def show_exercises(known: Known) -> None:
 
 
 TITLE = "Speculative decoding: exercises on one run"
-MEASURED_CAPTION = (
-    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; for a "
-    "page on which you have not measured yet, the recorded values are shown. A sweep’s rows are pooled by workload and "
-    "draft length, and store no acceptance by position. The speedup of a race is over all its repeats."
-)
-GAP_CAPTION = (
-    "Each cause is added to those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead "
-    "of 0; the rest is rounds with shorter drafts and uneven steps. Costs are this run’s own medians."
-)

@@ -87,10 +87,6 @@ class WorksheetLink(PageLink):
 def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[str]]:
     """What an address asks for, and a line for each part of it that cannot be used: the default's value stands in.
 
-    Args:
-        params: the address's parameters, each with all its values; the last counts.
-        default: what a missing or impossible value is taken from.
-
     Returns:
         None where the address names none of the worksheet's values.
     """
