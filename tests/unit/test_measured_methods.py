@@ -271,7 +271,7 @@ def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> Non
 
 
 def test_the_curves_by_position_say_what_a_later_position_counts() -> None:
-    assert "only drafts whose earlier guesses were all accepted" in by_method.HEADS_CAPTION
+    assert "only drafts whose earlier guesses were all accepted" in page_texts("helps")["heads"]
     for part in known(stored_methods()).temperatures:
         for name in by_method.COMPARED:
             at = known(known(part.find(name)).kinds[ALL].at(4))

@@ -24,8 +24,8 @@ from specviz.measure.sweep.simultaneous import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import (
-    DOTTED,
     GREY,
+    UPRIGHT,
     Figure,
     Part,
     axis,
@@ -101,10 +101,9 @@ def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
         its = [(method, method.kinds[kind].best) for method in ranked if method.kinds[kind].best.outcome == word]
         if its:
             parts.append(_bars([labels[method.name] for method, _ in its], [best for _, best in its], name, BARS[word]))
-    line = {"type": "line", "yref": "y domain", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "line": DOTTED}
     y = axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
     x = axis("speedup, measured", ticksuffix="×", rangemode="tozero")
-    return figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[line])
+    return figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[UPRIGHT])
 
 
 def _in_two_lines(title: str) -> str:

@@ -1,21 +1,20 @@
 """The task under way on the Same quality page, what draws came to, and their figures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal
+from html import escape
+from typing import Literal, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.drafters import spoken
 from specviz.data.page_texts import page_texts
-from specviz.measure.proof.findings import Finding, Look
+from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, Look, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie
 from specviz.measure.proof.rule_names import POSITIONS, rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
-from specviz.ui.proof.proof_state import Outcome, Proving, Source, Task
-from specviz.ui.proof.statistics import meanings, statistics_table
+from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source, Task
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
 from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
@@ -158,12 +157,10 @@ def tie_figure(tie: NearTie) -> Figure:
 
 def _logits(name: str, logits: list[float], places: list[str], symbol: str, color: str) -> Part:
     marker = {"symbol": symbol, "size": 13, "color": color, "opacity": 0.8}
-    return scatter(
-        name, logits, places, f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>", mode="markers", marker=marker
-    )
+    said = f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>"
+    return scatter(name, logits, places, said, mode="markers", marker=marker)
 
 
-Place = Literal["greedy", "near-tie", "sampling", "switch"]
 STOPPED = {
     "cancelled": "Cancelled. The results so far stay.",
     "lost": "This proof has expired. The results so far stay.",
@@ -172,16 +169,12 @@ STOPPED = {
 
 def show_status(state: Proving, place: Place) -> None:
     task, slot = state.task, state.slot
-    if task is None or slot.view is None or place_of(task) != place:
+    if task is None or slot.view is None or task.place != place:
         return
     if slot.busy:
         with st.container(key="proof_status", border=True):
-            while_busy(
-                lambda: slot.busy,
-                lambda: show_progress(slot, partial(_progress_text, task)),
-                state.refresh,
-                part=_part(place),
-            )
+            progress = partial(show_progress, slot, partial(_progress_text, task))
+            while_busy(lambda: slot.busy, progress, state.refresh, part=_part(place))
             st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=_cancel, args=(state,))
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
@@ -203,21 +196,13 @@ def _cancel(state: Proving) -> None:
     st.rerun()  # the buttons of every section are free again
 
 
-def place_of(task: Task) -> Place:
-    """The part of the page whose button started it."""
-    if task.what == "draws":
-        return "sampling" if task.rule == "lossless" else "switch"
-    return "switch" if task.what == "forgotten row" else task.what
-
-
 def _progress_text(task: Task, view: JobView) -> str:
-    what = {"greedy": "Greedy comparison", "near-tie": "The near-tie, here"}
-    name = what.get(task.what) or rule_text(task.rule).title
-    doing = waiting_line(view) or (proof_step(view.progress) if view.progress else "running")
-    return f"{name}: {doing}"
+    greedy = "Greedy comparison" if task.place == "greedy" else "The near-tie, here"
+    name = rule_text(task.rule).title if task.rule else greedy
+    return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
 
 
-def proof_step(progress: Progress) -> str:
+def _step(progress: Progress) -> str:
     done = f"{progress.done} of {progress.total} parts"
     if progress.phase == "drawing":
         return f"{done}, drawing {progress.draws:,} {'more' if progress.done else 'tokens'} each way"
@@ -231,25 +216,20 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander("The statistics of this test", key=f"{key}_statistics"):
-        st.html(statistics_table(outcome))
-        st.caption(meanings(outcome))
-    bars, distance, places = _places_for_figures(narrow)
-    with bars:
-        chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=SAYS["bars_alt"])
-    with distance:
-        chart(distance_figure(outcome.looks, outcome.plain_looks), key=f"{key}_distance", alt=SAYS["distance_alt"])
+        found = list(_statistics(outcome))
+        st.html(_statistics_table(found))
+        st.caption("\n".join(f"- **{each.label}**: {each.meaning}" for each in found))
+    drawn = {"bars": distribution_figure(outcome.batches)}
+    drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
     if outcome.place_looks:
-        with places:
-            chart(places_figure(outcome.batches), key=f"{key}_places", alt=SAYS["places_alt"])
+        drawn["places"] = places_figure(outcome.batches)
+    # in one row, or the first above the others
+    columns = [st.container(), *st.columns(2, gap="small")] if narrow else st.columns([5, 4, 4], gap="small")
+    for column, (name, shown) in zip(columns, drawn.items(), strict=False):
+        with column:
+            chart(shown, f"{key}_{name}", alt=SAYS[f"{name}_alt"])
     bins = ", ".join(token.replace("\n", "⏎") for token in outcome.batches[0].tokens)
     st.caption(plain(f"Bins of the first test: {bins}. The bars show the first {SHOWN}, and all the rest together."))
-
-
-def _places_for_figures(narrow: bool) -> Sequence[DeltaGenerator]:
-    if not narrow:
-        return st.columns([5, 4, 4], gap="small")
-    above = st.container()
-    return [above, *st.columns(2, gap="small")]
 
 
 def _what(outcome: Outcome) -> str:
@@ -271,6 +251,42 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     if cut_short:
         return ":material/pause_circle: **Stopped early: no verdict.** No difference was found so far."
     return f":material/pending: {found.sentence}"
+
+
+class Statistic(NamedTuple):
+    label: str
+    value: str
+    meaning: str
+
+
+def _statistics_table(found: Sequence[Statistic]) -> str:
+    """A table of one row as HTML, which becomes a list on a phone."""
+    head = "".join(f'<th role="columnheader" scope="col">{escape(each.label)}</th>' for each in found)
+    cells = "".join(f'<td role="cell" data-label="{escape(each.label)}">{escape(each.value)}</td>' for each in found)
+    return (
+        f'<table class="statistics" role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup"><tr role="row">{cells}</tr></tbody></table>'
+    )
+
+
+def _statistics(outcome: Outcome) -> Iterator[Statistic]:
+    last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
+    yield Statistic("draws each way", f"{last.draws:,}", SAYS["drawn"])
+    yield Statistic("distance", f"{last.distance:.3f}", SAYS["distance"])
+    yield Statistic("distance by chance", f"up to {last.chance:.3f}", SAYS["chance"])
+    yield Statistic(f"χ² ({last.degrees} degrees of freedom)", f"{last.statistic:.1f}", SAYS["chi_squared"])
+    meaning = SAYS["p_value"].format(batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
+    yield Statistic("p-value, counts", _p(last.p_value), meaning)
+    yield Statistic("p-value, counts, target alone", _p(alone.p_value), SAYS["control"])
+    if outcome.place_looks:  # an older recording has none
+        yield Statistic("p-value, places", _p(outcome.place_looks[-1].p_value), SAYS["places"])
+        yield Statistic(
+            "p-value, places, target alone", _p(place_looks(outcome.batches, "plain")[-1].p_value), SAYS["control"]
+        )
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
 
 def badge(source: Source) -> str:

@@ -25,12 +25,7 @@ from specviz.ui.shared.run_controls import OWN_TEXT, RunControls
 SAYS = page_texts("proof")
 
 CONTROLS = RunControls("proof_")
-MORE = (
-    ("top_k", "tree"),
-    ("top_p", "draft_sampling"),
-    ("seed", "verification"),
-    ("precision",),
-)
+MORE = (("top_k", "tree"), ("top_p", "draft_sampling"), ("seed", "verification"), ("precision",))
 LEAST_TEMPERATURE = 0.1
 WITHOUT_WIDGET = ("proof_tokens", "proof_schedule")  # a proof has its own way with these
 
@@ -47,7 +42,9 @@ def controls(proof: Proving) -> Wanted:
         with numbers:
             CONTROLS.draw("temperature", offered=(LEAST_TEMPERATURE, 2.0), help=SAYS["temperature_help"])
             CONTROLS.draw("draft_length")
-        _more()
+        with st.expander("More settings"):
+            elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
+            CONTROLS.more(MORE, elsewhere, st.columns(4, gap="medium"))
     wanted = _read()
     remember(proof)
     own = None if wanted.preset else left_out_of_link(wanted.request.prompt)
@@ -55,25 +52,13 @@ def controls(proof: Proving) -> Wanted:
     return wanted
 
 
-def _more() -> None:
-    with st.expander("More settings"):
-        elsewhere = ("draft_length", "temperature", "max_new_tokens", "draft_schedule")
-        CONTROLS.more(MORE, elsewhere, st.columns(4, gap="medium"))
-
-
 def position_and_draws() -> None:
     """Which token to look at, and how often. `controls` reads them: they keep their values between runs."""
     position, draws = st.columns([3, 2], gap="medium")
     chosen = with_index("proof_position", POSITIONS)
     position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
-    draws.select_slider(
-        "How often",
-        DRAWS,
-        format_func=lambda n: f"{n:,}",
-        help=SAYS["draws_help"],
-        on_change=st.rerun,  # the other section's button says it too
-        **with_value("proof_draws"),
-    )
+    more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
+    draws.select_slider("How often", DRAWS, on_change=st.rerun, **more)  # the other section's button says it too
 
 
 # ---- state: stored between pages, taken from a link once
@@ -126,7 +111,9 @@ def show_proof(state: Proving, wanted: Wanted) -> None:
     section("greedy", lambda: show_greedy(state, wanted))
     section("sampling", lambda: _sampling(state, wanted))
     section("switch", lambda: _switches(state, wanted))
-    _provenance()
+    if found := recorded_proof():
+        changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
+        st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
 # ---- sampling
@@ -163,22 +150,18 @@ def _switches(state: Proving, wanted: Wanted) -> None:
     st.markdown(SAYS["switches"])
     left, right = st.columns([2, 4], gap="large")
     with left:
-        names = [rule.name for rule in SWITCHES]
-        chosen: RuleName = st.radio(
-            "Switch",
-            names,
-            format_func=lambda name: _switch_label(rule_text(name)),
-            captions=[_caption(state, rule) for rule in SWITCHES],
-            **with_index("proof_rule", names),
-        )
+        names, captions = [rule.name for rule in SWITCHES], [_caption(state, rule) for rule in SWITCHES]
+        labels = {rule.name: f"{rule.title} · :{color_of(rule)}[{mark_of(rule)}]" for rule in SWITCHES}
+        more = with_index("proof_rule", names) | {"captions": captions, "format_func": labels.__getitem__}
+        chosen: RuleName = st.radio("Switch", names, **more)
         remember(state)
     with right:
         _switch(state, wanted, rule_text(chosen))
     _acceptance(state)
 
 
-def _switch_label(rule: RuleText) -> str:
-    return f"{rule.title} · :{'blue' if rule.lossless else 'orange'}[{mark_of(rule)}]"
+def color_of(rule: RuleText) -> str:
+    return "blue" if rule.lossless else "orange"
 
 
 def mark_of(rule: RuleText) -> str:
@@ -203,7 +186,7 @@ def _caption(state: Proving, rule: RuleText) -> str:
 
 
 def _caption_of_row(state: Proving) -> str:
-    row, source = state.forgotten_row, "recorded" if state.forgotten_row_source == "recorded" else "run here"
+    row, source = state.forgotten_row, "recorded" if state.source("switch") == "recorded" else "run here"
     if row is None:
         return "not compared yet"
     fails = row.judged is not None and row.judged.state == "fails"
@@ -211,7 +194,7 @@ def _caption_of_row(state: Proving) -> str:
 
 
 def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
-    mark = f":{'blue' if rule.lossless else 'orange'}-badge[{mark_of(rule).upper()}]"
+    mark = f":{color_of(rule)}-badge[{mark_of(rule).upper()}]"
     about = explained(f"{rule.does} {rule.why}", "proof-switch")
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
@@ -230,11 +213,11 @@ def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
 
 def _forgotten_row(state: Proving, wanted: Wanted, busy: bool) -> None:
     if st.button("Compare my prompt this way", key="proof_forget", icon=":material/compare_arrows:", disabled=busy):
-        state.forget_row(wanted.request)
+        state.compare("switch", wanted.request)
         st.rerun()
     show_status(state, "switch")
     if state.forgotten_row:
-        show_difference(state.forgotten_row, state.forgotten_row_source, "proof_forgotten_figure")
+        show_difference(state.forgotten_row, state.source("switch"), "proof_forgotten_figure")
 
 
 def _acceptance(state: Proving) -> None:
@@ -259,9 +242,3 @@ def _acceptance_row(name: str, outcome: Outcome, exact: float | None) -> dict[st
         "counted": "nothing drafted" if outcome.accepted_share is None else f"{outcome.accepted_share:.1%}",
         "from": "recorded" if outcome.source == "recorded" else "drawn here",
     }
-
-
-def _provenance() -> None:
-    if found := recorded_proof():
-        changed = [f"{name} here has other weights than in the recording." for name in found.changed_weights]
-        st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from specviz.core.verdict import Verdict
 from specviz.measure.race import RaceLap, clearly_differ, kinds_of, overall_verdict
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import DOTTED, GREY, Figure, Part, axis, figure, interval, scatter
+from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, figure, interval, scatter
 
 ALL = "all prompts"
 ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
@@ -33,7 +33,7 @@ def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
         x=x,
         y=y,
         showlegend=False,
-        shapes=[{"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": 1, "x1": 1, "line": DOTTED}],
+        shapes=[UPRIGHT],
         annotations=[
             label
             for verdict, at in zip(rows.values(), heights, strict=True)

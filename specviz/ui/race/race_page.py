@@ -27,12 +27,7 @@ from specviz.ui.shared.run_controls import RunControls
 SAYS = page_texts("race")
 
 CONTROLS = RunControls("race_")
-MORE = (
-    ("seed",),
-    ("top_k", "top_p"),
-    ("tree", "draft_schedule"),
-    ("draft_sampling", "verification", "precision"),
-)
+MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification", "precision"))
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 

@@ -13,6 +13,7 @@ BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on li
 Part = dict[str, Any]  # of a figure: JSON only, so None for a number that is not known
 
 DOTTED: Part = {"dash": "dot", "color": ORANGE}
+UPRIGHT: Part = {"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": 1, "x1": 1, "line": DOTTED}  # at 1×
 # Bars that are told apart without their colour.
 HATCH: Part = {"shape": "/", "size": 6, "solidity": 0.35}
 HATCHED: Part = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}, "pattern": {**HATCH, "fgcolor": GREY}}

@@ -49,12 +49,14 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
             _untold(alone)
         else:
             _verdict(model)
-            _figures(model)
-        _loaded(start)
+        changed = changes(start)
+        now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
+        st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
         if model.batch > 1 and not alone:
             st.info(_batch(model, start), icon=":material/groups:")
     with picture:
-        chart(speedup_map(model, known.measured, loaded=_elsewhere(start)), "worksheet_map")
+        loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
+        chart(speedup_map(model, known.measured, loaded), "worksheet_map")
         whose = f", those of {plain(costs_named(start))} and not of your machine" if alone else ""
         st.caption(f"The map has the costs of the sliders{whose}. Its points are measured, each at its own costs.")
     with st.expander("All terms"):
@@ -66,6 +68,10 @@ def _verdict(model: Model) -> None:
     look = judged.look
     st.markdown(f":material/{look.icon}: :{look.color}[**{judged.headline}.**]")
     say(verdict_sentence(model), "worksheet-verdict")
+    needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
+    best = f"{model.best} ({model.best_speedup:.2f}×)"
+    speedup = ("Speedup", f"{model.realistic:.2f}×", "speedup_help")
+    _metrics(speedup, ("Pays above", needed, "needed_help"), ("Best length", best, "best_help"))
 
 
 def _untold(found: Production) -> None:
@@ -73,29 +79,15 @@ def _untold(found: Production) -> None:
     ahead, look = outlook(found), LOOKS[UNTOLD]
     st.markdown(f":material/{look.icon}: :{look.color}[**{advice.UNTOLD}**]")
     say(advice.known_without_costs(found), "worksheet-verdict")
+    below = ("Pays below", f"{found.tokens:.2f} steps", "below_help")
+    _metrics(("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help"))
+
+
+def _metrics(*shown: tuple[str, str, str]) -> None:
+    """Figures beside each other: a label, the value, and the name of its explanation."""
     with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
-        st.metric("Speedup", ahead.speeds, help=SAYS["range_help"], width="content")
-        st.metric("Pays below", f"{found.tokens:.2f} steps", help=SAYS["below_help"], width="content")
-        st.metric("Best length", ahead.lengths, help=SAYS["lengths_help"], width="content")
-
-
-def _figures(model: Model) -> None:
-    needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
-    with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
-        st.metric("Speedup", f"{model.realistic:.2f}×", help=SAYS["speedup_help"], width="content")
-        st.metric("Pays above", needed, help=SAYS["needed_help"], width="content")
-        st.metric("Best length", f"{model.best} ({model.best_speedup:.2f}×)", help=SAYS["best_help"], width="content")
-
-
-def _loaded(start: Start) -> None:
-    changed = changes(start)
-    now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
-    st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
-
-
-def _elsewhere(start: Start) -> Model | None:
-    """The loaded setting, to be marked where it is not that of the sliders."""
-    return start.model if changes(start) and not start.costs_only else None
+        for label, value, explanation in shown:
+            st.metric(label, value, help=SAYS[explanation], width="content")
 
 
 def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:

@@ -61,26 +61,16 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
     if any(st.session_state[key] != value for key, value in worksheet.values.items()):
         worksheet.came.change()
     notices(worksheet.came.notes)
-    st.selectbox(
-        "Start from",
-        [start.label for start in found],
-        on_change=lambda: fill(chosen_start(worksheet, found)),
-        help="Fills in everything below. Every number can be changed afterwards.",
-        **with_index("worksheet_start", [start.label for start in found]),
-    )
+    labels, taken = [start.label for start in found], lambda: fill(chosen_start(worksheet, found))
+    chosen = with_index("worksheet_start", labels)
+    st.selectbox("Start from", labels, on_change=taken, help=SAYS["start_help"], **chosen)
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
-    _fine(st, "alpha", "Acceptance of checked guesses", SAYS["alpha_help"], format="percent")
-    st.slider(
-        "Draft length",
-        1,
-        MAX_DRAFT_LENGTH,
-        on_change=lambda: _verification_from(start),
-        help=SAYS["gamma_help"],
-        **with_value("worksheet_gamma"),
-    )
-    _fine(st, "cost", "Cost of a guess", SAYS["cost_help"])
-    _fine(st, "verification", "Cost of a check", SAYS["verification_help"])
+    _fine(st, "alpha", "Acceptance of checked guesses", format="percent")
+    more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": lambda: _verification_from(start)}
+    st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **more)
+    _fine(st, "cost", "Cost of a guess")
+    _fine(st, "verification", "Cost of a check")
     st.caption(SAYS["unit"])
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
     model, state = model_now(worksheet, start), st.session_state
@@ -90,11 +80,14 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
 
 
 def more_controls() -> None:
-    _counts()
+    counts = ("drafted", "accepted")
+    for place, name in zip(_side_by_side("worksheet_drafted_accepted"), counts, strict=True):
+        more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": SAYS[f"{name}_help"]}
+        place.number_input(name.capitalize(), 0, MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
-    _fine(overhead, "overhead", "o, overhead", SAYS["overhead_help"])
+    _fine(overhead, "overhead", "o, overhead")
     batch.select_slider("Batch size", BATCHES, help=SAYS["batch_help"], **with_value("worksheet_batch"))
-    _fine(st, "operations", "ĉ, draft’s operations", SAYS["operations_help"])
+    _fine(st, "operations", "ĉ, draft’s operations")
 
 
 def read_model() -> Model:
@@ -192,18 +185,9 @@ def changes(start: Start) -> list[str]:
     ]
 
 
-def _counts() -> None:
-    places = _side_by_side("worksheet_drafted_accepted")
-    for place, name, explanation in zip(
-        places, ("drafted", "accepted"), (SAYS["drafted_help"], SAYS["accepted_help"]), strict=True
-    ):
-        more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": explanation}
-        place.number_input(name.capitalize(), 0, MOST_TOKENS, **more)
-
-
-def _fine(place: Any, name: str, label: str, explanation: str, format: str = "%.3f") -> None:
-    more = with_value(f"worksheet_{name}") | {"step": 0.001, "format": format}
-    place.slider(label, *LIMITS[name], help=explanation, **more)
+def _fine(place: Any, name: str, label: str, format: str = "%.3f") -> None:
+    more = with_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
+    place.slider(label, *LIMITS[name], **more)
 
 
 def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:

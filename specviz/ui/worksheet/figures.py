@@ -10,10 +10,10 @@ from specviz.measure.worksheet.runs import Gap, Measured, Where, signed
 from specviz.ui.shared.escaping import figure_text
 from specviz.ui.shared.figures import (
     BLUE,
-    DOTTED,
     GREY,
     HATCHED,
     ORANGE,
+    UPRIGHT,
     Figure,
     Part,
     axis,
@@ -104,9 +104,8 @@ def _levels(speedups: list[list[float]]) -> Part:
 def _break_even_line(model: Model) -> Part:
     alphas = [model.break_even_at(length) for length in LENGTHS]
     look = {"mode": "lines", "line": {"color": INK, "width": 3, "dash": "dash"}}
-    return scatter(
-        "break-even, 1×", LENGTHS, alphas, "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>", **look
-    )
+    said = "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>"
+    return scatter("break-even, 1×", LENGTHS, alphas, said, **look)
 
 
 def _dots(points: Sequence[Measured]) -> Part:
@@ -156,26 +155,19 @@ def gap_figure(gap: Gap) -> Figure:
 def machines_figure(runs: Sequence[PublishedRun]) -> Figure:
     known = [run for run in runs if run.modelled_speedup is not None]
     modelled = [run.modelled_speedup for run in known]
-    return figure(
-        [
-            _speedups_of(known, modelled, "modelled, E(γ)/(γc+1)", "circle-open"),
-            _speedups_of(runs, [run.speedup for run in runs], "published, measured by the authors", "diamond"),
-        ],
-        90 + 42 * len(runs),
-        x=axis("speedup", ticksuffix="×", range=[0.9, 4]),
-        y=axis(autorange="reversed"),
-        shapes=[{"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": 1, "x1": 1, "line": DOTTED}],
-    )
+    both = [
+        _speedups_of(known, modelled, "modelled, E(γ)/(γc+1)", "circle-open"),
+        _speedups_of(runs, [run.speedup for run in runs], "published, measured by the authors", "diamond"),
+    ]
+    x, y = axis("speedup", ticksuffix="×", range=[0.9, 4]), axis(autorange="reversed")
+    return figure(both, 90 + 42 * len(runs), x=x, y=y, shapes=[UPRIGHT])
 
 
 def _speedups_of(runs: Sequence[PublishedRun], speedups: Sequence[float | None], name: str, symbol: str) -> Part:
     marker = {"symbol": symbol, "size": 12, "color": BLUE, "line": {"width": 2, "color": BLUE}}
     said = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>"
-    return scatter(name, speedups, map(short_label, runs), said, mode="markers", marker=marker)
-
-
-def short_label(run: PublishedRun) -> str:
-    return f"{run.pair}<br>{run.task}, {run.temperature}"
+    labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in runs]
+    return scatter(name, speedups, labels, said, mode="markers", marker=marker)
 
 
 def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> Figure:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -42,7 +41,7 @@ SAYS = page_texts("worksheet")
 def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished: Sequence[Trace]) -> None:
     here = [_machine_row(*calibrated(pair, costs, finished)) for pair, costs in costs_by_pair.items()]
     rows = [*here, *map(_paper_row, PUBLISHED), *map(_round_row, GPU_ROUNDS), *map(_costs_row, GPU_COSTS)]
-    data_table(pd.DataFrame(rows), "worksheet_machines", columns=_columns())
+    data_table(pd.DataFrame(rows, columns=MACHINE_COLUMNS), "worksheet_machines", columns=FORMATS)
     if not here:
         st.caption("The row of this machine appears after a live run on the Watch page, when its pair is calibrated.")
     st.caption(SAYS["machines"])
@@ -50,73 +49,43 @@ def show_machines(costs_by_pair: Mapping[tuple[str, str, str], Costs], finished:
     chart(machines_figure(PUBLISHED), "worksheet_published")
 
 
-def _columns() -> dict[str, Any]:
-    return {
-        **numbers("%d", "γ"),
-        **numbers("%.2f", "c", "v(γ+1)", "o"),
-        **texts("α"),  # some are in brackets
-        **numbers(TIMES, "modelled", "measured"),
-        "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/main/.*)?$"),
-    }
+FORMATS = {
+    **numbers("%d", "γ"),
+    **numbers("%.2f", "c", "v(γ+1)", "o"),
+    **texts("α"),  # some are in brackets
+    **numbers(TIMES, "modelled", "measured"),
+    "source": st.column_config.LinkColumn(display_text=r"https://(?:github\.com/)?(.*?)(?:/blob/main/.*)?$"),
+}
+Cells = tuple[str | float | None, ...]
+MACHINE_COLUMNS = ("pair", "task", "γ", "c", "α", "modelled", "measured", "v(γ+1)", "o", "machine", "source")
 
 
-def _machine_row(start: Start, trace: Trace | None) -> dict[str, object]:
-    model = start.model
-    gap = gap_of(trace) if trace else None
-    return {
-        "pair": start.label.removeprefix("this machine, calibrated: "),
-        "task": "this machine, calibrated",
-        "γ": model.draft_length,
-        "c": model.cost_ratio,
-        "α": f"{model.alpha:.2f}" if trace else NOT_MEASURED,
-        "modelled": model.realistic if trace else None,
-        "measured": gap.measured if gap else None,
-        "v(γ+1)": model.verification,
-        "o": model.overhead,
-        "machine": trace.recorded_on.machine if trace else "this one",
-        "source": "",
-    }
+def _machine_row(start: Start, trace: Trace | None) -> Cells:
+    model, gap = start.model, gap_of(trace) if trace else None
+    pair, task = start.label.removeprefix("this machine, calibrated: "), "this machine, calibrated"
+    alpha, modelled = (f"{model.alpha:.2f}", model.realistic) if trace else (NOT_MEASURED, None)
+    shown = (pair, task, model.draft_length, model.cost_ratio, alpha, modelled, gap.measured if gap else None)
+    return *shown, model.verification, model.overhead, trace.recorded_on.machine if trace else "this one", ""
 
 
-def _paper_row(run: PublishedRun) -> dict[str, object]:
-    modelled, alpha = run.modelled_speedup, run.alpha
-    return {
-        "pair": run.pair,
-        "task": f"{run.task}, {run.temperature}",
-        "γ": run.draft_length,
-        "c": run.cost_ratio,
-        "α": f"{alpha:.2f}" if alpha is not None else f"({run.explaining_alpha:.2f})",
-        "modelled": modelled,
-        "measured": run.speedup,
-        "v(γ+1)": None,
-        "o": None,
-        "machine": run.machine,
-        "source": run.url,
-    }
+def _paper_row(run: PublishedRun) -> Cells:
+    alpha = f"{run.alpha:.2f}" if run.alpha is not None else f"({run.explaining_alpha:.2f})"
+    shown = (run.pair, f"{run.task}, {run.temperature}", run.draft_length, run.cost_ratio, alpha)
+    return *shown, run.modelled_speedup, run.speedup, None, None, run.machine, run.url
 
 
-def _round_row(found: GpuRound) -> dict[str, object]:
-    return {
-        "pair": f"{found.method} → {found.target}",
-        "task": f"{found.tokens:.2f} tokens in {found.cost:.2f} steps",
-        "α": NOT_MEASURED,
-        "measured": found.speedup,
-        "machine": "one A100, batch 1",
-        "source": found.url,
-    }
+def _round_row(found: GpuRound) -> Cells:
+    pair, task = f"{found.method} → {found.target}", f"{found.tokens:.2f} tokens in {found.cost:.2f} steps"
+    return pair, task, None, None, NOT_MEASURED, None, found.speedup, None, None, "one A100, batch 1", found.url
 
 
-def _costs_row(costs: GpuCosts) -> dict[str, object]:
-    return {
-        "pair": costs.pair,
-        "task": "costs only",
-        "γ": OPENING_DRAFT_LENGTH if costs.verification else None,
-        "c": costs.cost_ratio,
-        "α": NOT_MEASURED,
-        "v(γ+1)": verification_steps(costs.verification, OPENING_DRAFT_LENGTH + 1) if costs.verification else None,
-        "machine": costs.machine,
-        "source": costs.url,
-    }
+def _costs_row(costs: GpuCosts) -> Cells:
+    length, check = None, None
+    if costs.verification:
+        length = OPENING_DRAFT_LENGTH
+        check = verification_steps(costs.verification, length + 1)
+    shown = (costs.pair, "costs only", length, costs.cost_ratio, NOT_MEASURED)
+    return *shown, None, None, check, None, costs.machine, costs.url
 
 
 def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
@@ -125,19 +94,14 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
     def changed() -> None:
         """The page starts from what was pasted, so that its upper part speaks of the same counters."""
         with suppress(InputError):
-            if (found := _pasted(worksheet, starts)) and _fits_the_map(found):
+            found = _pasted(worksheet, starts)  # the map shows calls that all draft, up to the end of its axis
+            if found and found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH:
                 put_on_map(worksheet, *_start_from(worksheet, starts, found))
 
     with box:
-        text = st.text_area(
-            "Counters, log lines or an answer in JSON",
-            height=200,
-            placeholder=SAYS["paste"],
-            max_chars=MOST_TYPED,
-            help=SAYS["paste_help"],
-            on_change=changed,
-            **with_value("worksheet_paste"),
-        )
+        more = with_value("worksheet_paste") | {"placeholder": SAYS["paste"], "help": SAYS["paste_help"]}
+        label = "Counters, log lines or an answer in JSON"
+        text = st.text_area(label, height=200, max_chars=MOST_TYPED, on_change=changed, **more)
         st.caption(SAYS["read"])
         _speedup_fields(changed)
     with verdict:
@@ -172,19 +136,15 @@ def _start_from(worksheet: Worksheet, starts: Sequence[Start], found: Production
     return production_start(found, costs_named(chosen_start(worksheet, starts))), found
 
 
-def _fits_the_map(found: Production) -> bool:
-    """Whether the map can show it: all calls draft, and no draft is longer than its axis."""
-    return found.share == 1 and found.draft_length <= MAX_DRAFT_LENGTH
+FIELDS = {"speedup": "Measured speedup", "without": "or latency without", "with": "latency with"}  # empty: None
 
 
 def _speedup_fields(changed: Callable[[], None]) -> None:
-    """The measured speedup, or two latencies that give it. Empty fields are None."""
     with st.container(horizontal=True, gap="small", key="worksheet_measured"):
-        for label, key, explanation in FIELDS:
+        for name, label in FIELDS.items():
             # None even if the state holds a number: a field with a default of its own could not be emptied
-            st.number_input(
-                label, 0.0, 1e9, None, placeholder="not measured", help=explanation, key=key, on_change=changed
-            )
+            more = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
+            st.number_input(label, 0.0, 1e9, None, placeholder="not measured", **more)
 
 
 def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> None:
@@ -206,8 +166,7 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> N
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
-        figure = positions_figure(found.counters.position_rates, found.counters.survival)
-        chart(figure, "worksheet_positions")
+        chart(positions_figure(found.counters.position_rates, found.counters.survival), "worksheet_positions")
         st.caption("Per judgement counts only the rounds whose earlier guesses were all accepted.")
     if found.share < 1:
         st.caption("Not for the map: it shows calls that all draft, and here only some do.")
@@ -230,22 +189,3 @@ def _offer_map(worksheet: Worksheet, start: Start, found: Production) -> None:
         st.caption("The sliders and the map above show these values.")
     else:
         st.button("Put these on the map", on_click=put_on_map, args=(worksheet, start, found), key="worksheet_use")
-
-
-FIELDS = [
-    (
-        "Measured speedup",
-        "worksheet_speedup",
-        SAYS["measured_help"],
-    ),
-    (
-        "or latency without",
-        "worksheet_without",
-        SAYS["without_help"],
-    ),
-    (
-        "latency with",
-        "worksheet_with",
-        SAYS["with_help"],
-    ),
-]

@@ -103,9 +103,8 @@ def _show_gap(split: Sequence[Measured]) -> None:
         st.info("No run with acceptance by position yet: make one on the Watch page.")
         return
     names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
-    chosen = split[
-        st.selectbox("Run to explain", range(len(split)), format_func=names.__getitem__, key="worksheet_gap_of")
-    ]
+    places = range(len(split))
+    chosen = split[st.selectbox("Run to explain", places, format_func=names.__getitem__, key="worksheet_gap_of")]
     assert chosen.gap
     st.markdown(chosen.gap.sentence)
     chart(gap_figure(chosen.gap), "worksheet_gap")
