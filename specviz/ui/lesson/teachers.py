@@ -10,7 +10,6 @@ from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
 from specviz.data.page_texts import page_texts
 from specviz.models.draft_menu import linked_names
-from specviz.player.html_file import page_that_says
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from specviz.service.sessions import is_public, normal_address
@@ -21,65 +20,43 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import only_here, page_address
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import notices, uploaded
+from specviz.ui.shared.parts import download, notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("lesson")
-
-CLASS_PAGE = "pages/class.py"
 
 
 def offer_papers(plan: Plan) -> None:
     """Three files, each made when it is asked for. The key is never part of the students' files."""
     address = page_address("") if st.context.url and not only_here() else None
+    link = lesson_address(address, plan) if address else None
+    papers: tuple[tuple[str, str, Callable[[], str], str], ...] = (
+        ("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description"),
+        ("Save the key and the notes", "key", lambda: key_html(plan), "key"),
+        ("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, address), "download"),
+    )
     with st.container(key="lesson_papers", horizontal=True):
-        link = lesson_address(address, plan) if address else None
-        _offer("Save the students’ sheet", plan, "sheet", lambda: sheet_html(plan, link), "description")
-        _offer("Save the key and the notes", plan, "key", lambda: key_html(plan), "key")
-        _offer(
-            "Save the lesson as a page that plays offline", plan, "lesson", lambda: _offline(plan, address), "download"
-        )
+        for label, kind, made, icon in papers:
+            name, options = f"specviz-{plan.name}-{kind}.html", {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
+            download(label, made, name, **options)
     st.caption(SAYS["papers"])
     if address is None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
-def _offer(label: str, plan: Plan, kind: str, made: Callable[[], str], icon: str) -> None:
-    st.download_button(
-        label,
-        made,
-        file_name=f"specviz-{plan.name}-{kind}.html",
-        mime="text/html",
-        key=f"lesson_{kind}",
-        icon=f":material/{icon}:",
-        on_click="ignore",
-    )
-
-
-def _offline(plan: Plan, address: str | None) -> str:
-    try:
-        return lesson_page(plan, address)
-    except InputError as error:
-        return page_that_says(str(error))
-
-
 def show_teachers(state: Learning) -> None:
     st.markdown("## For teachers")
     st.markdown(SAYS["about"])
-    _show_way_to_board()
+    with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(SAYS["board"])
+        if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
+            st.switch_page("pages/class.py")
     plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
     _choose(plans)
     plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
     _draw_plan(plan)
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
         _draw_upload()
-
-
-def _show_way_to_board() -> None:
-    with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(SAYS["board"])
-        if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
-            st.switch_page(CLASS_PAGE)
 
 
 def _choose(plans: list[Plan]) -> None:
@@ -100,24 +77,14 @@ def _draw_plan(plan: Plan) -> None:
         key = f"lesson_start_{plan.name}"
         st.button("Start the lesson", key=key, type="primary", icon=start, on_click=begin_lesson, args=(plan.name,))
         if plan.name in OWN:
-            _offer_file(plan)
+            file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
+            download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)
     for at, moment in enumerate(plan.moments, start=1):
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
         st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
     st.caption("The link of the lesson, for a bookmark:")
     st.code(f"{_here()}?{urlencode({LESSON: plan.name, MOMENT: 1})}", language=None, wrap_lines=True)
     offer_papers(plan)
-
-
-def _offer_file(plan: Plan) -> None:
-    st.download_button(
-        "Save this plan as a YAML file",
-        lambda: (FOLDER / f"{plan.name}.yaml").read_bytes(),
-        file_name=f"{plan.name}.yaml",
-        mime="application/yaml",
-        on_click="ignore",
-        help="An example to change into a plan of your own.",
-    )
 
 
 def _here() -> str:

@@ -77,8 +77,10 @@ def _lap(lap: RaceLap) -> LapPayload:
     prompt = " ".join(lap.plain.prompt.text.split())
     verdict = lap.verdict
     plain, speculative = _plain_lane(lap), _speculative_lane(lap)
-    wins = winner(verdict)
-    if wins:
+    # no flag where both are about equally fast, or the repeats do not agree
+    wins: Literal["plain", "speculative"] | None = None
+    if verdict.label != "neutral":
+        wins = "speculative" if verdict.label == "helps" else "plain"
         (plain if wins == "plain" else speculative)["flag"] = flag(verdict)
     return {
         "name": lap.name,
@@ -89,20 +91,13 @@ def _lap(lap: RaceLap) -> LapPayload:
     }
 
 
-def winner(verdict: Verdict) -> Literal["plain", "speculative"] | None:
-    if verdict.label == "neutral":
-        return None
-    return "speculative" if verdict.label == "helps" else "plain"
-
-
 def flag(verdict: Verdict) -> str:
     """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
     looks = "" if verdict.certain else "looks "
     if verdict.label == "neutral":
         return f"{verdict.judgement.said} ({verdict.speedup:.2f}×)"
-    if verdict.label == "helps":
-        return f"speculative {looks}faster: {verdict.speedup:.2f}×"
-    return f"speculative {looks}slower: {verdict.speedup:.2f}×"
+    than = "faster" if verdict.label == "helps" else "slower"
+    return f"speculative {looks}{than}: {verdict.speedup:.2f}×"
 
 
 def _plain_lane(lap: RaceLap) -> LanePayload:

@@ -24,22 +24,24 @@ FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target
 
 
 def show_measuring(racing: Racing) -> None:
+    def progress() -> None:
+        if view := racing.slot.view:
+            st.progress(race_share(view.progress), plain(progress_line(view, racing.so_far)))
+
     with st.container(border=True, key="race_progress"):
-        while_busy(lambda: racing.slot.busy, lambda: _draw_progress(racing), racing.look, part=SO_FAR)
+        while_busy(lambda: racing.slot.busy, progress, racing.look, part=SO_FAR)
         st.caption(SAYS["expect"])
         st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
 
     @st.fragment(key=SO_FAR)
     def found() -> None:
         if racing.started:
-            _show_so_far(racing.so_far, racing.started.prompts)
+            laps, prompts = racing.so_far, racing.started.prompts
+            st.markdown(SAYS["so_far"].format(done=len(laps), total=len(prompts)))
+            columns = texts(*(name for name in FIGURES if name != "quality"))
+            data_table(pd.DataFrame(rows_so_far(laps, prompts)), "race_table_so_far", columns=columns)
 
     found()
-
-
-def _draw_progress(racing: Racing) -> None:
-    if view := racing.slot.view:
-        st.progress(race_share(view.progress), plain(progress_line(view, racing.so_far)))
 
 
 def race_share(progress: Progress | None) -> float:
@@ -74,21 +76,13 @@ def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
     return fmean(each) * progress.repeats * progress.total * (1 - race_share(progress))
 
 
-def _show_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> None:
-    st.markdown(SAYS["so_far"].format(done=len(laps), total=len(prompts)))
-    columns = texts(*(name for name in FIGURES if name != "quality"))
-    rows = pd.DataFrame(rows_so_far(laps, prompts))
-    data_table(rows, "race_table_so_far", columns=columns)
-
-
 def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
-    finished = [{"prompt": lap.name, "so far": lap.verdict.judgement.said, **_figures(lap)} for lap in laps]
+    shown = [(lap, prompt_row(lap)) for lap in laps]
+    finished = [
+        {"prompt": lap.name, "so far": lap.verdict.judgement.said, **{name: str(row[name]) for name in FIGURES}}
+        for lap, row in shown
+    ]
     coming = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
     for row in coming[len(laps) : len(laps) + 1]:
         row["so far"] = "next"
     return [*finished, *coming[len(laps) :]]
-
-
-def _figures(lap: RaceLap) -> dict[str, str]:
-    row = prompt_row(lap)
-    return {name: str(row[name]) for name in FIGURES}

@@ -32,11 +32,7 @@ SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
 def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
-    """Draw the controls, filled with `entry` where the visitor comes from another page.
-
-    Returns:
-        What they say now, and whether the start button was pressed.
-    """
+    """Draw the controls, filled with `entry` at first; what they say, and whether the start button was pressed."""
     restore_widgets(_values(entry))
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
@@ -48,30 +44,21 @@ def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
         with sliders:
             _slider_controls()
         start, more = st.columns([1, 3.8], gap="medium")
-        pressed = start.button(
-            "Start the race",
-            type="primary",
-            key="race_start",
-            disabled=running,
-            icon=":material/flag:",
-            width="stretch",
-        )
-        with more:
-            _more_controls()
+        options = {"icon": ":material/flag:", "width": "stretch", "disabled": running}
+        pressed = start.button("Start the race", type="primary", key="race_start", **options)
+        with more, st.expander("More settings"):
+            columns = st.columns(4, gap="medium")
+            same = with_value("race_same_length") | {"help": SAYS["same_length_help"]}
+            columns[0].checkbox("The same length for both", **same)
+            CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
     return _read(), pressed
 
 
 def _prompt_controls() -> None:
     chosen = with_default("race_presets")
     st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
-    st.text_area(
-        "Your own prompts, one a line",
-        height=68,
-        placeholder="One prompt a line",
-        max_chars=MOST_TYPED,
-        help=f"Up to {MAX_PROMPTS} prompts in all.",
-        **with_value("race_own"),
-    )
+    more = with_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
+    st.text_area("Your own prompts, one a line", height=68, help=f"Up to {MAX_PROMPTS} prompts in all.", **more)
 
 
 def _slider_controls() -> None:
@@ -84,13 +71,6 @@ def _slider_controls() -> None:
     with tokens:
         CONTROLS.draw("max_new_tokens")
     repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
-
-
-def _more_controls() -> None:
-    with st.expander("More settings"):
-        columns = st.columns(4, gap="medium")
-        columns[0].checkbox("The same length for both", help=SAYS["same_length_help"], **with_value("race_same_length"))
-        CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
 
 
 def preset_label(name: str) -> str:
@@ -142,12 +122,8 @@ def size_sentence(entry: Entry, pace: Pace | None) -> str:
     if pace is None:
         return f"{written}; {UNKNOWN}. {limit_sentence()}"
     seconds = entry.tokens * pace.both
-    return (
-        f"{written}, {in_minutes(seconds)} for both, going by this server’s own measurements. {limit_sentence(seconds)}"
-    )
-
-
-OWN, FIRST = "Your race", "The recorded race"
+    both = f"{in_minutes(seconds)} for both, going by this server’s own measurements"
+    return f"{written}, {both}. {limit_sentence(seconds)}"
 
 
 def show_race(racing: Racing) -> None:
@@ -172,7 +148,8 @@ def show_race(racing: Racing) -> None:
     if place is not None:
         racing.places[run_id] = place
     with st.container(key="outcome"):
-        show_results({_short(each): its for each, its in races.items()}, laps)
+        short = {each: "recorded" if each == RECORDED_ID else "yours" for each in races}  # at a row of the plot
+        show_results({short[each]: its for each, its in races.items()}, laps)
 
 
 def _choose_race(racing: Racing, races: list[str]) -> str:
@@ -187,11 +164,7 @@ def _choose_race(racing: Racing, races: list[str]) -> str:
 
 
 def _name(run_id: str) -> str:
-    return FIRST if run_id == RECORDED_ID else OWN
-
-
-def _short(run_id: str) -> str:
-    return "recorded" if run_id == RECORDED_ID else "yours"
+    return "The recorded race" if run_id == RECORDED_ID else "Your race"
 
 
 def _pair(laps: list[RaceLap]) -> str:
@@ -208,28 +181,20 @@ def _where(run_id: str, laps: list[RaceLap]) -> str:
     return f"recorded on {laps[0].speculative.recorded_on.machine}"
 
 
-def _seeds(lap: RaceLap) -> str:
-    if lap.speculative.settings.greedy:
-        return ""
-    seeds = lap.seeds
-    return f", a new seed in each ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else f", seed {seeds[0]} in each"
-
-
 def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
     first = laps[0].speculative
     assert first.drafter is not None
     draft = plain(spoken(short_name(first.drafter.name)))
     settings = first.settings
-    policy = (
-        ""
-        if settings.draft_schedule == "fixed"
-        else f" ({SETTINGS['draft_schedule'].labels[settings.draft_schedule].lower()})"
-    )
-    repeats = len(laps[0].plain_seconds)
+    schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
+    policy = "" if settings.draft_schedule == "fixed" else f" ({schedule})"
+    repeats, seeds = len(laps[0].plain_seconds), laps[0].seeds
+    several = f", a new seed in each ({seeds[0]} to {seeds[-1]})"
+    drawn = "" if settings.greedy else several if len(seeds) > 1 else f", seed {seeds[0]} in each"
     of = (
         f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {draft}, "
         f"γ = {settings.draft_length}{policy}{settings.manner}, temperature {settings.temperature:g}, "
-        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
+        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{drawn}"
     )
     if run_id == RECORDED_ID:
         yours = "" if racing.laps else " Press **Start the race** to run yours here."

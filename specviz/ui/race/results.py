@@ -1,13 +1,13 @@
 """The results of a race: a sentence, a plot, a table, how the texts compare, files."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
@@ -24,7 +24,6 @@ from specviz.measure.race import (
     overall_verdict,
     race_csv,
 )
-from specviz.player.html_file import page_that_says
 from specviz.player.offline import offline_page
 from specviz.ui.race.elsewhere import show_sweep_beside
 from specviz.ui.race.figures import speedups_figure
@@ -34,27 +33,6 @@ from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import data_table, download, headline, note, numbers, texts, two_texts
 
 SAYS = page_texts("race")
-
-
-def show_files(laps: Sequence[RaceLap]) -> None:
-    as_csv, as_json, _ = st.columns([1, 1, 3])
-    with as_csv:
-        download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
-    with as_json:
-        download("Download JSON", lambda: dump_race(laps), "specviz-race.json", width="stretch")
-
-
-def offline_button(lap: RaceLap) -> None:
-    options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:", "help": SAYS["offline_help"]}
-    name = f"specviz-{lap.name}.html"
-    download("Save this run as a page that plays offline", lambda: offline_lap(lap), name, **options)
-
-
-def offline_lap(lap: RaceLap) -> str:
-    try:
-        return offline_page(lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-    except InputError as error:
-        return page_that_says(str(error))
 
 
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
@@ -94,10 +72,14 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
     with words:
         _show_kinds(laps)
     show_sweep_beside(laps, session().sweeps)
-    data_table(pd.DataFrame(rows(laps)), "race_table", columns=_columns())
+    data_table(pd.DataFrame(rows(laps)), "race_table", columns=COLUMNS)
     note(SAYS["table"], "race-table")
     show_quality(laps)
-    show_files(laps)
+    as_csv, as_json, _ = st.columns([1, 1, 3])  # the whole race, as a table or with every time and token
+    with as_csv:
+        download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
+    with as_json:
+        download("Download JSON", lambda: dump_race(laps), "specviz-race.json", width="stretch")
 
 
 def _show_kinds(laps: Sequence[RaceLap]) -> None:
@@ -105,7 +87,9 @@ def _show_kinds(laps: Sequence[RaceLap]) -> None:
     st.caption(SAYS["plot"])
     if verdict and clearly_differ(kinds):
         st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-        st.caption(" ".join([*([] if verdict.certain else [mean_sentence(laps, verdict)]), SAYS["kinds"]]))
+        over = _over(laps, verdict)[:-1]
+        mean = f"The mean {over} is {verdict.speedup:.2f}×: it describes none of these kinds. "
+        st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
 
 
 def kind_line(kind: Kind) -> str:
@@ -116,10 +100,6 @@ def kind_line(kind: Kind) -> str:
         return line
     low, high = kind.verdict.interval
     return f"{line}, 95 % interval {low:.2f} to {high:.2f}×"
-
-
-def mean_sentence(laps: Sequence[RaceLap], verdict: Verdict) -> str:
-    return f"The mean {_over(laps, verdict)[:-1]} is {verdict.speedup:.2f}×: it describes none of these kinds."
 
 
 def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
@@ -152,12 +132,15 @@ def prompt_row(lap: RaceLap) -> Row:
 def _overall_row(laps: Sequence[RaceLap]) -> Row:
     verdict = overall_verdict(laps)
     assert verdict is not None
+    same = sum(bool(lap.identical) for lap in laps)
+    quality = "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
+    greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
     plain_seconds = sum(median(lap.plain_seconds) for lap in laps)
     seconds = sum(median(lap.speculative_seconds) for lap in laps)
     return {
         "prompt": "all together",
         "speedup": with_interval(verdict),
-        "quality": overall_quality(laps),
+        "quality": quality if greedy else "two draws each",
         **_counts(laps),
         "target alone, s": f"{sum(median(lap.plain_latency) for lap in laps):.2f}",
         "speculative, s": f"{sum(median(lap.speculative_latency) for lap in laps):.2f}",
@@ -176,15 +159,14 @@ def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
     }
 
 
-def _columns() -> dict[str, Any]:
-    return {
-        **texts("speedup", "target alone, s", "speculative, s"),  # each with its range
-        "quality": st.column_config.TextColumn(width="medium"),
-        **numbers("%d", "accepted", "rejected"),
-        **numbers("%d", "discarded", explanation=SAYS["discarded"]),
-        **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
-        **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
-    }
+COLUMNS = {
+    **texts("speedup", "target alone, s", "speculative, s"),  # each with its range
+    "quality": st.column_config.TextColumn(width="medium"),
+    **numbers("%d", "accepted", "rejected"),
+    **numbers("%d", "discarded", explanation=SAYS["discarded"]),
+    **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
+    **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
+}
 
 
 def with_interval(verdict: Verdict) -> str:
@@ -212,13 +194,6 @@ def quality_cell(lap: RaceLap) -> str:
     return f"{'FAILS: ' if found.explained == 'fails' else ''}differs from token {found.first_difference + 1}{gap}"
 
 
-def overall_quality(laps: Sequence[RaceLap]) -> str:
-    if not all(isinstance(lap.quality, GreedyQuality) for lap in laps):
-        return "two draws each"
-    same = sum(bool(lap.identical) for lap in laps)
-    return "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
-
-
 def show_quality(laps: Sequence[RaceLap]) -> None:
     st.markdown("**Is the text as good?**")
     if all(lap.identical for lap in laps):
@@ -229,7 +204,9 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
         with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             two_texts(lap.speculative.output.text, lap.plain.output.text)
-            offline_button(lap)
+            made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
+            options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:", "help": SAYS["offline_help"]}
+            download("Save this run as a page that plays offline", made, f"specviz-{lap.name}.html", **options)
 
 
 def quality_sentence(lap: RaceLap) -> str:

@@ -7,11 +7,13 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.facts import percent
 from specviz.data.lessons.glossary import explained
 from specviz.data.page_texts import page_texts
+from specviz.player.html_file import page_that_says
 from specviz.ui.shared.escaping import plain
 
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
@@ -103,9 +105,17 @@ TYPES = {"csv": "text/csv", "json": "application/json", "html": "text/html", "ya
 def download(label: str, made: Callable[[], str | bytes] | str, name: str, **options: Any) -> None:
     """A button that saves a file; what it holds is made when it is pressed, and the page is not drawn again for it.
 
-    The ending of the file's name says its type.
+    The ending of the file's name says its type. A page that cannot be made is one that says why.
     """
-    st.download_button(label, made, name, TYPES[name.rpartition(".")[2]], on_click="ignore", **options)
+
+    def page() -> str | bytes:
+        try:
+            return made if isinstance(made, str) else made()
+        except InputError as error:
+            return page_that_says(str(error))
+
+    kind = name.rpartition(".")[2]
+    st.download_button(label, page if kind == "html" else made, name, TYPES[kind], on_click="ignore", **options)
 
 
 TIMES = "%.2f×"
