@@ -12,7 +12,6 @@ from specviz.ui.classes.board import show_board
 from specviz.ui.classes.classes_state import Attending
 from specviz.ui.classes.membership import (
     BOARD,
-    SENT,
     attending,
     change_board,
     classes,
@@ -39,7 +38,9 @@ def lead() -> None:
     st.html(STYLES / "page.css")
     if view() == "projector":
         st.html(STYLES / "projector.css")
-    _take_board_link()
+    if secret := st.query_params.get(BOARD):  # a teacher's link: a projector may show the address
+        take_board(secret)
+        del st.query_params[BOARD]
     take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
@@ -58,7 +59,12 @@ def show_class() -> None:
     elif member := membership():
         _show_student(member)
     else:
-        _show_ways_in()
+        notices([state.message])
+        left, right = st.columns(2, gap="large")
+        with left, st.container(border=True):
+            _show_joining()
+        with right, st.container(border=True):
+            _show_opening()
     remember_class()
 
 
@@ -72,13 +78,6 @@ def _offer_other_board(state: Attending) -> None:
             st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=change_board)
 
 
-def _take_board_link() -> None:
-    """A teacher's link for another computer: its secret goes out of the address, which a projector may show."""
-    if secret := st.query_params.get(BOARD):
-        take_board(secret)
-        del st.query_params[BOARD]
-
-
 def _show_student(member: Membership) -> None:
     with st.container(border=True, key="class_member"):
         show_member(member)
@@ -90,28 +89,14 @@ def _show_student(member: Membership) -> None:
             st.switch_page(LEARN_PAGE)
 
 
-def _show_ways_in() -> None:
-    notices([attending().message])
-    left, right = st.columns(2, gap="large")
-    with left, st.container(border=True):
-        _show_joining()
-    with right, st.container(border=True):
-        _show_opening()
-
-
 def _show_joining() -> None:
     st.markdown("## Join a class")
     with st.form("class_enter_form", border=False):
-        st.text_input(
-            "Code of the class", value=attending().invited, max_chars=20, key="class_code", autocomplete="off"
-        )
+        code = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
+        st.text_input("Code of the class", value=attending().invited, **code)
         st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_typed)
-    st.caption(SENT)
-
-
-def _join_typed() -> None:
-    join(str(st.session_state.get("class_code", "")), str(st.session_state.get("class_name", "")))
+        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=join)
+    st.caption(SAYS["sent"])
 
 
 def _show_opening() -> None:
@@ -120,19 +105,13 @@ def _show_opening() -> None:
     st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
         with st.container(horizontal=True):
-            st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=_mode_title, key="class_mode")
+            titles = {"type": "they type", "pick": "they pick (easier)"}.__getitem__
+            st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=titles, key="class_mode")
             st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
             st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button("Open a class", key="class_open", type="primary", on_click=_open)
-    st.caption(
-        SAYS["kept"].format(
-            day=limits.day / 3600, idle=limits.idle / 3600, empty=limits.empty / 60, students=limits.students
-        )
-    )
-
-
-def _mode_title(mode: str) -> str:
-    return {"type": "they type", "pick": "they pick (easier)"}[mode]
+    hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
+    st.caption(SAYS["kept"].format(students=limits.students, **hours))
 
 
 def _open() -> None:

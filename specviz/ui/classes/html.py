@@ -42,13 +42,9 @@ def join_html(code: str, address: str, link: str, joined: int, played: int) -> s
 def scores_html(board: Board) -> str:
     if not board.played:
         return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
+    most, mark = max(one.students for one in board.bins), f"← {MODEL}"
     rows = [
-        _row(
-            f"{each.low:.1f} to {each.high:.1f}",
-            each.students,
-            max(one.students for one in board.bins),
-            f"← {MODEL}" if each.has_model else "",
-        )
+        _row(f"{each.low:.1f} to {each.high:.1f}", each.students, most, mark if each.has_model else "")
         for each in board.bins
     ]
     return (
@@ -79,13 +75,9 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
 
 def question_html(question: Question, *, show_right: bool) -> str:
     asked = quiz()[question.number]
+    most, right = max(1, *question.chosen), "✓ right answer"
     rows = [
-        _row(
-            escape(option.text.technical),
-            students,
-            max(1, *question.chosen),
-            "✓ right answer" if show_right and option.right else "",
-        )
+        _row(escape(option.text.technical), students, most, right if show_right and option.right else "")
         for option, students in zip(asked.options, question.chosen, strict=True)
     ]
     answers = sum(question.chosen)

@@ -70,19 +70,15 @@ def remember_class() -> None:
     """Hand the browser the secrets, or let it forget them."""
     state = attending()
     boards = BETWEEN.join(filter(None, [state.teacher, state.other]))
-    _hold_in_tab(state)
-    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
-        if value or name in state.handed or remembered(name):
-            remember(name, value, int(classes().limits.day) if value else 0)
-            state.handed.add(name)
-
-
-def _hold_in_tab(state: Attending) -> None:
-    """A proxy may pass only cookies that it knows. Then a reload has what the tab holds."""
+    # A proxy may pass only cookies that it knows. Then a reload has what the tab holds.
     secrets = (state.student, state.teacher, state.other)
     state.held = state.held or any(secrets)
     nothing = "" if state.held else None  # forget it, or ask for what is there
     keep("class", BETWEEN.join(secrets) if any(secrets) else nothing, _take_back)
+    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
+        if value or name in state.handed or remembered(name):
+            remember(name, value, int(classes().limits.day) if value else 0)
+            state.handed.add(name)
 
 
 def _take_back(text: str) -> None:
@@ -108,11 +104,12 @@ def change_board() -> None:
     state.teacher, state.other, state.seen, state.message = state.other, state.teacher, -1, ""
 
 
-def join(code: str, name: str) -> None:
-    state = attending()
+def join(code: str | None = None) -> None:
+    """Enter the class with this code, or with the one that was typed, and go to its game."""
+    state, typed = attending(), st.session_state
     before, state.message = state.student, ""
     try:
-        state.student = classes().join(code, name)
+        state.student = classes().join(code or str(typed.get("class_code", "")), str(typed.get("class_name", "")))
     except InputError as error:
         state.message = str(error)
         return
@@ -208,19 +205,14 @@ def show_member(member: Membership) -> None:
     st.markdown(
         f"You are in the class **{shown_code(member.code)}** as **{plain(member.name or f'student {member.number}')}**."
     )
-    st.text_input(
-        "Your name on the board (optional)",
-        value=member.name,
-        max_chars=MAX_NAME,
-        key="class_rename",
-        on_change=_renamed,
-    )
+
+    def renamed() -> None:
+        classes().rename(attending().student, str(st.session_state.class_rename))
+
+    more = {"max_chars": MAX_NAME, "key": "class_rename", "on_change": renamed}
+    st.text_input("Your name on the board (optional)", value=member.name, **more)
     st.caption(SAYS["sent"])
     st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
-
-
-def _renamed() -> None:
-    classes().rename(attending().student, str(st.session_state.class_rename))
 
 
 def _ask(code: str) -> None:
@@ -228,10 +220,7 @@ def _ask(code: str) -> None:
         st.markdown(f"**Join the class {plain(code)}?** {SAYS['asked']}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-            st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_invited)
+            enter = {"key": "class_join", "type": "primary", "on_click": join, "args": (code,)}
+            st.form_submit_button("Join the class", **enter)
             st.form_submit_button("Not now", key="class_decline", on_click=decline)
     notices([attending().message])
-
-
-def _join_invited() -> None:
-    join(attending().invited, str(st.session_state.get("class_name", "")))

@@ -1,7 +1,6 @@
 """Under load: the lesson about latency and throughput. Its picture and its figures are made in the browser."""
 
 from dataclasses import asdict
-from functools import cache
 from typing import Any, Literal, TypedDict
 
 import streamlit as st
@@ -91,7 +90,7 @@ def show_roofline(state: Learning) -> None:
     texts, words = roofline(), state.words
     st.markdown(f"## {texts.title.in_(words)}")
     paragraph(texts.introduction.in_(words), "roofline-introduction", words)
-    _component()(key="learn-roofline", data=roofline_payload(words))
+    _ROOFLINE(key="learn-roofline", data=roofline_payload(words))
     st.markdown(f"### {texts.batching.title.in_(words)}")
     paragraph(texts.batching.text.in_(words), "roofline-batching", words)
     st.caption(_measured_by_others())
@@ -154,7 +153,5 @@ def _source(each: Machine | Shape) -> str:
     return f"[Source]({each.url}), checked in {each.checked}."
 
 
-@cache
-def _component() -> Any:
-    html = '<section class="stage roofline" aria-label="Latency against throughput, modelled"></section>'
-    return component("specviz_roofline", html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")
+_HTML = '<section class="stage roofline" aria-label="Latency against throughput, modelled"></section>'
+_ROOFLINE = component("specviz_roofline", _HTML, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")

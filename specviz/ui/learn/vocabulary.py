@@ -1,7 +1,6 @@
 """The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to its step."""
 
-from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -69,7 +68,7 @@ def show_vocabulary(state: Learning) -> None:
     st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
     data: VocabularyPayload = {"words": [entry(word, state.words) for word in glossary()]}
-    _component()(key="learn-vocabulary", data=data)
+    _WORDS(key="learn-vocabulary", data=data)
 
 
 def entry(word: Word, words: Words) -> EntryPayload:
@@ -130,7 +129,5 @@ def _bars(word: Word, trace: Trace) -> list[TimeBar]:
     ]
 
 
-@cache
-def _component() -> Any:
-    html = '<section class="stage words" aria-label="Vocabulary"></section>'
-    return component("specviz_words", html, ("stage/stage.css", "words/words.css", "stage/paper.css"), "words/words.js")
+_HTML = '<section class="stage words" aria-label="Vocabulary"></section>'
+_WORDS = component("specviz_words", _HTML, ("stage/stage.css", "words/words.css", "stage/paper.css"), "words/words.js")

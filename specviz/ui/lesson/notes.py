@@ -3,7 +3,6 @@
 import streamlit as st
 
 from specviz.core.files import ASSETS
-from specviz.data.lessons.plan import Moment
 from specviz.data.page_texts import page_texts
 from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, Walk, place_in, plan_named
 from specviz.ui.lesson.walk import follow
@@ -27,10 +26,18 @@ def show_notes() -> bool:
     with st.container(key="notes"):
         st.markdown(f"# Notes: {plain(walk.plan.title)}")
         notices([walk.problem])
-        _draw_way(walk)
+        with st.container(key="notes_way", horizontal=True, vertical_alignment="center"):
+            st.button("Previous", key="notes_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
+            st.markdown(f"Moment {walk.at} of {walk.last}")
+            st.button("Next", key="notes_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
         st.markdown(f"## {walk.at}. {plain(moment.title)}")
-        st.caption(_minutes(walk))
-        _draw(moment)
+        before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
+        ends = before + moment.minutes
+        st.caption(f"{moment.minutes} min, from minute {before} to {ends} of {walk.plan.minutes}")
+        parts = {"Do": moment.do, "Ask": moment.question, "Answer": moment.answer, "Usual mistake": moment.mistakes}
+        for name, text in parts.items():
+            if text:
+                st.markdown(f"**{name}.** {plain(text)}")
         if walk.at < walk.last:
             st.caption(f"Next: {plain(walk.plan.moments[walk.at].title)}")
         st.link_button("Open the screen of this moment", moment.screen.link, icon=":material/open_in_new:")
@@ -49,22 +56,3 @@ def _asked() -> Walk | None:
         at, problem = place_in(plan, st.query_params.get(MOMENT))
         session().notes = Walk(plan, at, problem)
     return session().notes if plan else None
-
-
-def _draw_way(walk: Walk) -> None:
-    with st.container(key="notes_way", horizontal=True, vertical_alignment="center"):
-        st.button("Previous", key="notes_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
-        st.markdown(f"Moment {walk.at} of {walk.last}")
-        st.button("Next", key="notes_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
-
-
-def _minutes(walk: Walk) -> str:
-    before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
-    return f"{walk.moment.minutes} min, from minute {before} to {before + walk.moment.minutes} of {walk.plan.minutes}"
-
-
-def _draw(moment: Moment) -> None:
-    parts = (("Do", moment.do), ("Ask", moment.question), ("Answer", moment.answer), ("Usual mistake", moment.mistakes))
-    for name, text in parts:
-        if text:
-            st.markdown(f"**{name}.** {plain(text)}")

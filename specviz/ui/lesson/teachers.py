@@ -1,7 +1,7 @@
 """Learn's part for teachers: a plan, its start, its notes and papers, and a plan of one's own."""
 
 from collections.abc import Callable
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -56,7 +56,10 @@ def show_teachers(state: Learning) -> None:
     plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
     _draw_plan(plan)
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
-        _draw_upload()
+        st.caption(SAYS["own_file"])
+        notices(session().plan_problems, "error")
+        more = {"type": ["yaml", "yml"], "max_upload_size": 1, "on_change": _take_file}
+        st.file_uploader("A lesson plan, a YAML file", key="lesson_file", **more)
 
 
 def _choose(plans: list[Plan]) -> None:
@@ -73,9 +76,8 @@ def _draw_plan(plan: Plan) -> None:
         address = urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})
         notes = "Open the notes in a window of your own"
         st.link_button(notes, f"./?{address}", icon=":material/speaker_notes:")
-        start = ":material/present_to_all:"
-        key = f"lesson_start_{plan.name}"
-        st.button("Start the lesson", key=key, type="primary", icon=start, on_click=begin_lesson, args=(plan.name,))
+        start = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
+        st.button("Start the lesson", on_click=begin_lesson, args=(plan.name,), **start)
         if plan.name in OWN:
             file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
             download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)
@@ -83,26 +85,8 @@ def _draw_plan(plan: Plan) -> None:
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
         st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
     st.caption("The link of the lesson, for a bookmark:")
-    st.code(f"{_here()}?{urlencode({LESSON: plan.name, MOMENT: 1})}", language=None, wrap_lines=True)
+    st.code(page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
     offer_papers(plan)
-
-
-def _here() -> str:
-    here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}{here.path.rsplit('/', 1)[0]}/" if here.scheme else "./"
-
-
-def _draw_upload() -> None:
-    st.caption(SAYS["own_file"])
-    notices(session().plan_problems, "error")
-    st.file_uploader(
-        "A lesson plan, a YAML file", type=["yaml", "yml"], key="lesson_file", max_upload_size=1, on_change=_take_file
-    )
-
-
-def _owner() -> str:
-    address = normal_address(st.context.ip_address)
-    return address if is_public(address) else visitor().id
 
 
 def _take_file() -> None:
@@ -110,11 +94,12 @@ def _take_file() -> None:
     visit.plan_problems = []
     if file is None:
         return
+    address = normal_address(st.context.ip_address)
     try:
-        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), _owner())
+        owner = address if is_public(address) else visitor().id
+        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
     except PlanError as error:
-        name = file_label(file.name)
-        visit.plan_problems = [f"{name} is no lesson plan that can be shown:", *error.problems]
+        visit.plan_problems = [f"{file_label(file.name)} is no lesson plan that can be shown:", *error.problems]
         return
     except InputError as error:
         visit.plan_problems = [str(error)]

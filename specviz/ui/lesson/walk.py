@@ -1,7 +1,6 @@
 """A lesson on the projected page: sets up the screen of each moment, and draws the bar with the way on."""
 
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ from specviz.data.lessons.plan import WATCH
 from specviz.ui.lesson.place import LESSON, MOMENT, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
-from specviz.ui.shared.address import VIEWS, hidden, show_hidden, show_in_view, stop_presenting
+from specviz.ui.shared.address import VIEWS, hidden, hide, show_hidden, show_in_view, stop_presenting
 from specviz.ui.shared.components import component
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.pages import PAGES
@@ -31,12 +30,10 @@ def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
             walk.go(at, told=False)
 
     data = {"role": role, "lesson": walk.plan.name, "moment": walk.at, "moves": walk.moves}
-    _component()(key=FOLLOW, data=data, on_moment_change=moved)
+    _FOLLOW(key=FOLLOW, data=data, on_moment_change=moved)
 
 
-@cache
-def _component() -> Any:
-    return component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "lesson/follow.js")
+_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "lesson/follow.js")
 
 
 def walk_lesson(page: str) -> None:
@@ -44,7 +41,10 @@ def walk_lesson(page: str) -> None:
     _follow_address(page)
     walk = session().walk
     if walk is None:
-        notices_of_lesson(page)
+        if (asked := asked_lesson(page)) is not None:
+            gone = " This server no longer has this uploaded plan: upload it again." if asked.startswith(PREFIX) else ""
+            no_plan = "is not a lesson plan of this server: the page is shown without one."
+            notices([f"lesson={asked[:40]} {no_plan}{gone}"])
         return
     screen = walk.moment.screen
     walk.here = screen.page == page
@@ -62,14 +62,6 @@ def walk_lesson(page: str) -> None:
 def begin_lesson(name: str) -> None:
     if plan := plan_named(name):
         session().walk = Walk(plan, view_before=session().view)
-
-
-def notices_of_lesson(page: str) -> None:
-    asked = asked_lesson(page)
-    if asked is None:
-        return
-    gone = " This server no longer has this uploaded plan: upload it again." if asked.startswith(PREFIX) else ""
-    notices([f"lesson={asked[:40]} is not a lesson plan of this server: the page is shown without one.{gone}"])
 
 
 def asked_lesson(page: str) -> str | None:
@@ -116,11 +108,11 @@ def _draw_bar(walk: Walk) -> None:
         if walk.here and hidden():
             st.button("Show what is hidden", key="lesson_show", on_click=show_hidden)
         elif walk.here and _hides(walk):
-            st.button("Hide it again", key="lesson_hide", on_click=_hide_again)
+            st.button("Hide it again", key="lesson_hide", on_click=hide, args=(_hides(walk),))
         elif not walk.here:
-            st.button("Back to the moment", key="lesson_again", on_click=_go, args=(walk.at,))
-        st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=_go, args=(walk.at - 1,))
-        st.button("Next", key="lesson_next", disabled=walk.at == walk.last, on_click=_go, args=(walk.at + 1,))
+            st.button("Back to the moment", key="lesson_again", on_click=walk.go, args=(walk.at,))
+        st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
+        st.button("Next", key="lesson_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
         st.button("Leave the lesson", key="lesson_leave", icon=":material/close:", on_click=_leave)
     follow("screen", walk)
     if walk.problem:
@@ -129,16 +121,6 @@ def _draw_bar(walk: Walk) -> None:
 
 def _hides(walk: Walk) -> frozenset[str]:
     return hidden_in(walk.moment.screen.params.get(PARAMETER, []))[0]
-
-
-def _hide_again() -> None:
-    if walk := session().walk:
-        session().hidden = _hides(walk)
-
-
-def _go(at: int) -> None:
-    if walk := session().walk:
-        walk.go(at)
 
 
 def _leave() -> None:

@@ -1,8 +1,9 @@
 """The end of a game: the verdict, the score text by text, the table for a class, and playing again."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -29,34 +30,13 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 def choose_game(visit: Session) -> None:
     plan = visit.play.plan
     set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
-    st.segmented_control(
-        "How to play",
-        MODES,
-        format_func=lambda mode: MODE_LABELS[mode],
-        key="play_mode",
-        label_visibility="collapsed",
-        required=True,
-        on_change=_changed,
-        args=(visit, lambda plan: replace(plan, mode=st.session_state.play_mode)),
-    )
+    changed: dict[str, Any] = {"on_change": partial(_changed, visit)}
+    always = {"label_visibility": "collapsed", "required": True}
+    labels = MODE_LABELS.__getitem__
+    st.segmented_control("How to play", MODES, format_func=labels, key="play_mode", **always, **changed)
     with st.popover("Game and class link", icon=":material/school:"):
-        st.selectbox(
-            "Kind of text",
-            SETS,
-            format_func=set_title,
-            key="play_set",
-            on_change=_changed,
-            args=(visit, lambda plan: replace(plan, set=st.session_state.play_set)),
-        )
-        st.number_input(
-            "Seed: which texts, in which order",
-            min_value=0,
-            max_value=MAX_SEED,
-            step=1,
-            key="play_seed",
-            on_change=_changed,
-            args=(visit, lambda plan: replace(plan, seed=st.session_state.play_seed)),
-        )
+        st.selectbox("Kind of text", SETS, format_func=set_title, key="play_set", **changed)
+        st.number_input("Seed: which texts, in which order", 0, MAX_SEED, step=1, key="play_seed", **changed)
         st.markdown(SAYS["class_link"])
         st.code(class_link(plan), language=None, wrap_lines=True)
         if st.button("Open or join a class with a board", key="play_class_board", icon=":material/groups:"):
@@ -69,17 +49,16 @@ def set_title(name: str) -> str:
     return found.title if found else name
 
 
-def _changed(visit: Session, change: Callable[[Plan], Plan]) -> None:
-    plan = change(visit.play.plan)
+def _changed(visit: Session) -> None:
+    chosen = st.session_state
+    plan = Plan(chosen.play_seed, chosen.play_set, chosen.play_mode)
     if plan != visit.play.plan:
         new_game(visit, plan)
 
 
 def class_link(plan: Plan) -> str:
-    link = plan.link
-    query = "&".join(f"{name}={value}" for name, value in link.items())
     address: Any = st.context.url or "/play"
-    return f"{str(address).partition('?')[0]}?{query}"
+    return f"{str(address).partition('?')[0]}?{urlencode(plan.link)}"
 
 
 def show_final(visit: Session) -> None:
@@ -93,19 +72,10 @@ def show_final(visit: Session) -> None:
         st.button("Other texts", key="play_other", on_click=new_game, args=(visit, replace(plan, seed=plan.seed + 1)))
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
-        state.name = st.text_input(
-            "Your name in the table (optional)",
-            value=state.name,
-            max_chars=MAX_NAME,
-            key="play_name",
-            help="It is only in the file that you download.",
-        )
-        download(
-            "Download my rounds (CSV)",
-            lambda: game_csv(plan, state.games, state.name),
-            f"be-the-draft-{plan.set}-{plan.seed}.csv",
-            disabled=not any(turn.scored for turn in state.all_turns),
-        )
+        more = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
+        state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)
+        file, none = f"be-the-draft-{plan.set}-{plan.seed}.csv", not any(turn.scored for turn in state.all_turns)
+        download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=none)
     if state.name.strip():
         st.caption(f"In the file you are “{plain(state.name)}”.")
     st.caption("The link to these texts:")

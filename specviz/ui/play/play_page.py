@@ -27,6 +27,7 @@ from specviz.ui.play.turns import (
     send_chosen,
     send_typed,
     skip,
+    try_again,
 )
 from specviz.ui.session import Session
 from specviz.ui.shared.address import address, write_address
@@ -101,44 +102,33 @@ def _show_board(visit: Session) -> None:
         inside = bool(state.here and state.here.joins)
         picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy), key="play_text")
         with st.container(key="play_entry"):  # always there, so that the picture below is not mounted again
-            _show_entry(state, inside)
+            if state.prompt_over:
+                _show_way_on(state)
+            elif state.plan.mode == "type":
+                _show_input(state, inside)
+            else:
+                _show_candidates(state)
         with st.container(key="play_status"):
             _show_status(state)
-        _show_last(state)
+        if state.turns:
+            picture(turn_data(state.turns[-1]), key="play_turn")
+        elif not state.all_turns and (example := recorded_example()):
+            picture(example_data(example), key="play_example")
     with right, st.container(key="play_board"):
         _show_score(visit)
     _show_run(state)
-
-
-def _show_entry(state: Playing, inside: bool) -> None:
-    if state.prompt_over:
-        _show_way_on(state)
-    elif state.plan.mode == "type":
-        _show_input(state, inside)
-    else:
-        _show_candidates(state)
 
 
 def _show_input(state: Playing, inside: bool) -> None:
     restore_widgets({"play_guess": state.typed, "play_second": state.second})
     busy = state.slot.busy
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Type the rest of the last word, and more" if inside else "What are the next few words?",
-            key="play_guess",
-            placeholder="type, then press Enter",
-            autocomplete="off",
-        )
-        st.text_input(
-            "A second guess (optional)",
-            key="play_second",
-            placeholder="or else …",
-            autocomplete="off",
-            help=SAYS["second_help"],
-        )
-        st.form_submit_button(
-            "Send", key="play_send", type="primary", disabled=busy, on_click=partial(send_typed, state)
-        )
+        asked = "Type the rest of the last word, and more" if inside else "What are the next few words?"
+        st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
+        second = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
+        st.text_input("A second guess (optional)", autocomplete="off", **second)
+        send = partial(send_typed, state)
+        st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
         st.form_submit_button(
             "Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(skip, state)
         )
@@ -153,27 +143,12 @@ def _show_candidates(state: Playing) -> None:
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
-        st.button(
-            f"{mark}{plain(offer.text)}",
-            key=f"play_offer_{number}",
-            type="primary" if chosen else "secondary",
-            shortcut=str(number + 1),
-            width="stretch",
-            disabled=busy,
-            on_click=choose,
-            args=(state, number),
-        )
+        look = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
+        act = {"disabled": busy, "on_click": choose, "args": (state, number)}
+        st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
     with st.container(key="play_pick_way", horizontal=True):
-        waits = busy or not state.chosen
-        st.button(
-            "Send",
-            key="play_send",
-            type="primary",
-            shortcut="Enter",
-            disabled=waits,
-            on_click=send_chosen,
-            args=(state,),
-        )
+        send = {"disabled": busy or not state.chosen, "on_click": send_chosen, "args": (state,)}
+        st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
         st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(skip, state))
         st.checkbox(
             "Two guesses", on_change=partial(choose_two, state), help=SAYS["second_help"], **with_value("play_two")
@@ -190,20 +165,16 @@ def _show_way_on(state: Playing) -> None:
 
 
 def _show_status(state: Playing) -> None:
-    while_busy(lambda: state.slot.busy, lambda: _show_waiting(state), lambda: refresh(state), every=POLL_SECONDS)
+
+    def waiting() -> None:
+        if view := state.slot.view:
+            st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
+
+    while_busy(lambda: state.slot.busy, waiting, lambda: refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            st.button("Try again", key="play_retry", on_click=partial(_retry, state))
-
-
-def _show_waiting(state: Playing) -> None:
-    if view := state.slot.view:
-        st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
-
-
-def _retry(state: Playing) -> None:
-    state.message = ""
+            st.button("Try again", key="play_retry", on_click=partial(try_again, state))
 
 
 def _waiting(state: Playing, view: JobView) -> str:
@@ -242,16 +213,8 @@ def _show_score(visit: Session) -> None:
         if state.all_turns:
             st.button("End the game", key="play_finish", type="tertiary", on_click=partial(finish, state))
         if state.before is not None and not state.all_turns:
-            st.button(
-                "Back to the previous game", key="play_back", type="tertiary", on_click=partial(back_to_old, visit)
-            )
-
-
-def _show_last(state: Playing) -> None:
-    if state.turns:
-        picture(turn_data(state.turns[-1]), key="play_turn")
-    elif not state.all_turns and (example := recorded_example()):
-        picture(example_data(example), key="play_example")
+            back = partial(back_to_old, visit)
+            st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back)
 
 
 def _show_run(state: Playing) -> None:

@@ -46,6 +46,10 @@ def next_prompt(state: Playing) -> None:
     _clear(state)
 
 
+def try_again(state: Playing) -> None:
+    state.message = ""
+
+
 def finish(state: Playing) -> None:
     state.slot.reset()
     state.place = PROMPTS
@@ -53,29 +57,27 @@ def finish(state: Playing) -> None:
 
 def send_typed(state: Playing) -> None:
     _take_typed(state)
-    if not state.slot.busy and not state.prompt_over:
-        second = guess_problem(state.second) if state.second.strip() else None
-        _refuse_or_send(state, guess_problem(state.typed) or second, "guess")
+    second = guess_problem(state.second) if state.second.strip() else None
+    _send_or_refuse(state, "guess", guess_problem(state.typed) or second)
 
 
 def send_chosen(state: Playing) -> None:
-    if not state.slot.busy and not state.prompt_over:
-        none = None if state.chosen else "Choose one of the candidates first."
-        _refuse_or_send(state, none, "guess")
-
-
-def _refuse_or_send(state: Playing, problem: str | None, action: Literal["guess"]) -> None:
-    if problem:
-        state.message, state.tries = problem, state.tries + 1
-    else:
-        _send(state, action)
+    _send_or_refuse(state, "guess", None if state.chosen else "Choose one of the candidates first.")
 
 
 def skip(state: Playing) -> None:
     """Let the target write one token. It does not count."""
     _take_typed(state)
-    if not state.slot.busy and not state.prompt_over:
-        _send(state, "skip")
+    _send_or_refuse(state, "skip")
+
+
+def _send_or_refuse(state: Playing, action: Literal["guess", "skip"], problem: str | None = None) -> None:
+    if state.slot.busy or state.prompt_over:
+        return
+    if problem:
+        state.message, state.tries = problem, state.tries + 1
+    else:
+        _send(state, action)
 
 
 def look_for_offers(state: Playing) -> None:

@@ -75,6 +75,10 @@ def hidden_in_link() -> dict[str, str]:
     return {PARAMETER: written(hidden())} if hidden() else {}
 
 
+def hide(names: frozenset[str]) -> None:
+    session().hidden = names
+
+
 def show_hidden() -> None:
     session().hidden = frozenset()
     st.query_params.pop(PARAMETER, None)
