@@ -137,13 +137,10 @@ class Bench:
         if command:
             self._begin(command)
         elif self._tasks:
-            self._step(self._next_task())
+            watched, long = ([task for task in self._tasks if task.watched is each] for each in (True, False))
+            self._step(whose_turn(watched, long, self._clock()))
         for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
             self._stop(task)
-
-    def _next_task(self) -> AtWork:
-        watched = [task for task in self._tasks if task.watched]
-        return whose_turn(watched, [task for task in self._tasks if not task.watched], self._clock())
 
     def _begin(self, command: JobCommand) -> None:
         job = command.job

@@ -204,15 +204,12 @@ def engines(
     takes = {"num_cpus": 1, "num_gpus": gpus}
     engine: Any = Engine
     door: Any = Door
-    process = engine.options(autoscaling_config=scaling, ray_actor_options=takes).bind(
-        environment_for_engines(), command, limits or Limits()
-    )
-    return door.options(ray_actor_options={"num_cpus": 0}).bind(process, digest_of(token), heartbeat)
-
-
-def environment_for_engines() -> dict[str, str]:
+    # the operator's settings that concern engines, and what keeps libraries quiet
     ours = {name: value for name, value in os.environ.items() if name.startswith("SPECVIZ_")}
-    return {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
+    environment = {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
+    replicas = engine.options(autoscaling_config=scaling, ray_actor_options=takes)
+    process = replicas.bind(environment, command, limits or Limits())
+    return door.options(ray_actor_options={"num_cpus": 0}).bind(process, digest_of(token), heartbeat)
 
 
 def app(options: Mapping[str, str]) -> serve.Application:
@@ -221,9 +218,8 @@ def app(options: Mapping[str, str]) -> serve.Application:
     Raises:
         InputError: there is no token.
     """
-    return engines(
-        token_wanted(), int(options.get("least", 1)), int(options.get("most", 1)), float(options.get("gpus", 0))
-    )
+    least, most = int(options.get("least", 1)), int(options.get("most", 1))
+    return engines(token_wanted(), least, most, float(options.get("gpus", 0)))
 
 
 def main() -> None:

@@ -40,7 +40,9 @@ def compare_greedy_steps(command: CompareGreedy, workshop: Workshop) -> Steps:
     job, request, prompts = command.job, command.request, _prompts(command)
     target, draft = yield from workshop.load_pair(job, request)
     if command.half:
-        target = _in_bfloat16(request.target)
+        if request.target not in bundled_names():
+            raise InputError("The near-tie example is offered for the bundled models only.")
+        target = load_model(request.target, "bfloat16")
 
     @cache
     def exact() -> LoadedModel:
@@ -62,9 +64,3 @@ def _prompts(command: CompareGreedy) -> list[Preset]:
     if None in found:
         raise InputError("One of the prompts is not among those that come with the app.")
     return [preset for preset in found if preset]
-
-
-def _in_bfloat16(name: str) -> LoadedModel:
-    if name not in bundled_names():
-        raise InputError("The near-tie example is offered for the bundled models only.")
-    return load_model(name, "bfloat16")

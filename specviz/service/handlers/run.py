@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from time import monotonic
 
 from specviz.core.errors import InputError
-from specviz.core.replay import DraftGuesses, Prospect, ends_of
+from specviz.core.replay import Prospect, ends_of
 from specviz.core.request import RunRequest
-from specviz.core.steps import Steps as PausedSteps
-from specviz.core.trace import Autoregressive, Round, Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
+from specviz.core.trace import Autoregressive, Round
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, fit_drafter, take_turns
 from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
-from specviz.models.loaded_model import LoadedModel
 from specviz.service.protocol import (
     Calibrate,
     CostsResult,
@@ -45,7 +43,10 @@ def run_steps(command: Run, workshop: Workshop) -> Steps:
     yield from plain.read_prompt()
     yield Started(job, speculative.trace())
     yield from _decode(job, speculative, plain)
-    draft_guesses = yield from draft_guesses_of_run(request, target, drafter, speculative.trace())
+    trace, draft_guesses = speculative.trace(), None
+    if request.settings.greedy:  # tokens drawn at random depend on more than the text
+        ids = trace.prompt.token_ids, trace.output.token_ids
+        draft_guesses = yield from drafter.guess_along_steps(target, *ids)
     yield Done(job, plain.trace().output.text, draft_guesses)
 
 
@@ -70,14 +71,6 @@ def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
     if not steps:
         return None
     return Autoregressive([seconds for _, seconds in steps], [token_id for token_id, _ in steps], alternating=True)
-
-
-def draft_guesses_of_run(
-    request: RunRequest, target: LoadedModel, drafter: Drafter, trace: Trace
-) -> PausedSteps[DraftGuesses | None]:
-    if not request.settings.greedy:
-        return None
-    return (yield from drafter.guess_along_steps(target, trace.prompt.token_ids, trace.output.token_ids))
 
 
 def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:

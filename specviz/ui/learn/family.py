@@ -25,10 +25,7 @@ def show_family(state: Learning) -> None:
     if measured:
         st.caption(_source(measured, state.words))
     st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
-    _served(state.words)
-
-
-def _served(words: Words) -> None:
+    words = state.words
     st.markdown("## Not run here, but served")
     st.html(served_table(words))
     for member in family().methods:
@@ -71,7 +68,10 @@ def _titles(words: Words) -> list[str]:
 
 def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
     title = escape(member.title.in_(words))
-    href, label = _link(member)
+    if member.name:
+        href, label = f"./?run={member.name}", "see its run"
+    else:
+        href, label = (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     figures = zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
     texts = {1: member.knows.in_(words), 2: member.costs.in_(words)} | ({} if is_elsewhere(member) else dict(figures))
@@ -80,12 +80,6 @@ def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) 
     cells = "".join(_cell(titles[column], text, figure=column in FIGURES) for column, text in texts.items())
     kind = "" if _is_lossless(member) else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
-
-
-def _link(member: Member) -> tuple[str, str]:
-    if member.name:
-        return f"./?run={member.name}", "see its run"
-    return (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
 
 
 def _cell(label: str, text: str, *, figure: bool) -> str:

@@ -1,6 +1,7 @@
 """The head of the Learn page: its parts, and in which words; and how all parts show a text."""
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -61,19 +62,11 @@ def _follow_address(state: Learning) -> None:
         state.problems = take(state, given)
 
 
-def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
+def _choose(name: str, label: str, labels: Mapping[Any, str], state: Learning) -> None:
     """A choice that survives a page switch: the state holds it, the widget only shows it."""
     set_widgets({f"learn-{name}": getattr(state, name)})
-    st.segmented_control(
-        label,
-        list(labels),
-        format_func=lambda value: dict(labels)[value],
-        key=f"learn-{name}",
-        label_visibility="collapsed",
-        required=True,
-        on_change=_chosen,
-        args=(name,),
-    )
+    more: dict[str, Any] = {"label_visibility": "collapsed", "required": True, "on_change": _chosen, "args": (name,)}
+    st.segmented_control(label, list(labels), format_func=labels.__getitem__, key=f"learn-{name}", **more)
 
 
 def _chosen(name: str) -> None:

@@ -50,7 +50,11 @@ def show_story(state: Learning) -> None:
         ask(step.question, f"step-{step.name}", facts, state)
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")
-    _show_code(step.name)
+    if step.name in CODE:
+        label, file = CODE[step.name]
+        with st.expander(label, icon=":material/code:"):
+            st.caption("/".join(file.parts[-3:]))
+            st.code(_source(file), language="python", line_numbers=True, height=CODE_HEIGHT)
 
 
 def _show_way(state: Learning, step: Step) -> None:
@@ -158,14 +162,6 @@ def _batch() -> BatchPayload:
         "together": together.verification.value,
         "empty": together.empty_places,
     }
-
-
-def _show_code(step: str) -> None:
-    if step in CODE:
-        label, file = CODE[step]
-        with st.expander(label, icon=":material/code:"):
-            st.caption("/".join(file.parts[-3:]))
-            st.code(_source(file), language="python", line_numbers=True, height=CODE_HEIGHT)
 
 
 @cache

@@ -94,11 +94,11 @@ class JobSlot(Generic[R]):
 
     def wait(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job has found something or `timeout` seconds have passed."""
-        return self._wait(_has_begun, timeout)
+        return self._wait(lambda view: view.rounds > 0 or view.items > 0, timeout)
 
     def wait_for_end(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job is over or `timeout` seconds have passed."""
-        return self._wait(_never, timeout)
+        return self._wait(lambda _: False, timeout)
 
     def first_look(self, patience: float) -> bool:
         """As `wait_for_end` the first time after `start`, later as `refresh`: a short job needs no polling."""
@@ -133,14 +133,6 @@ class JobSlot(Generic[R]):
                 seen = replace(now, state="lost", message=seen.message)
             self._view = seen
         return seen.finished
-
-
-def _has_begun(view: JobView) -> bool:
-    return view.rounds > 0 or view.items > 0
-
-
-def _never(view: JobView) -> bool:
-    return False
 
 
 def show_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:

@@ -26,14 +26,13 @@ def look_after_leftovers() -> None:
 
 @cache
 def _begin(manager: WebsocketSessionManager) -> None:
-    Thread(target=_for_ever, args=(manager,), name="leftovers", daemon=True).start()
+    def for_ever() -> None:
+        pause, visited = Event(), True
+        while True:
+            pause.wait(EVERY)
+            visited = tidy(manager, visited)
 
-
-def _for_ever(manager: WebsocketSessionManager) -> None:
-    pause, visited = Event(), True
-    while True:
-        pause.wait(EVERY)
-        visited = tidy(manager, visited)
+    Thread(target=for_ever, name="leftovers", daemon=True).start()
 
 
 def tidy(manager: WebsocketSessionManager, visited: bool) -> bool:

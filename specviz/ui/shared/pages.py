@@ -91,15 +91,12 @@ class Previews:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         root = scope.get("root_path", "")
-        page = page_at(scope.get("path", "").removeprefix(root)) if _asks_for_text(scope) else None
+        asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
+        page = page_at(scope.get("path", "").removeprefix(root)) if asks_for_text else None
         if page is None:
             return await self._app(scope, receive, send)
         headers = [header for header in scope["headers"] if header[0].lower() not in AS_IT_IS]
         await self._app({**scope, "headers": headers}, receive, _Changed(send, page))
-
-
-def _asks_for_text(scope: Message) -> bool:
-    return bool(scope["type"] == "http" and scope["method"] == "GET")
 
 
 class _Changed:

@@ -72,15 +72,9 @@ class RunControls:
     def _prompt_text(self, **more: Any) -> None:
         chosen = with_value(self._key("prompt"))
         chosen |= {"key": fresh_key(chosen["key"])} if self.popover else {}
-        text = st.text_area(
-            "Prompt text: Ctrl+Enter runs it" if self.popover else "Prompt text",
-            height=140 if self.popover else 68,
-            placeholder="Write a few words for the models to continue.",
-            on_change=self._note_own_text,
-            args=(chosen["key"],),
-            **chosen,
-            **more,
-        )
+        label, height = ("Prompt text: Ctrl+Enter runs it", 140) if self.popover else ("Prompt text", 68)
+        more |= {"placeholder": "Write a few words for the models to continue.", "args": (chosen["key"],)}
+        text = st.text_area(label, height=height, on_change=self._note_own_text, **chosen, **more)
         if self.popover:
             st.session_state[self._key("prompt")] = text
 
@@ -119,10 +113,7 @@ class RunControls:
                 self._number(row)
 
     def more(
-        self,
-        groups: Sequence[Sequence[str]],
-        elsewhere: Collection[str],
-        columns: Sequence[Any] | None = None,
+        self, groups: Sequence[Sequence[str]], elsewhere: Collection[str], columns: Sequence[Any] | None = None
     ) -> None:
         """Groups of settings, each in its column. What the page has nowhere yet comes last."""
         rest = [name for name, row in SHOWN.items() if row.label and name not in {*chain(*groups), *elsewhere}]

@@ -17,19 +17,9 @@ def publish_plotly(static: Path) -> Path | None:
 
     Returns its path, or None where it cannot be had: the page then says that its figures could not load.
     """
-    source = _packaged()
-    if source is None:
-        return None
-    return publish(static / FILE_NAME, source)
-
-
-def _packaged() -> Path | None:
-    """Found without importing plotly: the web server starts faster without it."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        return None
-    path = Path(spec.origin).parent / "package_data" / FILE_NAME
-    return path if path.exists() else None
+    spec = find_spec("plotly")  # without importing it: the web server starts faster
+    packaged = Path(spec.origin).parent / "package_data" / FILE_NAME if spec and spec.origin else None
+    return publish(static / FILE_NAME, packaged) if packaged and packaged.exists() else None
 
 
 def inside_app() -> None:
