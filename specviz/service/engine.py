@@ -19,12 +19,7 @@ from typing import BinaryIO
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.bench import Bench, DoJob, Mailbox, Send
 from specviz.service.limits import seconds_a_job
-from specviz.service.protocol import (
-    Event,
-    Ready,
-    Run,
-    dump_event,
-)
+from specviz.service.protocol import Event, Ready, Run, dump_event
 
 
 class Inbox(Mailbox):

@@ -22,20 +22,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from specviz.core.errors import InputError
 from specviz.core.ray_address import parse_ray_address
+from specviz.service import protocol as say
 from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
 from specviz.service.limits import Limits
-from specviz.service.protocol import (
-    Alive,
-    Event,
-    Final,
-    JobCommand,
-    Ready,
-    Stop,
-    dump_command,
-    dump_event,
-    parse_command,
-    parse_event,
-)
 from specviz.service.wanted import TOKEN_VARIABLE, token_wanted
 
 HEARTBEAT = 5.0  # seconds between two lines of a stream
@@ -54,31 +43,31 @@ class Engine:
         os.environ.update(environment)
         self._command, self._limits = command, limits
         self._loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[Event | None]
+        self._events: asyncio.Queue[say.Event | None]
         self._child: Child | None = None
         self._at_work: int | None = None  # a job whose last event has not come
         await self._start()
 
     async def work(self, line: bytes) -> AsyncIterator[bytes]:
         """The lines about one job, to its last one; they end without it where the process ends."""
-        command = parse_command(line)
+        command = say.parse_command(line)
         await self._settle()
         child = self._child or await self._start()
         self._at_work = command.job
         child.send(line)
         try:
             async for event in self._heard(self._limits.silence):
-                yield dump_event(event)
+                yield say.dump_event(event)
         finally:
             if self._at_work is not None:  # nobody listens any more
-                child.send(dump_command(Stop(command.job)))
+                child.send(say.dump_command(say.Stop(command.job)))
 
     async def _start(self) -> Child:
         self._events = asyncio.Queue()
         self._child = child = Child(self._command, self._on_line, self._on_end)
         child.listen()
         async with asyncio.timeout(self._limits.start):
-            if not isinstance(await self._events.get(), Ready):
+            if not isinstance(await self._events.get(), say.Ready):
                 raise RuntimeError("The engine ended before it was ready.")
         return child
 
@@ -87,7 +76,7 @@ class Engine:
         async for _ in self._heard(self._limits.stop_loading):
             pass
 
-    async def _heard(self, patience: float) -> AsyncIterator[Event]:
+    async def _heard(self, patience: float) -> AsyncIterator[say.Event]:
         """The events about the job at work; a process without any for too long is ended."""
         while (job := self._at_work) is not None:
             try:
@@ -100,20 +89,20 @@ class Engine:
                     self._child = None
             if event is None:
                 self._at_work = None
-            elif not isinstance(event, Ready) and event.job == job:  # not a late word about the one before
-                if isinstance(event, Final):
+            elif not isinstance(event, say.Ready) and event.job == job:  # not a late word about the one before
+                if isinstance(event, say.Final):
                     self._at_work = None
                 yield event
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        if event := parse_event(line):
+        if event := say.parse_event(line):
             self._loop.call_soon_threadsafe(self._hear, child, event)
 
     def _on_end(self, child: RunningEngine, status: int) -> None:
         print(f"The engine ended with status {status}.", file=sys.stderr)
         self._loop.call_soon_threadsafe(self._hear, child, None)
 
-    def _hear(self, child: RunningEngine, event: Event | None) -> None:
+    def _hear(self, child: RunningEngine, event: say.Event | None) -> None:
         """None: the process has ended. One that was replaced is not heard any more."""
         if child is self._child:
             self._events.put_nowait(event)
@@ -133,18 +122,18 @@ class Door:
         if not hmac.compare_digest(digest_of(given), self._digest):
             return PlainTextResponse("the token is wrong", 401)
         if request.method == "GET":
-            return PlainTextResponse(dump_event(Ready({"ray": ray.__version__})))
+            return PlainTextResponse(say.dump_event(say.Ready({"ray": ray.__version__})))
         try:
-            command = parse_command(await _body(request))
+            command = say.parse_command(await _body(request))
         except ValueError:
             command = None
-        if command is None or isinstance(command, Stop):
+        if command is None or isinstance(command, say.Stop):
             return PlainTextResponse("not a job", 400)
         return StreamingResponse(self._lines(command), media_type="application/x-ndjson")
 
-    async def _lines(self, command: JobCommand) -> AsyncIterator[bytes]:
+    async def _lines(self, command: say.JobCommand) -> AsyncIterator[bytes]:
         """What the engine says, with heartbeats where it says nothing."""
-        said = self._engines.work.remote(dump_command(command))
+        said = self._engines.work.remote(say.dump_command(command))
         coming: asyncio.Future[bytes] | None = None
         try:
             while True:
@@ -153,7 +142,7 @@ class Door:
                     line, coming = coming.result(), None
                     yield line
                 else:
-                    yield dump_event(Alive(command.job))
+                    yield say.dump_event(say.Alive(command.job))
         except StopAsyncIteration:
             pass
         finally:

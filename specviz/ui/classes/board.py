@@ -12,15 +12,7 @@ from specviz.service.classes.room import ClassNow
 from specviz.ui.classes.classes_state import PARTS, Attending, Part
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
-from specviz.ui.shared.address import (
-    only_here,
-    page_address,
-    present,
-    stop_presenting,
-    view,
-    view_in_link,
-    write_address,
-)
+from specviz.ui.shared import address
 from specviz.ui.shared.job_slot import while_busy
 from specviz.ui.shared.parts import download
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
@@ -40,7 +32,7 @@ LABELS: dict[Part, str] = {
 
 
 def show_board(state: Attending) -> None:
-    room = view() == "projector"
+    room = address.view() == "projector"
     with st.container(key="class_head", horizontal=True, vertical_alignment="center"):
         _choose_part(state, room)
         if not room:
@@ -67,9 +59,11 @@ def show_board(state: Attending) -> None:
         live()
     with st.container(key="view_choice", horizontal=True):
         if room:
-            st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
+            st.button(
+                "Leave the projector view", key="leave", icon=":material/close:", on_click=address.stop_presenting
+            )
         else:
-            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present)
+            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=address.present)
 
 
 def _choose_part(state: Attending, room: bool) -> None:
@@ -85,7 +79,7 @@ def _choose_part(state: Attending, room: bool) -> None:
     more: dict[str, Any] = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
     st.segmented_control("Part of the board", shown, format_func=LABELS.__getitem__, key="class_part", **more)
     state.written = state.part
-    write_address({"part": str(state.part), **view_in_link()})
+    address.write_address({"part": str(state.part), **address.view_in_link()})
 
 
 def _follow_address(state: Attending) -> None:
@@ -107,7 +101,7 @@ def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], s
 def _show_end() -> None:
     with st.popover("More", icon=":material/more_horiz:"):
         st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
-        st.code(page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
+        st.code(address.page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
         st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
         sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
         more = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}
@@ -132,10 +126,10 @@ def _show_part(state: Attending, room: bool) -> None:
 
 
 def _show_join(now: ClassNow, board: Board) -> None:
-    link = page_address("play", **{"class": shown_code(now.code)})  # never with the teacher's secret
-    typed = page_address("class").partition("://")[2] or "/class"  # without what a browser adds itself
+    link = address.page_address("play", **{"class": shown_code(now.code)})  # never with the teacher's secret
+    typed = address.page_address("class").partition("://")[2] or "/class"  # without what a browser adds itself
     st.html(join_html(now.code, typed, link, len(now.students), board.played))
-    if only_here():
+    if address.only_here():
         st.warning(
             SAYS["only_here"],
             icon=":material/info:",

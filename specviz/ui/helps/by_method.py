@@ -22,21 +22,8 @@ from specviz.data.page_texts import page_texts
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.measure.sweep.simultaneous import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
+from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import (
-    GREY,
-    UPRIGHT,
-    Figure,
-    Part,
-    axis,
-    bars,
-    chart,
-    figure,
-    interval,
-    look,
-    scatter,
-    two_charts,
-)
 from specviz.ui.shared.parts import TIMES, data_table, note, numbers
 
 SAYS = page_texts("helps")
@@ -58,15 +45,15 @@ GROUPS: dict[str, tuple[set[str], str, str]] = {  # their families, colour and s
 LINES = (("#D55E00", "solid", "square"), ("#0072B2", "dash", "circle"), ("#00765a", "dot", "diamond"))
 
 
-def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
+def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    parts: list[Part] = []
+    parts: list[plot.Part] = []
     for group, (families, color, symbol) in GROUPS.items():
         its = [method for method in methods if method.family in families]
         found = [(method, method.kinds[kind].best.costs) for method in its]
         drawn = [(method, costs) for method, costs in found if costs.draft_step is not None]
         if drawn:
-            points = scatter(
+            points = plot.scatter(
                 group,
                 [costs.draft_step for _, costs in drawn],
                 [costs.tokens_per_target_call for _, costs in drawn],
@@ -80,9 +67,9 @@ def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
             parts.append(points)
     costs = [step for part in parts for step in part["x"]]
     tokens = [each for part in parts for each in part["y"]]
-    x = axis("c: a draft step in target steps", range=_around([0, *costs]))  # a mark at 0 is whole
-    y = axis("tokens per target call", range=_around([1, *tokens]))  # there is never less than one
-    return figure(parts, HEIGHT, x=x, y=y, showlegend=True)
+    x = plot.axis("c: a draft step in target steps", range=_around([0, *costs]))  # a mark at 0 is whole
+    y = plot.axis("tokens per target call", range=_around([1, *tokens]))  # there is never less than one
+    return plot.figure(parts, HEIGHT, x=x, y=y, showlegend=True)
 
 
 def _around(values: Sequence[float]) -> list[float]:
@@ -92,18 +79,18 @@ def _around(values: Sequence[float]) -> list[float]:
     return [low - room, high + room]
 
 
-def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
+def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
     labels = {method.name: f"{numbers[method.name]} {_in_two_lines(method.title)}" for method in ranked}
-    parts: list[Part] = []
+    parts: list[plot.Part] = []
     for word, name in LEGEND.items():
         its = [(method, method.kinds[kind].best) for method in ranked if method.kinds[kind].best.outcome == word]
         if its:
             parts.append(_bars([labels[method.name] for method, _ in its], [best for _, best in its], name, BARS[word]))
-    y = axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
-    x = axis("speedup, measured", ticksuffix="×", rangemode="tozero")
-    return figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[UPRIGHT])
+    y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
+    x = plot.axis("speedup, measured", ticksuffix="×", rangemode="tozero")
+    return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
 def _in_two_lines(title: str) -> str:
@@ -111,21 +98,21 @@ def _in_two_lines(title: str) -> str:
     return figure_text(title).replace(" (", "<br>(")
 
 
-def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: Part) -> Part:
+def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: plot.Part) -> plot.Part:
     speedups, low, high = ([getattr(best, end) for best in found] for end in ("speedup", "low", "high"))
     said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
-    ends = {"error_x": interval(speedups, low, high, GREY), "customdata": list(zip(low, high, strict=True))}
-    return bars(name, speedups, labels, said, orientation="h", marker=marker, **ends)
+    ends = {"error_x": plot.interval(speedups, low, high, plot.GREY), "customdata": list(zip(low, high, strict=True))}
+    return plot.bars(name, speedups, labels, said, orientation="h", marker=marker, **ends)
 
 
-def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
+def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     parts = [_positions(method, kind, line) for method, line in zip(methods, LINES, strict=False)]
-    x = axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
-    y = axis("accepted / judged", range=[0, 1], tickformat=".0%")
-    return figure([part for part in parts if part], 300, x=x, y=y, showlegend=True)
+    x = plot.axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
+    y = plot.axis("accepted / judged", range=[0, 1], tickformat=".0%")
+    return plot.figure([part for part in parts if part], 300, x=x, y=y, showlegend=True)
 
 
-def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) -> Part:
+def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) -> plot.Part:
     at = method.kinds[kind].at(POSITIONS_AT)
     if at is None:
         return {}
@@ -135,14 +122,14 @@ def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) ->
         if rate is not None and ends is not None
     ]
     rates, ends = [rate for _, rate, _, _ in shown], [each for _, _, each, _ in shown]
-    return scatter(
+    return plot.scatter(
         figure_text(method.title),
         [number for number, *_ in shown],
         rates,
         "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>",
-        error_y=interval(rates, [low for low, _ in ends], [high for _, high in ends], line[0]),
+        error_y=plot.interval(rates, [low for low, _ in ends], [high for _, high in ends], line[0]),
         customdata=[judged for *_, judged in shown],
-        **look(*line, 9),
+        **plot.look(*line, 9),
     )
 
 
@@ -160,7 +147,7 @@ def show_by_method() -> None:
         st.info(SAYS["trial"], icon=":material/info:")
     part, kind = _choice(measured)
     st.markdown(f"**{plain(reading(part, kind))}**")
-    two_charts(
+    plot.two_charts(
         (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
         (speedups_figure(part.methods, kind), "methods_speedups", SAYS["speedups"]),
     )
@@ -269,7 +256,7 @@ def _heads(part: AtTemperature, kind: str) -> None:
     st.markdown("## Medusa beside EAGLE")
     left, right = st.columns(2, gap="medium")
     with left:
-        chart(positions_figure(found, kind), "methods_positions")
+        plot.chart(positions_figure(found, kind), "methods_positions")
     with right:
         st.markdown(plain(heads_sentence(found, kind)))
         note(SAYS["heads"], "heads")

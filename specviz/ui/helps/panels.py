@@ -7,36 +7,15 @@ import streamlit as st
 
 from specviz.core.judge import UNTOLD
 from specviz.data.page_texts import page_texts
+from specviz.measure.sweep import sentences
 from specviz.measure.sweep.points import ADAPTIVE
-from specviz.measure.sweep.sentences import (
-    adaptive_sentence,
-    doubted,
-    grammar_sentence,
-    length_sentence,
-    lookup_map_sentence,
-    map_sentence,
-    prediction_sentence,
-    prompts_each,
-    repetition_sentence,
-    workload_sentence,
-    workload_title,
-)
 from specviz.measure.sweep.simultaneous import RISK
 from specviz.measure.sweep.study import Study
 from specviz.measure.sweep.table import each_row
+from specviz.ui.helps import figures
 from specviz.ui.helps.batches import show_batches
 from specviz.ui.helps.by_draft import show_by_draft
 from specviz.ui.helps.by_method import show_by_method
-from specviz.ui.helps.figures import (
-    acceptance_figure,
-    adaptive_figure,
-    break_even_figure,
-    break_even_tokens_figure,
-    grammar_figure,
-    grid_figure,
-    length_figure,
-    workload_figure,
-)
 from specviz.ui.helps.helps_state import ByDraft
 from specviz.ui.race.elsewhere import show_race_beside
 from specviz.ui.session import session
@@ -57,7 +36,7 @@ def _temperatures(study: Study) -> None:
 
 
 def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
-    columns: dict[str, list[str | None]] = {"workload": [workload_title(name) for name in workloads]}
+    columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
     for study in studies:
         points = {point.workload: point for point in each_row(study.as_sure(study.fair))}
         temperature = study.series.temperature
@@ -85,49 +64,53 @@ Panel = Callable[[Study, str], None]  # one series, and where its rows are from
 
 def by_workload(study: Study, source: str) -> None:
     fair = study.fair
-    _reading(doubted(workload_sentence(fair), study.spoilt))
+    _reading(sentences.doubted(sentences.workload_sentence(fair), study.spoilt))
     if fair.empty:
         return
-    chart(workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", source=source)
+    chart(figures.workload_figure(study.as_sure(fair), study.fair_rows), "sweep-workload", source=source)
     show_race_beside(study, session().race.shown().values())
-    if repeated := repetition_sentence(fair):
+    if repeated := sentences.repetition_sentence(fair):
         st.markdown(plain(repeated))
     _temperatures(study)
-    chart(acceptance_figure(fair), "sweep-acceptance", source=source)
+    chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
     note(SAYS["workloads"], "sweep-workload")
 
 
 def by_length(study: Study, source: str) -> None:
     every = study.points
-    _reading(doubted(length_sentence(every), study.spoilt))
+    _reading(sentences.doubted(sentences.length_sentence(every), study.spoilt))
     if every.empty:
         return
-    chart(length_figure(every), "sweep-length", source=source)
-    note(SAYS["lengths"].format(prompts=prompts_each(every), risk=100 * RISK), "sweep-length")
+    chart(figures.length_figure(every), "sweep-length", source=source)
+    note(SAYS["lengths"].format(prompts=sentences.prompts_each(every), risk=100 * RISK), "sweep-length")
 
 
 def by_map(study: Study, source: str) -> None:
     every, costs = study.points, study.costs
-    _reading(doubted((lookup_map_sentence if study.lookup else map_sentence)(every, costs), study.spoilt))
+    _reading(
+        sentences.doubted(
+            (sentences.lookup_map_sentence if study.lookup else sentences.map_sentence)(every, costs), study.spoilt
+        )
+    )
     if every.empty:
         return
-    chart(grid_figure(study.as_sure(every)), "sweep-grid", source=source)
+    chart(figures.grid_figure(study.as_sure(every)), "sweep-grid", source=source)
     if costs and study.lookup:
-        chart(break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=source)
-        st.markdown(prediction_sentence(study.predictions))
+        chart(figures.break_even_tokens_figure(every, costs), "sweep-break-even-tokens", source=source)
+        st.markdown(sentences.prediction_sentence(study.predictions))
         note(SAYS["lookup_map"], "sweep-map")
     elif costs:
-        chart(break_even_figure(every, costs), "sweep-break-even", source=source)
+        chart(figures.break_even_figure(every, costs), "sweep-break-even", source=source)
         note(SAYS["map"], "sweep-map")
 
 
 def by_constraint(study: Study, source: str) -> None:
     pairs = study.grammar
-    _reading(grammar_sentence(pairs))
+    _reading(sentences.grammar_sentence(pairs))
     if pairs.empty:
         st.info("Choose the Constrained output workload and switch on “With and without grammar”, then measure.")
         return
-    chart(grammar_figure(pairs), "sweep-held", source=source)
+    chart(figures.grammar_figure(pairs), "sweep-held", source=source)
     table = pd.DataFrame({"prompt": pairs["prompt"]})
     shown = (("accepted", "acceptance_rate", 100), ("α", "per_judgement_rate", 100), ("speedup", "speedup", 1))
     for name, column, scale in shown:
@@ -141,14 +124,14 @@ def by_constraint(study: Study, source: str) -> None:
 
 def by_schedule(study: Study, source: str) -> None:
     found = study.adaptive
-    _reading(doubted(adaptive_sentence(found), study.spoilt))
+    _reading(sentences.doubted(sentences.adaptive_sentence(found), study.spoilt))
     if found.empty:
         st.info("Choose “heuristic” or “confidence stop” beside “fixed γ”, then measure.")
         return
-    chart(adaptive_figure(found), "sweep-adaptive", source=source)
+    chart(figures.adaptive_figure(found), "sweep-adaptive", source=source)
     table = pd.DataFrame(
         {
-            "workload": found["workload"].map(workload_title),
+            "workload": found["workload"].map(sentences.workload_title),
             "fixed γ": found["lengths"].map(lambda lengths: ", ".join(map(str, lengths))),
             "speedup at it": found["speedup"],
             **{name: found[schedule] for schedule, name in ADAPTIVE.items()},

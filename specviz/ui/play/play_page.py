@@ -11,24 +11,10 @@ from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, Plan, 
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.service.job import JobView
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
+from specviz.ui.play import turns as moves
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.ui.play.final import choose_game, show_final
 from specviz.ui.play.play_state import Playing
-from specviz.ui.play.turns import (
-    back_to_old,
-    bring_back,
-    choose,
-    choose_two,
-    finish,
-    held_text,
-    look_for_offers,
-    next_prompt,
-    refresh,
-    send_chosen,
-    send_typed,
-    skip,
-    try_again,
-)
 from specviz.ui.session import Session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.components import keep
@@ -78,15 +64,15 @@ def show_game(visit: Session) -> None:
     @st.fragment
     def drawing() -> None:
         state = visit.play
-        refresh(state, SHORT_SECONDS)
-        look_for_offers(state)
-        refresh(state, SHORT_SECONDS)
+        moves.refresh(state, SHORT_SECONDS)
+        moves.look_for_offers(state)
+        moves.refresh(state, SHORT_SECONDS)
         send_rounds(state)
         if state.over:
             show_final(visit)
         else:
             _show_board(visit)
-        keep("game", held_text(state), partial(bring_back, visit))
+        keep("game", moves.held_text(state), partial(moves.bring_back, visit))
         if state is not game:
             st.rerun()  # the lead names the game
 
@@ -127,10 +113,10 @@ def _show_input(state: Playing, inside: bool) -> None:
         st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
         second = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
         st.text_input("A second guess (optional)", autocomplete="off", **second)
-        send = partial(send_typed, state)
+        send = partial(moves.send_typed, state)
         st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
         st.form_submit_button(
-            "Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(skip, state)
+            "Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state)
         )
 
 
@@ -144,14 +130,17 @@ def _show_candidates(state: Playing) -> None:
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
         look = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
-        act = {"disabled": busy, "on_click": choose, "args": (state, number)}
+        act = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
         st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
     with st.container(key="play_pick_way", horizontal=True):
-        send = {"disabled": busy or not state.chosen, "on_click": send_chosen, "args": (state,)}
+        send = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
         st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
-        st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(skip, state))
+        st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
         st.checkbox(
-            "Two guesses", on_change=partial(choose_two, state), help=SAYS["second_help"], **with_value("play_two")
+            "Two guesses",
+            on_change=partial(moves.choose_two, state),
+            help=SAYS["second_help"],
+            **with_value("play_two"),
         )
 
 
@@ -161,7 +150,7 @@ def _show_way_on(state: Playing) -> None:
         st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
         label = "See the result" if last else "Next text"
-        st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(next_prompt, state))
+        st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(moves.next_prompt, state))
 
 
 def _show_status(state: Playing) -> None:
@@ -170,11 +159,11 @@ def _show_status(state: Playing) -> None:
         if view := state.slot.view:
             st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
 
-    while_busy(lambda: state.slot.busy, waiting, lambda: refresh(state), every=POLL_SECONDS)
+    while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            st.button("Try again", key="play_retry", on_click=partial(try_again, state))
+            st.button("Try again", key="play_retry", on_click=partial(moves.try_again, state))
 
 
 def _waiting(state: Playing, view: JobView) -> str:
@@ -209,11 +198,11 @@ def _show_score(visit: Session) -> None:
         say(SAYS["figures"], "play-figures")
     with st.container(key="play_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
-            st.button("Next text", key="play_leave", type="tertiary", on_click=partial(next_prompt, state))
+            st.button("Next text", key="play_leave", type="tertiary", on_click=partial(moves.next_prompt, state))
         if state.all_turns:
-            st.button("End the game", key="play_finish", type="tertiary", on_click=partial(finish, state))
+            st.button("End the game", key="play_finish", type="tertiary", on_click=partial(moves.finish, state))
         if state.before is not None and not state.all_turns:
-            back = partial(back_to_old, visit)
+            back = partial(moves.back_to_old, visit)
             st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back)
 
 

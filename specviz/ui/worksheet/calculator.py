@@ -7,16 +7,7 @@ from specviz.data.batches import BatchStudy
 from specviz.data.page_texts import page_texts
 from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.worksheet import advice
-from specviz.measure.worksheet.model import (
-    Model,
-    batch_sentence,
-    batch_shape,
-    break_even_sentence,
-    counts_sentence,
-    half_sentence,
-    symbols,
-    verdict_sentence,
-)
+from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import Production, contain_load, outlook
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.escaping import plain
@@ -63,11 +54,11 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
         _all_terms(model, start, known.batches)
 
 
-def _verdict(model: Model) -> None:
+def _verdict(model: terms.Model) -> None:
     judged = judge(model.realistic, None, modelled=True)
     look = judged.look
     st.markdown(f":material/{look.icon}: :{look.color}[**{judged.headline}.**]")
-    say(verdict_sentence(model), "worksheet-verdict")
+    say(terms.verdict_sentence(model), "worksheet-verdict")
     needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
     best = f"{model.best} ({model.best_speedup:.2f}×)"
     speedup = ("Speedup", f"{model.realistic:.2f}×", "speedup_help")
@@ -90,7 +81,7 @@ def _metrics(*shown: tuple[str, str, str]) -> None:
             st.metric(label, value, help=SAYS[explanation], width="content")
 
 
-def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
+def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> None:
     inputs, outcome = st.columns([5, 8], gap="large")
     state = st.session_state
     with inputs:
@@ -98,18 +89,18 @@ def _all_terms(model: Model, start: Start, study: BatchStudy | None) -> None:
         if model.batch == 1:
             st.caption(_batch(model, start))
         kinds = f" {plain(kinds_of_machines(study))}" if study else ""
-        st.caption(f"{plain(batch_shape(model))}{kinds} {SAYS['h100']}")
+        st.caption(f"{plain(terms.batch_shape(model))}{kinds} {SAYS['h100']}")
         st.caption(SAYS["batch_lesson"])
         if study and (said := checks_sentence(study, model.draft_length, model.batch)):
             st.caption(plain(said))
     with outcome:
         counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
-        say(counts_sentence(*counts, model), "worksheet-counts")
-        say(break_even_sentence(model), "worksheet-break-even")
-        rows = "\n".join(f"| {symbol} | {meaning} | {value} |" for symbol, meaning, value in symbols(model))
+        say(terms.counts_sentence(*counts, model), "worksheet-counts")
+        say(terms.break_even_sentence(model), "worksheet-break-even")
+        rows = "\n".join(f"| {symbol} | {meaning} | {value} |" for symbol, meaning, value in terms.symbols(model))
         st.markdown(f"| symbol | what it is | value |\n| --- | --- | ---: |\n{rows}")
-        note(half_sentence(model), "worksheet-half")
+        note(terms.half_sentence(model), "worksheet-half")
 
 
-def _batch(model: Model, start: Start) -> str:
-    return batch_sentence(model, measured=contain_load(start.named_costs))
+def _batch(model: terms.Model, start: Start) -> str:
+    return terms.batch_sentence(model, measured=contain_load(start.named_costs))

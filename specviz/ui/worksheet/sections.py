@@ -14,18 +14,8 @@ from specviz.core.trace import Trace
 from specviz.data.page_texts import page_texts
 from specviz.data.published import GPU_COSTS, GPU_ROUNDS, PUBLISHED, GpuCosts, GpuRound, PublishedRun
 from specviz.data.serving_counters import read_counters
-from specviz.measure.worksheet import advice
+from specviz.measure.worksheet import advice, serving
 from specviz.measure.worksheet.runs import gap_of
-from specviz.measure.worksheet.serving import (
-    Length,
-    Production,
-    contain_load,
-    costs_are_told,
-    draft_lengths,
-    measured_speedup,
-    production,
-    production_start,
-)
 from specviz.measure.worksheet.starts import OPENING_DRAFT_LENGTH, Start, calibrated
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
@@ -117,7 +107,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
         _show(worksheet, starts, shown)
 
 
-def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> Production | None:
+def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> serving.Production | None:
     """What the fields hold; None for no text.
 
     Raises:
@@ -128,12 +118,14 @@ def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> Production | None:
         return None
     counters = read_counters(state.worksheet_paste)
     given, without, speculative = (state[f"worksheet_{name}"] for name in ("speedup", "without", "with"))
-    speedup = measured_speedup(given, without, speculative, counters.latency)
-    return production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
+    speedup = serving.measured_speedup(given, without, speculative, counters.latency)
+    return serving.production(counters, model_now(worksheet, chosen_start(worksheet, starts)), speedup)
 
 
-def _start_from(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> tuple[Start, Production]:
-    return production_start(found, costs_named(chosen_start(worksheet, starts))), found
+def _start_from(
+    worksheet: Worksheet, starts: Sequence[Start], found: serving.Production
+) -> tuple[Start, serving.Production]:
+    return serving.production_start(found, costs_named(chosen_start(worksheet, starts))), found
 
 
 FIELDS = {"speedup": "Measured speedup", "without": "or latency without", "with": "latency with"}  # empty: None
@@ -147,14 +139,14 @@ def _speedup_fields(changed: Callable[[], None]) -> None:
             st.number_input(label, 0.0, 1e9, None, placeholder="not measured", **more)
 
 
-def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> None:
+def _show(worksheet: Worksheet, starts: Sequence[Start], found: serving.Production) -> None:
     costs = costs_named(chosen_start(worksheet, starts))
-    told = costs_are_told(costs)
+    told = serving.costs_are_told(costs)
     st.markdown(advice.headline(found, plain(costs)))
     for title, text in advice.advice(found, costs):
         st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
-        _show_lengths(draft_lengths(found))
+        _show_lengths(serving.draft_lengths(found))
     else:
         st.caption(SAYS["chosen"] if told else SAYS["not_yours"].format(plain(costs)))
     alpha = found.counters.alpha(found.draft_length)
@@ -162,7 +154,7 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> N
         found.counters.reading,
         advice.counted_note(found, alpha),
         *found.counters.notes,
-        advice.batch_note(found, loaded=contain_load(costs), told=told),
+        advice.batch_note(found, loaded=serving.contain_load(costs), told=told),
     ]
     st.caption(" ".join(plain(note) for note in notes if note))
     if found.counters.survival:
@@ -174,7 +166,7 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: Production) -> N
         _offer_map(worksheet, *_start_from(worksheet, starts, found))
 
 
-def _show_lengths(lengths: Sequence[Length]) -> None:
+def _show_lengths(lengths: Sequence[serving.Length]) -> None:
     rows = [(each.draft_length, each.tokens, each.slowest, each.fastest) for each in lengths]
     table = pd.DataFrame(rows, columns=["γ", "tokens", "slowest", "fastest"])
     columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
@@ -182,7 +174,7 @@ def _show_lengths(lengths: Sequence[Length]) -> None:
     st.caption(SAYS["lengths"])
 
 
-def _offer_map(worksheet: Worksheet, start: Start, found: Production) -> None:
+def _offer_map(worksheet: Worksheet, start: Start, found: serving.Production) -> None:
     if start.model.draft_length > MAX_DRAFT_LENGTH:
         st.caption(f"The map ends at γ = {MAX_DRAFT_LENGTH}: these drafts are too long for it.")
     elif is_shown(start):
