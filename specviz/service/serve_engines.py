@@ -152,11 +152,7 @@ class Door:
 
 
 async def _body(request: Request) -> bytes:
-    """What was sent.
-
-    Raises:
-        ValueError: it is too much.
-    """
+    """What was sent; a ValueError where it is too much."""
     body = b""
     async for part in request.stream():
         body += part
@@ -178,17 +174,7 @@ def engines(
     limits: Limits | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> serve.Application:
-    """What Serve runs.
-
-    Args:
-        token: what app servers must know.
-        least: engines that are always there.
-        most: engines at most: so many run while jobs wait.
-        gpus: how many GPUs each engine takes; 0.5 lets two engines share one.
-        command: an engine's program and its arguments.
-        limits: how long to wait for what.
-        heartbeat: seconds between two lines of a stream.
-    """
+    """What Serve runs."""
     scaling = {"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1}
     takes = {"num_cpus": 1, "num_gpus": gpus}
     engine: Any = Engine
@@ -202,11 +188,7 @@ def engines(
 
 
 def app(options: Mapping[str, str]) -> serve.Application:
-    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`.
-
-    Raises:
-        InputError: there is no token.
-    """
+    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`."""
     least, most = int(options.get("least", 1)), int(options.get("most", 1))
     return engines(token_wanted(), least, most, float(options.get("gpus", 0)))
 

@@ -94,10 +94,6 @@ class Classes:
     def open(self, address: str, plan: Plan) -> str:
         """Open a class with this game; returns the teacher's secret, which is the right to its board.
 
-        Args:
-            address: of the teacher, as `normal_address` makes it; empty where it is not known.
-            plan: the game.
-
         Raises:
             InputError: the server has too many classes, or too many from this address.
         """

@@ -57,11 +57,7 @@ class PersonDrafter(Drafter, Proposer):
 
 
 def play_steps(command: Play, workshop: Workshop) -> Steps:
-    """One `Turn`.
-
-    Raises:
-        InputError: what was typed cannot be played, or the text has grown too long.
-    """
+    """One `Turn`."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
     if not command.done:
@@ -122,11 +118,7 @@ def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], 
 
 
 def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[Guesses, int]:
-    """What the person drafts, at most 16 tokens a guess, and how many more there were.
-
-    Raises:
-        InputError: what was typed cannot be played.
-    """
+    """What the person drafts, at most 16 tokens a guess, and how many more there were."""
     if ask.action != "guess":
         return joined_guesses([]), 0
     lines = [list(ask.picked) or guess_ids(target, text_ids, ask.guess, ask.joins)]

@@ -15,11 +15,7 @@ from specviz.service.workshop import Workshop
 
 
 def prove_steps(command: Prove, workshop: Workshop) -> Steps:
-    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`.
-
-    Raises:
-        InputError: see `Draws` and `draw_batches`.
-    """
+    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)

@@ -18,9 +18,6 @@ def run_steps(command: say.Run, workshop: Workshop) -> say.Steps:
     """`Rounds` as both decoders write, then `Done`.
 
     The target alone always runs again: the two times of a speedup are taken at the same moments.
-
-    Raises:
-        InputError: the pair or the prompt cannot be run.
     """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
@@ -88,11 +85,7 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
 
 
 def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
-    """One `CostsResult`.
-
-    Raises:
-        InputError: the pair cannot work together, does not fit in memory, or the machine is too busy to be measured.
-    """
+    """One `CostsResult`."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield say.Started(job)

@@ -88,11 +88,7 @@ class Sweeps:
         self.rows, self.cleared = _both(self.cleared or {}, self.rows), None
 
     def load(self, content: bytes, name: str) -> None:
-        """Show a sweep's CSV. Only the newest few files stay.
-
-        Raises:
-            InputError: it is not one.
-        """
+        """Show a sweep's CSV, or raise an InputError. Only the newest few files stay."""
         rows = read_frame(content, name)
         source = f"from {name[:60]}"
         self.rows.pop(source, None)

@@ -45,12 +45,7 @@ class Walk:
         return {LESSON: self.plan.name, MOMENT: str(self.at)}
 
     def go(self, at: int, *, told: bool = True) -> None:
-        """Go to a moment, and set up its screen, again where it is the same; a place that there is not is ignored.
-
-        Args:
-            at: from 1.
-            told: whether the visitor did it here, so that the other window follows.
-        """
+        """Go to a moment, and set up its screen, again where it is the same; a place that there is not is ignored."""
         if 1 <= at <= self.last:
             self.at, self.entered, self.problem, self.moves = at, 0, "", self.moves + told
 

@@ -108,11 +108,7 @@ def show_production(worksheet: Worksheet, starts: Sequence[Start]) -> None:
 
 
 def _pasted(worksheet: Worksheet, starts: Sequence[Start]) -> serving.Production | None:
-    """What the fields hold; None for no text.
-
-    Raises:
-        InputError: the text or the speedup cannot be used.
-    """
+    """What the fields hold; None for no text, an InputError where it cannot be used."""
     state = st.session_state
     if not state.worksheet_paste.strip():
         return None
