@@ -9,7 +9,7 @@ from specviz.data.page_texts import page_texts
 from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import shown_code
 from specviz.service.classes.room import ClassNow
-from specviz.ui.classes.classes_state import PARTS, Attending, Part
+from specviz.ui.classes.classes_state import PARTS, Attending
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.shared import address
@@ -22,13 +22,6 @@ SAYS = page_texts("classes")
 
 LIVE = "class_live"  # the part of the page that changes with the class
 POLL_SECONDS = 2.0
-LABELS: dict[Part, str] = {
-    "join": "Join",
-    "scores": "Scores",
-    "guesses": "Guesses",
-    "quiz": "Quiz",
-    "students": "Students",
-}
 
 
 def show_board(state: Attending) -> None:
@@ -77,7 +70,9 @@ def _choose_part(state: Attending, room: bool) -> None:
         attending().part = part if part in PARTS else "join"
 
     more: dict[str, Any] = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
-    st.segmented_control("Part of the board", shown, format_func=LABELS.__getitem__, key="class_part", **more)
+    st.segmented_control(
+        "Part of the board", shown, format_func=page_texts("board_parts").__getitem__, key="class_part", **more
+    )
     state.written = state.part
     address.write_address({"part": str(state.part), **address.view_in_link()})
 

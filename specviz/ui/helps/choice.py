@@ -25,6 +25,8 @@ WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
 
+USUAL_LENGTHS = (1, 2, 4, 8)
+
 WorkloadName = Annotated[str, one_of([workload.name for workload in WORKLOADS])]
 DraftLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
 Temperature = Annotated[float, REAL_NUMBER, one_of(TEMPERATURES)]
@@ -42,10 +44,7 @@ class Choice(FixedLink):
     target: Target = DEFAULT_TARGET
     drafts: Annotated[tuple[Draft, ...], unique(MOST_DRAFTS), Field(validation_alias="draft")] = (DEFAULT_DRAFT,)
     draft_lengths: Annotated[tuple[DraftLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma")] = (
-        1,
-        2,
-        4,
-        8,
+        USUAL_LENGTHS
     )
     temperatures: Annotated[tuple[Temperature, ...], unique(), Field(validation_alias="temperature")] = (0.0,)
     schedules: Annotated[tuple[DraftSchedule, ...], unique(), Field(validation_alias="schedule")] = ("fixed",)

@@ -15,9 +15,8 @@ from specviz.measure.sweep.sentences import clock_sentence
 from specviz.measure.sweep.table import dump_frame
 from specviz.service.job import JobView
 from specviz.ui.helps.controls import start_bar
-from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps
+from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, studied
 from specviz.ui.helps.panels import Panel
-from specviz.ui.helps.studied import studied
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line, while_busy
 from specviz.ui.shared.parts import download, notices, uploaded
@@ -35,20 +34,16 @@ def show_sweeps(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
     @st.fragment(key=FIGURES)
     def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
-            _outcome(sweeps)
+            if sweeps.outcome and not sweeps.slot.busy:
+                line = beside_line(sweeps.slot.beside)
+                st.info(plain(" ".join(filter(None, [sweeps.outcome, line]))), icon=":material/info:")
+            for line in sweeps.problems[:5]:
+                st.warning(plain(line), icon=":material/info:")
+            if len(sweeps.problems) > 5:
+                st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
         _figures(sweeps, tabs)
 
     found()
-
-
-def _outcome(sweeps: Sweeps) -> None:
-    if sweeps.outcome and not sweeps.slot.busy:
-        line = beside_line(sweeps.slot.beside)
-        st.info(plain(" ".join(filter(None, [sweeps.outcome, line]))), icon=":material/info:")
-    for line in sweeps.problems[:5]:
-        st.warning(plain(line), icon=":material/info:")
-    if len(sweeps.problems) > 5:
-        st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
 
 
 def _progress_line(sweeps: Sweeps, view: JobView) -> str:

@@ -44,7 +44,7 @@ class Sweeps:
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name
-    studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see `helps.studied`
+    studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see the function
     cleared: dict[str, "pd.DataFrame"] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
     slot: JobSlot[Items[SweepRow | str]] = field(default_factory=lambda: JobSlot("sweep", Items))
@@ -145,3 +145,24 @@ def recorded_sweep() -> "pd.DataFrame":
     except (InputError, OSError) as error:
         logging.getLogger(__name__).error("No recorded sweep: %s", error)
         return frame_of(())
+
+
+def studied(sweeps: Sweeps, source: str) -> "list[Study]":
+    """The studies of the rows from there, by series; computed again only where other rows have come."""
+    from specviz.measure.sweep.study import studies_of  # pandas starts slowly
+
+    if source == RECORDED:
+        return recorded_studies()
+    rows = sweeps.rows_of(source)
+    known = sweeps.studied.get(source)
+    if known is None or known[0] is not rows:
+        known = sweeps.studied[source] = rows, studies_of(rows)
+    return known[1]
+
+
+@cache
+def recorded_studies() -> "list[Study]":
+    """Of the recorded rows: the same for every visitor, so computed once in this server."""
+    from specviz.measure.sweep.study import studies_of  # see above
+
+    return studies_of(recorded_sweep())

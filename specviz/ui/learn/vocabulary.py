@@ -9,7 +9,7 @@ from specviz.core.metrics import costs
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.glossary import RUN, Marked, Word, glossary
+from specviz.data.lessons.glossary import RUN, Word, glossary
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import round_at
 from specviz.data.texts import Words, fill
@@ -19,6 +19,11 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.components import component
 
 BarKind = Literal["draft", "verify", "wasted"]
+MARKED = {  # words for several kinds of tokens
+    "drafted": ("accepted", "rejected", "discarded"),
+    "judged": ("accepted", "rejected"),
+    "emitted": ("accepted", "correction", "bonus", "own"),
+}
 TimeBar = tuple[str, float, BarKind]  # what took the time, ms, the colour
 
 
@@ -90,21 +95,12 @@ def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
     if word.picture in ("round", "full"):
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
         chips = stage_data(trace, run_id="", source="recorded", running=False)["rounds"][index]["chips"]
-        ringed = [i for i, chip in enumerate(chips) if _is_marked(chip["status"], word.marked)]
+        ringed = [i for i, chip in enumerate(chips) if chip["status"] in MARKED.get(word.marked, (word.marked,))]
         statuses = ", ".join(chip["status"] for chip in chips)
         alt = f"One recorded round, token by token: {statuses}."
         return {"kind": "round", "alt": alt, "chips": chips, "ringed": ringed}
     bars = _bars(word, trace)
     return {"kind": "times", "bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
-
-
-def _is_marked(status: str, marked: Marked) -> bool:
-    groups = {
-        "drafted": ("accepted", "rejected", "discarded"),
-        "judged": ("accepted", "rejected"),
-        "emitted": ("accepted", "correction", "bonus", "own"),
-    }
-    return status in groups.get(marked, (marked,))
 
 
 def _bars(word: Word, trace: Trace) -> list[TimeBar]:

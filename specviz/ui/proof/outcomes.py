@@ -23,11 +23,6 @@ SAYS = page_texts("proof")
 
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
-WAYS = {
-    "one token": "plain: one token a pass",
-    "batched": "speculative: {batch} tokens a pass",
-    "float32": "recheck in float32",
-}
 
 
 def token_label(text: str) -> str:
@@ -125,7 +120,8 @@ def _distances(name: str, looks: Sequence[Look], color: str, symbol: str) -> Par
 
 
 def tie_figure(tie: NearTie) -> Figure:
-    places = [WAYS[one.way].format(batch=tie.batch) for one in tie.ways]
+    ways = page_texts("tie_ways")
+    places = [ways[one.way].format(batch=tie.batch) for one in tie.ways]
     plain, speculative = [one.plain for one in tie.ways], [one.speculative for one in tie.ways]
     line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
     gaps = [

@@ -52,15 +52,6 @@ def controls(proof: Proving) -> Wanted:
     return wanted
 
 
-def position_and_draws() -> None:
-    """Which token to look at, and how often. `controls` reads them: they keep their values between runs."""
-    position, draws = st.columns([3, 2], gap="medium")
-    chosen = with_index("proof_position", POSITIONS)
-    position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
-    more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
-    draws.select_slider("How often", DRAWS, on_change=st.rerun, **more)  # the other section's button says it too
-
-
 # ---- state: stored between pages, taken from a link once
 
 
@@ -122,7 +113,12 @@ def show_proof(state: Proving, wanted: Wanted) -> None:
 def _sampling(state: Proving, wanted: Wanted) -> None:
     st.header("Sampling: same distribution", anchor="sampling")
     st.markdown(SAYS["sampling"])
-    position_and_draws()
+    # which token to look at, and how often; `controls` reads them: they keep their values between runs
+    position, draws = st.columns([3, 2], gap="medium")
+    chosen = with_index("proof_position", POSITIONS)
+    position.radio("Which token", list(POSITIONS), format_func=POSITIONS.__getitem__, horizontal=True, **chosen)
+    more = with_value("proof_draws") | {"help": SAYS["draws_help"], "format_func": lambda n: f"{n:,}"}
+    draws.select_slider("How often", DRAWS, on_change=st.rerun, **more)  # the other section's button says it too
     remember(state)
     busy = state.slot.busy or wanted.problem is not None
     label = f"Draw {st.session_state.proof_draws:,} times"
@@ -201,23 +197,19 @@ def _switch(state: Proving, wanted: Wanted, rule: RuleText) -> None:
         st.caption("So the test looks at the first token after a rejection, whatever is chosen above.")
     busy = state.slot.busy or wanted.problem is not None
     if rule is FORGETFUL:
-        _forgotten_row(state, wanted, busy)
-        return
-    label = f"Draw {st.session_state.proof_draws:,} times this way"
-    if st.button(label, key="proof_break", icon=":material/casino:", disabled=busy):
-        _draw(state, wanted, rule.name)
+        icon = ":material/compare_arrows:"
+        if st.button("Compare my prompt this way", key="proof_forget", icon=icon, disabled=busy):
+            state.compare("switch", wanted.request)
+            st.rerun()
+    else:
+        label = f"Draw {st.session_state.proof_draws:,} times this way"
+        if st.button(label, key="proof_break", icon=":material/casino:", disabled=busy):
+            _draw(state, wanted, rule.name)
     show_status(state, "switch")
-    if outcome := state.outcomes.get(rule.name):
-        show_outcome(state, outcome, "proof_switch", narrow=True)
-
-
-def _forgotten_row(state: Proving, wanted: Wanted, busy: bool) -> None:
-    if st.button("Compare my prompt this way", key="proof_forget", icon=":material/compare_arrows:", disabled=busy):
-        state.compare("switch", wanted.request)
-        st.rerun()
-    show_status(state, "switch")
-    if state.forgotten_row:
+    if rule is FORGETFUL and state.forgotten_row:
         show_difference(state.forgotten_row, state.source("switch"), "proof_forgotten_figure")
+    elif outcome := state.outcomes.get(rule.name):
+        show_outcome(state, outcome, "proof_switch", narrow=True)
 
 
 def _acceptance(state: Proving) -> None:

@@ -7,8 +7,7 @@ import streamlit as st
 from specviz.measure.race import RaceLap
 from specviz.measure.sweep.beside_race import Beside, beside
 from specviz.measure.sweep.study import Study
-from specviz.ui.helps.helps_state import Sweeps
-from specviz.ui.helps.studied import studied
+from specviz.ui.helps.helps_state import Sweeps, studied
 from specviz.ui.shared.escaping import plain
 
 

@@ -35,9 +35,7 @@ def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
         showlegend=False,
         shapes=[UPRIGHT],
         annotations=[
-            label
-            for verdict, at in zip(rows.values(), heights, strict=True)
-            for label in (_label(verdict, at, most), *([_goes_further(at, most)] if _high(verdict) > most else []))
+            label for verdict, at in zip(rows.values(), heights, strict=True) for label in _labels(verdict, at, most)
         ],
     )
 
@@ -71,14 +69,14 @@ def _said(verdict: Verdict) -> str:
     return f"{verdict.speedup:.2f}× {verdict.judgement.said}"
 
 
-def _label(verdict: Verdict, height: int, most: float) -> Part:
-    """Above its point, towards the middle of the figure: on a phone it has no room on the other side."""
+def _labels(verdict: Verdict, height: int, most: float) -> list[Part]:
+    """Above its point, towards the middle of the figure: on a phone it has no room on the other side.
+
+    Two prompts that differ give an interval of hundreds: drawn to its end, it would flatten every other.
+    """
     side = "right" if verdict.speedup > most / 2 else "left"
     place = {"x": verdict.speedup, "y": height, "xanchor": side, "yanchor": "bottom", "yshift": 7}
-    return {"text": _said(verdict), "showarrow": False, **place}
-
-
-def _goes_further(height: int, most: float) -> Part:
-    """Two prompts that differ give an interval of hundreds: drawn to its end, it would flatten every other."""
-    place = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
-    return {"text": "→", "font": {"size": 16}, "showarrow": False, **place}
+    end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
+    further = {"text": "→", "font": {"size": 16}, "showarrow": False, **end}
+    label = {"text": _said(verdict), "showarrow": False, **place}
+    return [label, further] if _high(verdict) > most else [label]

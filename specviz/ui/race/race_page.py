@@ -37,7 +37,11 @@ def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
-            _prompt_controls()
+            chosen = with_default("race_presets")
+            st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
+            own = with_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
+            most = f"Up to {MAX_PROMPTS} prompts in all."
+            st.text_area("Your own prompts, one a line", height=68, help=most, **own)
         with models:
             CONTROLS.target()
             CONTROLS.draft()
@@ -52,13 +56,6 @@ def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
             columns[0].checkbox("The same length for both", **same)
             CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
     return _read(), pressed
-
-
-def _prompt_controls() -> None:
-    chosen = with_default("race_presets")
-    st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
-    more = with_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
-    st.text_area("Your own prompts, one a line", height=68, help=f"Up to {MAX_PROMPTS} prompts in all.", **more)
 
 
 def _slider_controls() -> None:

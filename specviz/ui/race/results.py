@@ -70,7 +70,13 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
     with plot:
         chart(speedups_figure(races), "race_speedups")
     with words:
-        _show_kinds(laps)
+        verdict, kinds = overall_verdict(laps), kinds_of(laps)
+        st.caption(SAYS["plot"])
+        if verdict and clearly_differ(kinds):
+            st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
+            over = _over(laps, verdict)[:-1]
+            mean = f"The mean {over} is {verdict.speedup:.2f}×: it describes none of these kinds. "
+            st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
     show_sweep_beside(laps, session().sweeps)
     data_table(pd.DataFrame(rows(laps)), "race_table", columns=COLUMNS)
     note(SAYS["table"], "race-table")
@@ -80,16 +86,6 @@ def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]
         download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
     with as_json:
         download("Download JSON", lambda: dump_race(laps), "specviz-race.json", width="stretch")
-
-
-def _show_kinds(laps: Sequence[RaceLap]) -> None:
-    verdict, kinds = overall_verdict(laps), kinds_of(laps)
-    st.caption(SAYS["plot"])
-    if verdict and clearly_differ(kinds):
-        st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-        over = _over(laps, verdict)[:-1]
-        mean = f"The mean {over} is {verdict.speedup:.2f}×: it describes none of these kinds. "
-        st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
 
 
 def kind_line(kind: Kind) -> str:

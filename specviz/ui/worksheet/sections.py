@@ -142,7 +142,13 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: serving.Producti
     for title, text in advice.advice(found, costs):
         st.markdown(f"**{title}.** {text}")
     if found.speedup is not None:
-        _show_lengths(serving.draft_lengths(found))
+        lengths = [
+            (each.draft_length, each.tokens, each.slowest, each.fastest) for each in serving.draft_lengths(found)
+        ]
+        table = pd.DataFrame(lengths, columns=["γ", "tokens", "slowest", "fastest"])
+        columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
+        data_table(table, "worksheet_lengths", columns=columns)
+        st.caption(SAYS["lengths"])
     else:
         st.caption(SAYS["chosen"] if told else SAYS["not_yours"].format(plain(costs)))
     alpha = found.counters.alpha(found.draft_length)
@@ -160,14 +166,6 @@ def _show(worksheet: Worksheet, starts: Sequence[Start], found: serving.Producti
         st.caption("Not for the map: it shows calls that all draft, and here only some do.")
     else:
         _offer_map(worksheet, *_start_from(worksheet, starts, found))
-
-
-def _show_lengths(lengths: Sequence[serving.Length]) -> None:
-    rows = [(each.draft_length, each.tokens, each.slowest, each.fastest) for each in lengths]
-    table = pd.DataFrame(rows, columns=["γ", "tokens", "slowest", "fastest"])
-    columns = numbers("%d", "γ") | numbers("%.2f", "tokens") | numbers(TIMES, "slowest", "fastest")
-    data_table(table, "worksheet_lengths", columns=columns)
-    st.caption(SAYS["lengths"])
 
 
 def _offer_map(worksheet: Worksheet, start: Start, found: serving.Production) -> None:
