@@ -1,7 +1,6 @@
 """The teacher's board: one part at a time, so that each can fill a projector. Only what is new is drawn."""
 
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from specviz.ui.classes.html import guesses_html, join_html, question_html, scor
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
 from specviz.ui.shared import address
 from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import download
+from specviz.ui.shared.parts import Options, download
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("classes")
@@ -69,7 +68,7 @@ def _choose_part(state: Attending, room: bool) -> None:
         part = st.session_state.class_part
         attending().part = part if part in PARTS else "join"
 
-    more: dict[str, Any] = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
+    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
     st.segmented_control(
         "Part of the board", shown, format_func=page_texts("board_parts").__getitem__, key="class_part", **more
     )
@@ -99,7 +98,7 @@ def _show_end() -> None:
         st.code(address.page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
         st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
         sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
-        more = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}
+        more: Options = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}
         st.button("End the class", key="class_end", **more)
 
 
@@ -154,7 +153,7 @@ def _show_quiz(board: Board, room: bool) -> None:
     show_right = st.toggle("Show which answers are right", key="class_right")
     questions = board.questions
     if room:
-        numbered = {"format_func": lambda n: f"Question {n + 1}", "key": "class_question_number"}
+        numbered: Options = {"format_func": lambda n: f"Question {n + 1}", "key": "class_question_number"}
         questions = (questions[st.selectbox("Question", range(len(questions)), **numbered) or 0],)
     st.html("".join(question_html(question, show_right=show_right) for question in questions))
 
@@ -164,7 +163,7 @@ def _show_students(now: ClassNow, board: Board) -> None:
     if now.students:
         labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            named = {"format_func": labels.__getitem__, "key": "class_remove_who"}
+            named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
             number = st.selectbox("Take off the board", list(labels), None, **named)
-            remove = {"on_click": classes().remove, "args": (attending().teacher, number)}
+            remove: Options = {"on_click": classes().remove, "args": (attending().teacher, number)}
             st.button("Remove", key="class_remove", disabled=number is None, **remove)

@@ -26,7 +26,7 @@ from specviz.ui.classes.membership import (
 from specviz.ui.play.final import set_title
 from specviz.ui.session import session
 from specviz.ui.shared.address import unknown_view, view
-from specviz.ui.shared.parts import heading, notices
+from specviz.ui.shared.parts import Options, heading, notices
 
 SAYS = page_texts("classes")
 
@@ -92,7 +92,7 @@ def _show_student(member: Membership) -> None:
 def _show_joining() -> None:
     st.markdown("## Join a class")
     with st.form("class_enter_form", border=False):
-        code = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
+        code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
         st.text_input("Code of the class", value=attending().invited, **code)
         st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
         st.form_submit_button("Join the class", key="class_join", type="primary", on_click=join)

@@ -17,7 +17,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import address
 from specviz.ui.shared.components import keep, remember, remembered
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import notices
+from specviz.ui.shared.parts import Options, notices
 
 SAYS = page_texts("classes")
 
@@ -209,7 +209,7 @@ def show_member(member: Membership) -> None:
     def renamed() -> None:
         classes().rename(attending().student, str(st.session_state.class_rename))
 
-    more = {"max_chars": MAX_NAME, "key": "class_rename", "on_change": renamed}
+    more: Options = {"max_chars": MAX_NAME, "key": "class_rename", "on_change": renamed}
     st.text_input("Your name on the board (optional)", value=member.name, **more)
     st.caption(SAYS["sent"])
     st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
@@ -220,7 +220,7 @@ def _ask(code: str) -> None:
         st.markdown(f"**Join the class {plain(code)}?** {SAYS['asked']}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-            enter = {"key": "class_join", "type": "primary", "on_click": join, "args": (code,)}
+            enter: Options = {"key": "class_join", "type": "primary", "on_click": join, "args": (code,)}
             st.form_submit_button("Join the class", **enter)
             st.form_submit_button("Not now", key="class_decline", on_click=decline)
     notices([attending().message])

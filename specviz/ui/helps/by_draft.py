@@ -79,7 +79,7 @@ def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
         best, name = best_of(points), figure_text(spoken(points[0].draft))
         marker = {"symbol": "star", "size": 15, "color": its[0], "line": {"width": 1, "color": "#ffffff"}}
         said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
-        star = {"mode": "markers", "marker": marker, "showlegend": False}
+        star: Part = {"mode": "markers", "marker": marker, "showlegend": False}
         lines.append(scatter(f"{name}, best", [best.draft_length], [best.speedup], said, **star))
     y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))

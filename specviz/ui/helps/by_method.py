@@ -24,7 +24,7 @@ from specviz.measure.sweep.simultaneous import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
 from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.parts import TIMES, data_table, note, numbers
+from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
 
 SAYS = page_texts("helps")
 
@@ -101,7 +101,10 @@ def _in_two_lines(title: str) -> str:
 def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: plot.Part) -> plot.Part:
     speedups, low, high = ([getattr(best, end) for best in found] for end in ("speedup", "low", "high"))
     said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
-    ends = {"error_x": plot.interval(speedups, low, high, plot.GREY), "customdata": list(zip(low, high, strict=True))}
+    ends: plot.Part = {
+        "error_x": plot.interval(speedups, low, high, plot.GREY),
+        "customdata": list(zip(low, high, strict=True)),
+    }
     return plot.bars(name, speedups, labels, said, orientation="h", marker=marker, **ends)
 
 
@@ -173,10 +176,10 @@ def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
         chosen = next(iter(parts))
         if len(parts) > 1:
-            options = {"key": "methods_temperature", "required": True}
+            options: Options = {"key": "methods_temperature", "required": True}
             chosen = st.segmented_control("Temperature", list(parts), default=chosen, **options)
         part, labels = parts[str(chosen)], lambda kind: KIND_LABELS.get(kind, kind)
-        always = {"key": "methods_kind", "required": True, "wrap": True}
+        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
         kind = st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always)
     return part, str(kind)
 

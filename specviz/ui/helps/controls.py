@@ -31,7 +31,7 @@ from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.pair_menu import model_label
-from specviz.ui.shared.parts import notices, uploaded
+from specviz.ui.shared.parts import Options, notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
 
@@ -67,7 +67,7 @@ def start_bar() -> None:
         if sweeps.slot.busy:
             st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=sweeps.cancel, width="content")
         else:
-            more = {"type": "primary", "icon": ":material/play_arrow:", "width": "content"}
+            more: Options = {"type": "primary", "icon": ":material/play_arrow:", "width": "content"}
             st.button("Measure here", key="sweep_start", on_click=_start, disabled=problem is not None, **more)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
@@ -101,7 +101,7 @@ def _size_sentence(sweeps: Sweeps) -> str:
 
 def _what() -> None:
     titles = {workload.name: workload.title for workload in WORKLOADS}
-    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    several: Options = {"selection_mode": "multi", "wrap": True}
     chosen = with_default("sweep_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **several, **chosen)
     with st.expander("What these are about"):
@@ -148,7 +148,7 @@ def _how() -> None:
     st.multiselect(
         "Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=SAYS["drafts_help"], **chosen
     )
-    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    several: Options = {"selection_mode": "multi", "wrap": True}
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
     st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **several, **with_default("sweep_lengths"))
     st.pills(

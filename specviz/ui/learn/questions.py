@@ -24,6 +24,7 @@ from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
+from specviz.ui.shared.parts import Options
 
 
 def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
@@ -160,7 +161,7 @@ def _show(entry: FaqEntry, words: Words) -> None:
     said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
     cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
     st.caption(f"{said} Published: {cited}." if cited else said)
-    more = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
+    more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
     st.link_button(entry.run_it.in_(words), href(entry), **more)
 
 

@@ -20,7 +20,7 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import only_here, page_address
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import download, notices, uploaded
+from specviz.ui.shared.parts import Options, download, notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
 SAYS = page_texts("lesson")
@@ -37,8 +37,8 @@ def offer_papers(plan: Plan) -> None:
     )
     with st.container(key="lesson_papers", horizontal=True):
         for label, kind, made, icon in papers:
-            name, options = f"specviz-{plan.name}-{kind}.html", {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
-            download(label, made, name, **options)
+            options: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
+            download(label, made, f"specviz-{plan.name}-{kind}.html", **options)
     st.caption(SAYS["papers"])
     if address is None:
         st.warning(SAYS["only_here"], icon=":material/link_off:")
@@ -58,7 +58,7 @@ def show_teachers(state: Learning) -> None:
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
         st.caption(SAYS["own_file"])
         notices(session().plan_problems, "error")
-        more = {"type": ["yaml", "yml"], "max_upload_size": 1, "on_change": _take_file}
+        more: Options = {"type": ["yaml", "yml"], "max_upload_size": 1, "on_change": _take_file}
         st.file_uploader("A lesson plan, a YAML file", key="lesson_file", **more)
 
 
@@ -76,7 +76,7 @@ def _draw_plan(plan: Plan) -> None:
         address = urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})
         notes = "Open the notes in a window of your own"
         st.link_button(notes, f"./?{address}", icon=":material/speaker_notes:")
-        start = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
+        start: Options = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
         st.button("Start the lesson", on_click=begin_lesson, args=(plan.name,), **start)
         if plan.name in OWN:
             file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}

@@ -18,7 +18,7 @@ from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import Session
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import download, per_call, rate_of
+from specviz.ui.shared.parts import Options, download, per_call, rate_of
 from specviz.ui.shared.persistent_widgets import set_widgets
 
 SAYS = page_texts("play")
@@ -30,8 +30,8 @@ MODE_LABELS = {"type": "I type", "pick": "I pick (easier)"}
 def choose_game(visit: Session) -> None:
     plan = visit.play.plan
     set_widgets({"play_mode": plan.mode, "play_set": plan.set, "play_seed": plan.seed})
-    changed: dict[str, Any] = {"on_change": partial(_changed, visit)}
-    always = {"label_visibility": "collapsed", "required": True}
+    changed: Options = {"on_change": partial(_changed, visit)}
+    always: Options = {"label_visibility": "collapsed", "required": True}
     labels = MODE_LABELS.__getitem__
     st.segmented_control("How to play", MODES, format_func=labels, key="play_mode", **always, **changed)
     with st.popover("Game and class link", icon=":material/school:"):
@@ -72,7 +72,7 @@ def show_final(visit: Session) -> None:
         st.button("Other texts", key="play_other", on_click=new_game, args=(visit, replace(plan, seed=plan.seed + 1)))
     st.markdown("**For a class**")
     with st.container(key="play_class", horizontal=True, vertical_alignment="bottom"):
-        more = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
+        more: Options = {"max_chars": MAX_NAME, "key": "play_name", "help": "It is only in the file that you download."}
         state.name = st.text_input("Your name in the table (optional)", value=state.name, **more)
         file, none = f"be-the-draft-{plan.set}-{plan.seed}.csv", not any(turn.scored for turn in state.all_turns)
         download("Download my rounds (CSV)", lambda: game_csv(plan, state.games, state.name), file, disabled=none)

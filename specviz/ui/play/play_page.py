@@ -20,7 +20,7 @@ from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, while_busy
-from specviz.ui.shared.parts import heading, notices, per_call, rate_of, say
+from specviz.ui.shared.parts import Options, heading, notices, per_call, rate_of, say
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_value
 from specviz.ui.shared.stage import stage
 
@@ -111,7 +111,7 @@ def _show_input(state: Playing, inside: bool) -> None:
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         asked = "Type the rest of the last word, and more" if inside else "What are the next few words?"
         st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
-        second = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
+        second: Options = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
         st.text_input("A second guess (optional)", autocomplete="off", **second)
         send = partial(moves.send_typed, state)
         st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
@@ -129,11 +129,11 @@ def _show_candidates(state: Playing) -> None:
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
-        look = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
-        act = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
+        look: Options = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
+        act: Options = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
         st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
     with st.container(key="play_pick_way", horizontal=True):
-        send = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
+        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
         st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
         st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
         st.checkbox(

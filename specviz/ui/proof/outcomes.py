@@ -115,7 +115,7 @@ def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figur
 
 def _distances(name: str, looks: Sequence[Look], color: str, symbol: str) -> Part:
     x, y = [one.draws for one in looks], [one.distance for one in looks]
-    style = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
+    style: Part = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
     return scatter(name, x, y, f"%{{x:,}} draws: %{{y:.3f}}<extra>{name}</extra>", **style)
 
 

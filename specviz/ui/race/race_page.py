@@ -20,7 +20,7 @@ from specviz.ui.shared.address import address, hidden_in_link, models_in, write_
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import beside_line
-from specviz.ui.shared.parts import MOST_TYPED, notices
+from specviz.ui.shared.parts import MOST_TYPED, Options, notices
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
 
@@ -48,7 +48,7 @@ def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
         with sliders:
             _slider_controls()
         start, more = st.columns([1, 3.8], gap="medium")
-        options = {"icon": ":material/flag:", "width": "stretch", "disabled": running}
+        options: Options = {"icon": ":material/flag:", "width": "stretch", "disabled": running}
         pressed = start.button("Start the race", type="primary", key="race_start", **options)
         with more, st.expander("More settings"):
             columns = st.columns(4, gap="medium")

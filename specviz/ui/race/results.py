@@ -30,7 +30,7 @@ from specviz.ui.race.figures import speedups_figure
 from specviz.ui.session import session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import data_table, download, headline, note, numbers, texts, two_texts
+from specviz.ui.shared.parts import Options, data_table, download, headline, note, numbers, texts, two_texts
 
 SAYS = page_texts("race")
 
@@ -201,7 +201,11 @@ def show_quality(laps: Sequence[RaceLap]) -> None:
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             two_texts(lap.speculative.output.text, lap.plain.output.text)
             made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-            options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:", "help": SAYS["offline_help"]}
+            options: Options = {
+                "key": f"race_offline_{lap.name}",
+                "icon": ":material/download:",
+                "help": SAYS["offline_help"],
+            }
             download("Save this run as a page that plays offline", made, f"specviz-{lap.name}.html", **options)
 
 

@@ -125,6 +125,7 @@ ROWS_ON_PAPER = 300
 LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the paper
 
 Row = Mapping[str, Any]
+Options = dict[str, Any]  # of a widget
 
 
 def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:

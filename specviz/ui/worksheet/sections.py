@@ -19,7 +19,7 @@ from specviz.measure.worksheet.runs import gap_of
 from specviz.measure.worksheet.starts import OPENING_DRAFT_LENGTH, Start, calibrated
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import MOST_TYPED, NOT_MEASURED, TIMES, data_table, numbers, texts
+from specviz.ui.shared.parts import MOST_TYPED, NOT_MEASURED, TIMES, Options, data_table, numbers, texts
 from specviz.ui.shared.persistent_widgets import with_value
 from specviz.ui.worksheet.controls import chosen_start, costs_named, is_shown, model_now, put_on_map
 from specviz.ui.worksheet.figures import machines_figure, positions_figure
@@ -131,7 +131,7 @@ def _speedup_fields(changed: Callable[[], None]) -> None:
     with st.container(horizontal=True, gap="small", key="worksheet_measured"):
         for name, label in FIELDS.items():
             # None even if the state holds a number: a field with a default of its own could not be emptied
-            more = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
+            more: Options = {"key": f"worksheet_{name}", "help": SAYS[f"{name}_field_help"], "on_change": changed}
             st.number_input(label, 0.0, 1e9, None, placeholder="not measured", **more)
 
 
