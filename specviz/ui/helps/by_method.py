@@ -178,7 +178,7 @@ def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
         if len(parts) > 1:
             options: Options = {"key": "methods_temperature", "required": True}
             chosen = st.segmented_control("Temperature", list(parts), default=chosen, **options)
-        part, labels = parts[str(chosen)], lambda kind: KIND_LABELS.get(kind, kind)
+        part, labels = parts[str(chosen)], lambda kind: str(KIND_LABELS.get(kind, kind))
         always: Options = {"key": "methods_kind", "required": True, "wrap": True}
         kind = st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always)
     return part, str(kind)

@@ -214,7 +214,7 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     with st.expander("The statistics of this test", key=f"{key}_statistics"):
         found = list(_statistics(outcome))
         st.html(_statistics_table(found))
-        st.caption("\n".join(f"- **{each.label}**: {each.meaning}" for each in found))
+        st.caption("\n".join(f"- **{each.title}**: {each.meaning}" for each in found))
     drawn = {"bars": distribution_figure(outcome.batches)}
     drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
     if outcome.place_looks:
@@ -250,15 +250,15 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
 
 
 class Statistic(NamedTuple):
-    label: str
+    title: str
     value: str
     meaning: str
 
 
 def _statistics_table(found: Sequence[Statistic]) -> str:
     """A table of one row as HTML, which becomes a list on a phone."""
-    head = "".join(f'<th role="columnheader" scope="col">{escape(each.label)}</th>' for each in found)
-    cells = "".join(f'<td role="cell" data-label="{escape(each.label)}">{escape(each.value)}</td>' for each in found)
+    head = "".join(f'<th role="columnheader" scope="col">{escape(each.title)}</th>' for each in found)
+    cells = "".join(f'<td role="cell" data-label="{escape(each.title)}">{escape(each.value)}</td>' for each in found)
     return (
         f'<table class="statistics" role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup"><tr role="row">{cells}</tr></tbody></table>'
