@@ -152,17 +152,9 @@ class Workshop:
         dtype = "float32" if request.precision == "exact" else "bfloat16"
         self._models.check(known, request.precision)
         check_known(names, dtype, self._models.bytes)
-        check = partial(
-            check_pair,
-            request.target,
-            names[1] if len(names) == 2 else None,
-            dtype,
-            dtype,
-            greedy=request.settings.greedy,
-            new_tokens=request.settings.max_new_tokens,
-            reclaimable=self._models.bytes,
-        )
-        report = yield from aside(check)
+        draft, settings = names[1] if len(names) == 2 else None, request.settings
+        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self._models.bytes)
+        report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
         if not report.ok:
             raise InputError(report.problems[0])
         return report.sizes

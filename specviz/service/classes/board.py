@@ -9,7 +9,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts
@@ -108,17 +108,7 @@ def board_of(now: ClassNow) -> Board:
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    whole = Counts()
-    for each in counts:
-        whole = Counts(
-            whole.rounds + each.rounds,
-            whole.drafted + each.drafted,
-            whole.accepted + each.accepted,
-            whole.rejected + each.rejected,
-            whole.discarded + each.discarded,
-            whole.emitted + each.emitted,
-        )
-    return whole
+    return Counts(*map(sum, zip(*map(astuple, counts), strict=True)))
 
 
 def _score(student: Student) -> Score:

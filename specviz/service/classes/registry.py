@@ -105,7 +105,9 @@ class Classes:
             code = next(code for code in iter(new_code, "") if code not in taken)
             secret = new_secret()
             self._rooms[secret] = Room(code, plan, address, now, now)
-            self._clean_up_in_time()
+            if self._cleaner is None:  # nobody may ever ask again for what is over, and it is to be forgotten
+                self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
+                self._cleaner.start()
             return secret
 
     def look(self, secret: str) -> ClassNow | None:
@@ -234,12 +236,6 @@ class Classes:
             self._end(secret)
 
     # ---- in a thread of its own, while there is something to forget
-
-    def _clean_up_in_time(self) -> None:
-        """Nobody may ever ask again for what is over, and it is to be forgotten all the same."""
-        if self._cleaner is None:
-            self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
-            self._cleaner.start()
 
     def _clean_up(self) -> None:
         pause = Event()

@@ -110,11 +110,8 @@ def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], 
     trace = run.trace()
     written = len(trace.output.token_ids)
     stopped = trace.output.stopped_by or "length"
-    return replace(
-        trace,
-        settings=replace(settings, max_new_tokens=written),
-        output=replace(trace.output, stopped_by=stopped),
-    )
+    settings, output = replace(settings, max_new_tokens=written), replace(trace.output, stopped_by=stopped)
+    return replace(trace, settings=settings, output=output)
 
 
 def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[Guesses, int]:
@@ -179,12 +176,8 @@ def _offers(
     runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
     half = _goes_on(draft, text_ids, [*own[:1], *_runner_up(target, [*text_ids, *own[:1]])])
-    lines = [
-        own,
-        _goes_on(draft, text_ids, []),
-        half,
-        *(_goes_on(draft, text_ids, [token]) for token in runners_up[1:]),
-    ]
+    lines = [own, _goes_on(draft, text_ids, []), half]
+    lines += [_goes_on(draft, text_ids, [token]) for token in runners_up[1:]]
     found: dict[str, Offer] = {}
     for line in lines:
         until = next((i for i, token in enumerate(line) if token in ends), len(line))

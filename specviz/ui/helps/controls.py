@@ -112,12 +112,8 @@ def _what() -> None:
 
 def _own_prompts(sweeps: Sweeps) -> None:
     with st.expander("Your own prompts"):  # a label that changed would close it
-        st.file_uploader(
-            f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB.",
-            key="sweep_file",
-            on_change=_open_prompts,
-            help=SAYS["file_help"],
-        )
+        label = f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB."
+        st.file_uploader(label, key="sweep_file", on_change=_open_prompts, help=SAYS["file_help"])
         if sweeps.own_problem:
             st.error(plain(sweeps.own_problem), icon=":material/error:")
         if sweeps.own:
@@ -144,21 +140,13 @@ def _open_prompts() -> None:
 def _how() -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(), *session().sweeps.choice.drafts]))
-    chosen = with_default("sweep_drafts")
-    st.multiselect(
-        "Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=SAYS["drafts_help"], **chosen
-    )
+    chosen = with_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
+    st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
     several: Options = {"selection_mode": "multi", "wrap": True}
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
     st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **several, **with_default("sweep_lengths"))
-    st.pills(
-        "Draft length schedules",
-        DRAFT_SCHEDULES,
-        format_func=SCHEDULE_LABELS.__getitem__,
-        help=SAYS["schedules_help"],
-        **several,
-        **with_default("sweep_schedules"),
-    )
+    chosen, labels = with_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
+    st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **several, **chosen)
     chosen = with_default("sweep_temperatures")
     st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **several, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)

@@ -1,6 +1,6 @@
 """The figures of "When it helps". Pure functions: frames of points in, a figure out; never colour alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -36,6 +36,7 @@ BARS: dict[Word, plot.Part] = {
 }
 TEXT_ON = {HELPS: "#ffffff", EVEN: "#ffffff", UNTOLD: plot.GREY, HURTS: "#1b1f24"}  # readable on both grounds
 HEIGHT, TALLER = 330, 380
+TOKENS = "tokens per target call"
 ROW, MARK = 42, 32  # px: of the map's rows and of the marks in them, which must not touch on a phone either
 WIDER = {"diamond-open": 1.3}  # how much wider than its size Plotly draws a symbol
 BREAK_EVEN = plot.level(1, "1×", beside=True)
@@ -60,10 +61,13 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
         for word, its in _by_outcome(fair).items()
         if len(its)
     ]
+    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
+    said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
+    dot = {"mode": "markers", "marker": DOT, "customdata": data}
+    found.append(plot.scatter("a prompt", _titles(rows["workload"]), speedups, said, **dot))
     x = plot.axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
     legible = {"mode": "hide", "minsize": 12}  # on a phone the bars are too narrow for words
-    layout = {"uniformtext": legible, **BREAK_EVEN}
-    return plot.figure([*found, _prompt_dots(rows)], HEIGHT, x=x, y=SPEEDUP, **layout)
+    return plot.figure(found, HEIGHT, x=x, y=SPEEDUP, uniformtext=legible, **BREAK_EVEN)
 
 
 def _by_outcome(every: pd.DataFrame) -> dict[Word, pd.DataFrame]:
@@ -82,21 +86,11 @@ def _bar_label(word: Word, speedup: float, lengths: Sequence[int]) -> str:
     return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
 
 
-def _prompt_dots(rows: pd.DataFrame) -> plot.Part:
-    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
-    said = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>"
-    x, y = _titles(rows["workload"]), rows["speedup"].to_list()
-    return plot.scatter("a prompt", x, y, said, mode="markers", marker=DOT, customdata=data)
-
-
 def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
     titles = _titles(fair["workload"])
-    both = [
-        _rate_bar("accepted / drafted", titles, fair["acceptance_rate"], hatched=False),
-        _rate_bar("per judgement, α", titles, fair["per_judgement_rate"], hatched=True),
-    ]
-    y = plot.axis("acceptance", range=[0, 1], tickformat=".0%")
-    return plot.figure(both, HEIGHT, x=plot.axis(categoryorder="array", categoryarray=titles), y=y)
+    rates = {"accepted / drafted": fair["acceptance_rate"], "per judgement, α": fair["per_judgement_rate"]}
+    x = plot.axis(categoryorder="array", categoryarray=titles)
+    return _rates_figure("acceptance", titles, rates, hatched="per judgement, α", x=x)
 
 
 def length_figure(every: pd.DataFrame) -> plot.Figure:
@@ -115,9 +109,8 @@ def _length_line(place: int, workload: str, its: pd.DataFrame) -> plot.Part:
     color, title = COLORS[place % len(COLORS)], _title(workload)
     dash, symbol = DASHES[place // len(COLORS) % len(DASHES)], SYMBOLS[place % len(SYMBOLS)]
     x, y = its["draft_length"].to_list(), its["speedup"].to_list()
-    return plot.scatter(
-        title, x, y, f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>", **plot.look(color, dash, symbol, 9)
-    )
+    said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
+    return plot.scatter(title, x, y, said, **plot.look(color, dash, symbol, 9))
 
 
 def grid_figure(every: pd.DataFrame) -> plot.Figure:
@@ -132,6 +125,7 @@ def grid_figure(every: pd.DataFrame) -> plot.Figure:
 
 def _grid_marks(word: Word, its: pd.DataFrame) -> plot.Part:
     mark = LOOKS[word]
+    size, line = MARK / WIDER.get(mark.shape, 1), {"width": 2, "color": mark.fill}
     return plot.scatter(
         LEGEND[word],
         its["draft_length"].astype("str").to_list(),
@@ -140,12 +134,7 @@ def _grid_marks(word: Word, its: pd.DataFrame) -> plot.Part:
         mode="markers+text",
         text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
         textfont={"color": "#ffffff"} if mark.shape == "square" else {},
-        marker={
-            "symbol": mark.shape,
-            "size": MARK / WIDER.get(mark.shape, 1),
-            "color": mark.fill,
-            "line": {"width": 2, "color": mark.fill},
-        },
+        marker={"symbol": mark.shape, "size": size, "color": mark.fill, "line": line},
         customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in each_row(its)],
     )
 
@@ -167,10 +156,7 @@ def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     hover = f"γ %{{x}}: breaks even at {said}, modelled<extra></extra>"
     line = _break_even_line(pooled["draft_length"].to_list(), tokens, hover)
     measured = _measured_rates(every, "tokens_per_target_call", said)
-    x, y = (
-        plot.axis("draft length γ, at most", tickvals=_lengths(every)),
-        plot.axis("tokens per target call", rangemode="tozero"),
-    )
+    x, y = plot.axis("draft length γ, at most", tickvals=_lengths(every)), plot.axis(TOKENS, rangemode="tozero")
     return plot.figure([line, *measured], TALLER, x=x, y=y)
 
 
@@ -201,12 +187,25 @@ def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Pa
 
 def grammar_figure(pairs: pd.DataFrame) -> plot.Figure:
     names = [figure_text(prompt) for prompt in pairs["prompt"]]
+    ways = {f"{way} the grammar": pairs[f"acceptance_rate_{way}"] for way in ("without", "with")}
+    return _rates_figure("accepted / drafted", names, ways, hatched="without the grammar", x=plot.axis())
+
+
+def _rates_figure(
+    title: str, names: Sequence[str], rates: Mapping[str, "pd.Series[float]"], *, hatched: str, x: plot.Part
+) -> plot.Figure:
+    """Bars of several rates beside each other; `hatched` is one of them."""
     both = [
-        _rate_bar("without the grammar", names, pairs["acceptance_rate_without"], hatched=True),
-        _rate_bar("with the grammar", names, pairs["acceptance_rate_with"], hatched=False),
+        plot.bars(
+            name,
+            names,
+            _or_none(values),
+            f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>",
+            marker=plot.HATCHED if name == hatched else {"color": plot.BLUE, "opacity": 0.85},
+        )
+        for name, values in rates.items()
     ]
-    y = plot.axis("accepted / drafted", range=[0, 1], tickformat=".0%")
-    return plot.figure(both, HEIGHT, x=plot.axis(), y=y)
+    return plot.figure(both, HEIGHT, x=x, y=plot.axis(title, range=[0, 1], tickformat=".0%"))
 
 
 def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
@@ -232,11 +231,6 @@ def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
 
 def _length_text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
-
-
-def _rate_bar(name: str, x: Sequence[str], rates: "pd.Series[float]", *, hatched: bool) -> plot.Part:
-    marker = plot.HATCHED if hatched else {"color": plot.BLUE, "opacity": 0.85}
-    return plot.bars(name, x, _or_none(rates), f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>", marker=marker)
 
 
 def _or_none(values: "pd.Series[float]") -> list[float | None]:

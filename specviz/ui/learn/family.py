@@ -1,6 +1,5 @@
 """The family of drafting methods on one screen: a row for each, with its recorded run."""
 
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -12,6 +11,7 @@ from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import role_table
 
 NOT_MEASURED = "–"
 FIGURES = range(3, 6)  # the columns that hold one
@@ -36,13 +36,13 @@ def show_family(state: Learning) -> None:
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
     rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
-    return _table("family", _titles(words), rows)
+    return role_table("family", _titles(words), rows)
 
 
 def served_table(words: Words) -> str:
     titles = [title for column, title in enumerate(_titles(words)) if column not in FIGURES]
     rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
-    return _table("served", titles, rows)
+    return role_table("served", titles, rows)
 
 
 def is_elsewhere(member: Member) -> bool:
@@ -52,14 +52,6 @@ def is_elsewhere(member: Member) -> bool:
 
 def _is_lossless(member: Member) -> bool:
     return member.lossless.technical == "yes"
-
-
-def _table(kind: str, titles: Sequence[str], rows: Sequence[str]) -> str:
-    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in titles)
-    return (
-        f'<table class="{kind}" role="table"><thead role="rowgroup">'
-        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
-    )
 
 
 def _titles(words: Words) -> list[str]:

@@ -115,9 +115,8 @@ def _show_input(state: Playing, inside: bool) -> None:
         st.text_input("A second guess (optional)", autocomplete="off", **second)
         send = partial(moves.send_typed, state)
         st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
-        st.form_submit_button(
-            "Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state)
-        )
+        skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
+        st.form_submit_button("Skip", key="play_skip", disabled=busy, **skip)
 
 
 def _show_candidates(state: Playing) -> None:
@@ -136,12 +135,8 @@ def _show_candidates(state: Playing) -> None:
         send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
         st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
         st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
-        st.checkbox(
-            "Two guesses",
-            on_change=partial(moves.choose_two, state),
-            help=SAYS["second_help"],
-            **with_value("play_two"),
-        )
+        two = with_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
+        st.checkbox("Two guesses", **two)
 
 
 def _show_way_on(state: Playing) -> None:

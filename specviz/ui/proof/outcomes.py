@@ -18,6 +18,7 @@ from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source, Task
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
 from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
+from specviz.ui.shared.parts import role_table
 
 SAYS = page_texts("proof")
 
@@ -213,7 +214,9 @@ def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = F
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander("The statistics of this test", key=f"{key}_statistics"):
         found = list(_statistics(outcome))
-        st.html(_statistics_table(found))
+        cells = [f'<td role="cell" data-label="{escape(each.title)}">{escape(each.value)}</td>' for each in found]
+        row = f'<tr role="row">{"".join(cells)}</tr>'
+        st.html(role_table("statistics", [each.title for each in found], [row]))
         st.caption("\n".join(f"- **{each.title}**: {each.meaning}" for each in found))
     drawn = {"bars": distribution_figure(outcome.batches)}
     drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
@@ -253,16 +256,6 @@ class Statistic(NamedTuple):
     title: str
     value: str
     meaning: str
-
-
-def _statistics_table(found: Sequence[Statistic]) -> str:
-    """A table of one row as HTML, which becomes a list on a phone."""
-    head = "".join(f'<th role="columnheader" scope="col">{escape(each.title)}</th>' for each in found)
-    cells = "".join(f'<td role="cell" data-label="{escape(each.title)}">{escape(each.value)}</td>' for each in found)
-    return (
-        f'<table class="statistics" role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
-        f'<tbody role="rowgroup"><tr role="row">{cells}</tr></tbody></table>'
-    )
 
 
 def _statistics(outcome: Outcome) -> Iterator[Statistic]:
