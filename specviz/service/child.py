@@ -50,8 +50,6 @@ StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where i
 
 
 class Child:
-    """A running engine process."""
-
     def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
         # its stderr is the server's own: tracebacks land in the server's log
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())

@@ -23,8 +23,6 @@ from specviz.service.protocol import Event, Ready, Run, dump_event
 
 
 class Inbox(Mailbox):
-    """A mailbox for lines of a stream, which a thread of its own reads."""
-
     def __init__(self, lines: BinaryIO) -> None:
         super().__init__()
         Thread(target=self._read, args=(lines,), daemon=True).start()

@@ -35,8 +35,6 @@ NOT_FOR_ENGINES = {"SPECVIZ_ENGINES", TOKEN_VARIABLE, "SPECVIZ_RUNS"}
 
 @serve.deployment(max_ongoing_requests=1, health_check_period_s=10)
 class Engine:
-    """One engine process."""
-
     async def __init__(  # type: ignore[misc]  # Serve awaits it: a replica is there once its engine is
         self, environment: Mapping[str, str], command: tuple[str, ...], limits: Limits
     ) -> None:
@@ -111,8 +109,6 @@ class Engine:
 
 @serve.deployment(max_ongoing_requests=AT_DOOR)
 class Door:
-    """Lets app servers in that know the token."""
-
     def __init__(self, engines: Any, digest: bytes, heartbeat: float = HEARTBEAT) -> None:
         self._engines, self._digest, self._heartbeat = engines.options(stream=True), digest, heartbeat
 
@@ -132,7 +128,6 @@ class Door:
         return StreamingResponse(self._lines(command), media_type="application/x-ndjson")
 
     async def _lines(self, command: say.JobCommand) -> AsyncIterator[bytes]:
-        """What the engine says, with heartbeats where it says nothing."""
         said = self._engines.work.remote(say.dump_command(command))
         coming: asyncio.Future[bytes] | None = None
         try:
@@ -174,7 +169,6 @@ def engines(
     limits: Limits | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> serve.Application:
-    """What Serve runs."""
     scaling = {"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1}
     takes = {"num_cpus": 1, "num_gpus": gpus}
     engine: Any = Engine

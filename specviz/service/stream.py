@@ -114,7 +114,6 @@ class StreamEngine:
         return _checked(await client.get("")).content
 
     async def _follow(self, client: AsyncClient, command: say.JobCommand) -> None:
-        """Hand on what comes about a job, up to its last event."""
         async with client.stream("POST", "", content=say.dump_command(command)) as response:
             async for line in _lines(_checked(response)):
                 if isinstance(say.parse_event(line), say.Final):

@@ -111,8 +111,6 @@ def _calibrated(target: LoadedModel, draft: Loaded) -> Generator[None, None, Cal
 
 
 class Workshop:
-    """Saves models, plain runs and costs for later jobs."""
-
     def __init__(self) -> None:
         self._models = ModelCache()
         self._downloads = Downloads()

@@ -22,8 +22,6 @@ BIN = 0.5  # tokens per target call
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One student: all rounds so far, and the right answers."""
-
     student: Student
     mine: Counts
     model: Counts  # wren-nano, in the same rounds

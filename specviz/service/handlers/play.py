@@ -57,7 +57,6 @@ class PersonDrafter(Drafter, Proposer):
 
 
 def play_steps(command: Play, workshop: Workshop) -> Steps:
-    """One `Turn`."""
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
     if not command.done:

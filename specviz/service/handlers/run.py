@@ -85,7 +85,6 @@ def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
 
 
 def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
-    """One `CostsResult`."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     yield say.Started(job)

@@ -8,21 +8,9 @@ from specviz.data.permalink import MAX_SEED
 from specviz.game.game import MODES, SETS, Plan
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import Membership
+from specviz.ui.classes import membership as own
 from specviz.ui.classes.board import show_board
 from specviz.ui.classes.classes_state import Attending
-from specviz.ui.classes.membership import (
-    BOARD,
-    attending,
-    change_board,
-    classes,
-    join,
-    membership,
-    open_class,
-    remember_class,
-    show_member,
-    take_board,
-    take_invitation,
-)
 from specviz.ui.play.final import set_title
 from specviz.ui.session import session
 from specviz.ui.shared.address import unknown_view, view
@@ -38,25 +26,25 @@ def lead() -> None:
     st.html(STYLES / "page.css")
     if view() == "projector":
         st.html(STYLES / "projector.css")
-    if secret := st.query_params.get(BOARD):  # a teacher's link: a projector may show the address
-        take_board(secret)
-        del st.query_params[BOARD]
-    take_invitation()
+    if secret := st.query_params.get(own.BOARD):  # a teacher's link: a projector may show the address
+        own.take_board(secret)
+        del st.query_params[own.BOARD]
+    own.take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
     notices([unknown_view()])
 
 
 def show_class() -> None:
-    state = attending()
-    state.open = classes().changes(state.teacher) is not None
+    state = own.attending()
+    state.open = own.classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
         state.teacher, state.other, state.message = state.other, "", SAYS["over"]
-        state.open = classes().changes(state.teacher) is not None
+        state.open = own.classes().changes(state.teacher) is not None
     if state.open:
         _offer_other_board(state)
         show_board(state)
-    elif member := membership():
+    elif member := own.membership():
         _show_student(member)
     else:
         notices([state.message])
@@ -65,22 +53,22 @@ def show_class() -> None:
             _show_joining()
         with right, st.container(border=True):
             _show_opening()
-    remember_class()
+    own.remember_class()
 
 
 def _offer_other_board(state: Attending) -> None:
-    other = classes().look(state.other)
+    other = own.classes().look(state.other)
     with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
         notices([state.message])
         if other and view() != "projector":
             code = shown_code(other.code)
             st.markdown(f"This browser also has the board of the class **{code}**. Both stay open.", width="content")
-            st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=change_board)
+            st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=own.change_board)
 
 
 def _show_student(member: Membership) -> None:
     with st.container(border=True, key="class_member"):
-        show_member(member)
+        own.show_member(member)
     with st.container(horizontal=True):
         if st.button("Play the class’s game", key="class_to_game", type="primary", icon=":material/edit:"):
             st.switch_page(GAME_PAGE)
@@ -93,14 +81,14 @@ def _show_joining() -> None:
     st.markdown("## Join a class")
     with st.form("class_enter_form", border=False):
         code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
-        st.text_input("Code of the class", value=attending().invited, **code)
+        st.text_input("Code of the class", value=own.attending().invited, **code)
         st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=join)
+        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=own.join)
     st.caption(SAYS["sent"])
 
 
 def _show_opening() -> None:
-    plan, limits = session().play.plan, classes().limits
+    plan, limits = session().play.plan, own.classes().limits
     st.markdown("## Open a class")
     st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
@@ -116,4 +104,4 @@ def _show_opening() -> None:
 
 def _open() -> None:
     chosen = st.session_state
-    open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))
+    own.open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))

@@ -67,7 +67,6 @@ def class_in_link() -> dict[str, str]:
 
 
 def remember_class() -> None:
-    """Hand the browser the secrets, or let it forget them."""
     state = attending()
     boards = BETWEEN.join(filter(None, [state.teacher, state.other]))
     # A proxy may pass only cookies that it knows. Then a reload has what the tab holds.

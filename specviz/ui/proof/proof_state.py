@@ -76,7 +76,6 @@ class Proving:
         return self.task.rule if self.slot.busy and self.task else None
 
     def source(self, place: Place) -> Source:
-        """Where the compared rows of this place are from."""
         return "live" if place in self.compared else "recorded"
 
     @classmethod
@@ -89,7 +88,6 @@ class Proving:
         return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
 
     def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
-        """Start drawing; the first new draws replace what this rule had before."""
         self.task = Task("sampling" if rule == "lossless" else "switch", request, rule, position)
         self.slot.start(lambda job: Prove(job, request, rule, position, draws))
 

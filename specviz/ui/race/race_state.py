@@ -120,7 +120,6 @@ class Racing:
         return ended
 
     def look(self) -> bool:
-        """As `refresh`; True where another prompt is finished."""
         before = len(self.so_far)
         self.refresh()
         return len(self.so_far) > before

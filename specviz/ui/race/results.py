@@ -64,7 +64,6 @@ def by_kind(kinds: Sequence[Kind]) -> str:
 
 
 def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]) -> None:
-    """Every race's speedups as a plot; then the table, the texts and the files of the one in the lanes."""
     plot, words = st.columns([5, 4], gap="large")
     with plot:
         chart(speedups_figure(races), "race_speedups")

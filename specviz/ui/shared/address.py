@@ -43,7 +43,6 @@ def page_address(name: str, **parameters: str) -> str:
 
 
 def only_here() -> bool:
-    """Whether the visitor's address leads other computers to themselves."""
     host = own_address().hostname or ""
     return host in ("localhost", "::1") or host.startswith("127.")
 

@@ -50,7 +50,6 @@ def heading(words: str, more: str = "", place: str = "") -> None:
 
 
 def lead(page: str) -> None:
-    """The heading of a page, as pages.yaml has it."""
     says = page_texts(page)
     heading(says["heading"], says["lead"], f"{page}-lead")
 

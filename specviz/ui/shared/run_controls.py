@@ -102,7 +102,6 @@ class RunControls:
         self._model("Draft", "draft", drafts, draft_help(), first=ready)
 
     def draw(self, *names: str, **changes: Any) -> None:
-        """The controls of these settings, as their rows say."""
         for name in names:
             row = replace(SHOWN[name], **changes)
             if row.choices:

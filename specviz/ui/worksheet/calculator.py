@@ -13,14 +13,7 @@ from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import note, say
-from specviz.ui.worksheet.controls import (
-    changes,
-    chosen_start,
-    controls,
-    costs_named,
-    counters_alone,
-    more_controls,
-)
+from specviz.ui.worksheet import controls as sliders
 from specviz.ui.worksheet.figures import speedup_map
 from specviz.ui.worksheet.worksheet_page import Known
 from specviz.ui.worksheet.worksheet_state import Worksheet
@@ -32,15 +25,15 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
     outcome = st.container(key="worksheet_outcome")
     inputs, picture = st.columns([5, 8], gap="large")
     with inputs:
-        model = controls(worksheet, known.starts, known.count)
-    start = chosen_start(worksheet, known.starts)
-    alone = counters_alone(worksheet, start)
+        model = sliders.controls(worksheet, known.starts, known.count)
+    start = sliders.chosen_start(worksheet, known.starts)
+    alone = sliders.counters_alone(worksheet, start)
     with outcome:
         if alone:
             _untold(alone)
         else:
             _verdict(model)
-        changed = changes(start)
+        changed = sliders.changes(start)
         now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
         st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
         if model.batch > 1 and not alone:
@@ -48,7 +41,7 @@ def calculator(worksheet: Worksheet, known: Known) -> None:
     with picture:
         loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
         chart(speedup_map(model, known.measured, loaded), "worksheet_map")
-        whose = f", those of {plain(costs_named(start))} and not of your machine" if alone else ""
+        whose = f", those of {plain(sliders.costs_named(start))} and not of your machine" if alone else ""
         st.caption(f"The map has the costs of the sliders{whose}. Its points are measured, each at its own costs.")
     with st.expander("All terms"):
         _all_terms(model, start, known.batches)
@@ -85,7 +78,7 @@ def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> No
     inputs, outcome = st.columns([5, 8], gap="large")
     state = st.session_state
     with inputs:
-        more_controls()
+        sliders.more_controls()
         if model.batch == 1:
             st.caption(_batch(model, start))
         kinds = f" {plain(kinds_of_machines(study))}" if study else ""

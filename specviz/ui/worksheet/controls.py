@@ -10,15 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.page_link import Params
 from specviz.data.page_texts import page_texts
-from specviz.measure.worksheet.model import (
-    BATCHES,
-    MOST_COST,
-    MOST_OVERHEAD,
-    MOST_TOKENS,
-    MOST_VERIFICATION,
-    Model,
-    alpha_of_counts,
-)
+from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.address import address, write_address
@@ -45,14 +37,14 @@ SAID: dict[str, tuple[str, Callable[[float], str]]] = {  # what the first view c
 }
 LIMITS = {
     "alpha": (0.0, 1.0),
-    "cost": (0.0, MOST_COST),
-    "verification": (1.0, MOST_VERIFICATION),
-    "overhead": (0.0, MOST_OVERHEAD),
+    "cost": (0.0, terms.MOST_COST),
+    "verification": (1.0, terms.MOST_VERIFICATION),
+    "overhead": (0.0, terms.MOST_OVERHEAD),
     "operations": (0.0, 1.0),
 }
 
 
-def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
+def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.Model:
     """Draw the controls of the first view, and read all of them.
 
     `runs` is how many runs are finished: a new one is taken up.
@@ -83,18 +75,18 @@ def more_controls() -> None:
     counts = ("drafted", "accepted")
     for place, name in zip(_side_by_side("worksheet_drafted_accepted"), counts, strict=True):
         more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": SAYS[f"{name}_help"]}
-        place.number_input(name.capitalize(), 0, MOST_TOKENS, **more)
+        place.number_input(name.capitalize(), 0, terms.MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
     _fine(overhead, "overhead", "o, overhead")
-    batch.select_slider("Batch size", BATCHES, help=SAYS["batch_help"], **with_value("worksheet_batch"))
+    batch.select_slider("Batch size", terms.BATCHES, help=SAYS["batch_help"], **with_value("worksheet_batch"))
     _fine(st, "operations", "ĉ, draft’s operations")
 
 
-def read_model() -> Model:
-    return Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
+def read_model() -> terms.Model:
+    return terms.Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
 
 
-def model_now(worksheet: Worksheet, start: Start) -> Model:
+def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
     """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
     produced, state = worksheet.produced, st.session_state
     same = produced and (state.worksheet_drafted, state.worksheet_accepted) == (produced.drafted, produced.accepted)
@@ -156,7 +148,7 @@ def _filled(start: Start) -> dict[str, float]:
     if start.acceptance_only:
         checked = replace(read_model(), batch=1).steps(model.draft_length + 1)
         return acceptance | _within(verification=checked)
-    batch = {"worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch))}
+    batch = {"worksheet_batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
     costs = {"cost": model.cost_ratio, "verification": model.verification, "overhead": model.overhead}
     return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
@@ -200,7 +192,7 @@ def _alpha_from_counts() -> None:
     state = st.session_state
     state.update(worksheet_counted_at=state.worksheet_gamma)
     if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
-        alpha = alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
+        alpha = terms.alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
         state.update(_within(alpha=alpha))
 
 
