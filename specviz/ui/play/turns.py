@@ -35,8 +35,12 @@ def new_game(visit: Session, plan: Plan) -> None:
 
 def back_to_old(visit: Session) -> None:
     if (old := visit.play.before) is not None:
-        visit.play = old
-        set_widgets({"play_guess": old.typed, "play_second": old.second, "play_two": old.two})
+        _go_on(visit, old)
+
+
+def _go_on(visit: Session, game: Playing) -> None:
+    visit.play = game
+    set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
 
 
 def next_prompt(state: Playing) -> None:
@@ -180,24 +184,12 @@ def bring_back(visit: Session, text: str) -> None:
     except InputError as error:
         state.came.notes, state.begun = [str(error)], True
         return
-    game = _playing(saved)
+    turns = saved.games[saved.place] if saved.place < len(saved.games) else []
+    here = turns[-1] if turns else None
+    game = Playing(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
+    game.typed, game.second = saved.typed, saved.second
     game.ours = compare_digest(signature.encode(), _signature(game_text).encode())
     if state.linked and game.plan != state.plan:
         state.before = game
     else:
-        visit.play = game
-        set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
-
-
-def _playing(saved: SavedGame) -> Playing:
-    turns = saved.games[saved.place] if saved.place < len(saved.games) else []
-    return Playing(
-        saved.plan,
-        saved.place,
-        saved.games,
-        here=turns[-1] if turns else None,
-        typed=saved.typed,
-        second=saved.second,
-        name=saved.name,
-        came=Arrival(read=True),
-    )
+        _go_on(visit, game)

@@ -24,6 +24,7 @@ SAYS = page_texts("proof")
 
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
+SHARES = axis("share of the draws", tickformat=".0%", rangemode="tozero")
 
 
 def token_label(text: str) -> str:
@@ -40,18 +41,13 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
     def said(name: str) -> Part:
         return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
 
-    return figure(
-        [
-            bars(x=places, y=expected, marker=HATCHED, **said("the target’s own probabilities")),
-            bars(x=places, y=speculative, marker={"color": BLUE}, **said("speculative decoding wrote")),
-            scatter(x=places, y=plain, mode="markers", marker=ring, **said("the target alone wrote")),
-        ],
-        HEIGHT,
-        x=axis(tickvals=list(places), ticktext=tokens, tickangle=-40),
-        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
-        bargap=0.25,
-        bargroupgap=0.05,
-    )
+    shown = [
+        bars(x=places, y=expected, marker=HATCHED, **said("the target’s own probabilities")),
+        bars(x=places, y=speculative, marker={"color": BLUE}, **said("speculative decoding wrote")),
+        scatter(x=places, y=plain, mode="markers", marker=ring, **said("the target alone wrote")),
+    ]
+    x = axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
+    return figure(shown, HEIGHT, x=x, y=SHARES, bargap=0.25, bargroupgap=0.05)
 
 
 def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]:
@@ -82,42 +78,28 @@ def places_figure(batches: Sequence[DrawBatch]) -> Figure:
     ring = {"symbol": "diamond-open", "size": 8, "color": ORANGE}
     alone: Part = {"hover": f"{said}target alone</extra>", "mode": "markers", "marker": ring}
     even: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
-    return figure(
-        [
-            bars("places, speculative", x, shares("speculative_places"), **drawn),
-            scatter("target alone", x, shares("plain_places"), **alone),
-            scatter("spread evenly", [0, 1], [1 / PLACES] * 2, **even),
-        ],
-        HEIGHT,
-        x=axis("place, the most probable token first", range=[0, 1]),
-        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
-        bargap=0.1,
-    )
+    shown = [
+        bars("places, speculative", x, shares("speculative_places"), **drawn),
+        scatter("target alone", x, shares("plain_places"), **alone),
+        scatter("spread evenly", [0, 1], [1 / PLACES] * 2, **even),
+    ]
+    along = axis("place, the most probable token first", range=[0, 1])
+    return figure(shown, HEIGHT, x=along, y=SHARES, bargap=0.1)
 
 
 def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:
-    chance = scatter(
-        "chance stays below (19 in 20)",
-        [one.draws for one in speculative],
-        [one.chance for one in speculative],
-        "%{x:,} draws: %{y:.3f}<extra>chance alone</extra>",
-        mode="lines",
-        line={"color": GREY, "dash": "dash"},
-        fill="tozeroy",
-        fillcolor="rgba(128,128,128,0.12)",
-    )
-    lines = [
-        _distances("speculative", speculative, BLUE, "circle"),
-        _distances("target alone", plain, ORANGE, "diamond-open"),
-    ]
+    said = "%{x:,} draws: %{y:.3f}<extra>"
+    below: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}}
+    below |= {"fill": "tozeroy", "fillcolor": "rgba(128,128,128,0.12)"}
+    draws, chance = [one.draws for one in speculative], [one.chance for one in speculative]
+    lines = [scatter("chance stays below (19 in 20)", draws, chance, f"{said}chance alone</extra>", **below)]
+    shown = (("speculative", speculative, BLUE, "circle"), ("target alone", plain, ORANGE, "diamond-open"))
+    for name, each, color, symbol in shown:
+        style: Part = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
+        at, distances = [one.draws for one in each], [one.distance for one in each]
+        lines.append(scatter(name, at, distances, f"{said}{name}</extra>", **style))
     x, y = axis("draws each way", rangemode="tozero"), axis("distance", rangemode="tozero")
-    return figure([chance, *lines], HEIGHT, x=x, y=y)
-
-
-def _distances(name: str, looks: Sequence[Look], color: str, symbol: str) -> Part:
-    x, y = [one.draws for one in looks], [one.distance for one in looks]
-    style: Part = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
-    return scatter(name, x, y, f"%{{x:,}} draws: %{{y:.3f}}<extra>{name}</extra>", **style)
+    return figure(lines, HEIGHT, x=x, y=y)
 
 
 def tie_figure(tie: NearTie) -> Figure:
@@ -129,27 +111,17 @@ def tie_figure(tie: NearTie) -> Figure:
         scatter("", [one.plain, one.speculative], [place, place], **line)
         for place, one in zip(places, tie.ways, strict=True)
     ]
+    said = [f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal" for one in tie.ways]
     gap_labels = [
-        {
-            "x": (one.plain + one.speculative) / 2,
-            "y": place,
-            "text": f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal",
-            "showarrow": False,
-            "yshift": 16,
-        }
-        for place, one in zip(places, tie.ways, strict=True)
+        {"x": (one.plain + one.speculative) / 2, "y": place, "text": text, "showarrow": False, "yshift": 16}
+        for place, one, text in zip(places, tie.ways, said, strict=True)
     ]
-    return figure(
-        [
-            *gaps,
-            _logits(f"{token_label(tie.plain_token)} (plain took it)", plain, places, "circle", ORANGE),
-            _logits(f"{token_label(tie.speculative_token)} (speculative)", speculative, places, "diamond", BLUE),
-        ],
-        240,
-        x=axis("logit (score before the softmax)"),
-        y=axis(autorange="reversed", tickfont={"size": 11}),
-        annotations=gap_labels,
-    )
+    both = [
+        _logits(f"{token_label(tie.plain_token)} (plain took it)", plain, places, "circle", ORANGE),
+        _logits(f"{token_label(tie.speculative_token)} (speculative)", speculative, places, "diamond", BLUE),
+    ]
+    x, y = axis("logit (score before the softmax)"), axis(autorange="reversed", tickfont={"size": 11})
+    return figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
 
 
 def _logits(name: str, logits: list[float], places: list[str], symbol: str, color: str) -> Part:

@@ -100,7 +100,8 @@ def view() -> View:
     visitor = session()
     if visitor.view is None:
         newcomer: View | None = "simple" if TOUR in st.query_params else None
-        visitor.view = _asked() or newcomer or _remembered() or ("full" if st.query_params else "simple")
+        asked, before = _one_of(VIEWS, st.query_params.get(VIEW)), _one_of(CHOICES, remembered(COOKIE))
+        visitor.view = asked or newcomer or before or ("full" if st.query_params else "simple")
     return visitor.view
 
 
@@ -130,7 +131,7 @@ def present() -> None:
 
 def stop_presenting() -> None:
     """Back to the view before; to everything where the projector view came by a link."""
-    session().view = session().left_view or _remembered() or "full"
+    session().view = session().left_view or _one_of(CHOICES, remembered(COOKIE)) or "full"
     st.query_params.pop(VIEW, None)
 
 
@@ -150,11 +151,5 @@ def remember_choice() -> None:
         remember(COOKIE, chosen)
 
 
-def _asked() -> View | None:
-    asked = st.query_params.get(VIEW)
-    return next((known for known in VIEWS if known == asked), None)
-
-
-def _remembered() -> View | None:
-    kept = remembered(COOKIE)
-    return next((known for known in CHOICES if known == kept), None)
+def _one_of(views: tuple[View, ...], name: str | None) -> View | None:
+    return next((known for known in views if known == name), None)

@@ -114,7 +114,8 @@ def download(label: str, made: Callable[[], str | bytes] | str, name: str, **opt
             return page_that_says(str(error))
 
     kind = name.rpartition(".")[2]
-    st.download_button(label, page if kind == "html" else made, name, TYPES[kind], on_click="ignore", **options)
+    data = page if kind == "html" and not isinstance(made, str) else made
+    st.download_button(label, data, name, TYPES[kind], on_click="ignore", **options)
 
 
 TIMES = "%.2f×"

@@ -22,16 +22,11 @@ def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None =
     """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
     sources = dict.fromkeys(point.source for point in points)
+    settings = [_setting("loaded", loaded, "diamond-open")] if loaded else []
+    settings.append(_setting("the sliders", model, "circle-open"))
     runs = [_dots([point for point in points if point.source == source]) for source in sources]
     return plot.figure(
-        [
-            _ground(speedups),
-            _levels(speedups),
-            _break_even_line(model),
-            *runs,
-            *([_setting("loaded", loaded, "diamond-open")] if loaded else []),
-            _setting("the sliders", model, "circle-open"),
-        ],
+        [_ground(speedups), _levels(speedups), _break_even_line(model), *runs, *settings],
         450,
         x=plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2),
         y=plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False),
