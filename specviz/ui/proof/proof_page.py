@@ -52,9 +52,6 @@ def controls(proof: Proving) -> Wanted:
     return wanted
 
 
-# ---- state: stored between pages, taken from a link once
-
-
 def _restore(proof: Proving) -> None:
     if wanted := proof.came.take(address(), lambda given: wanted_from_link(given, models_in(given))):
         proof.values = _values(wanted)
@@ -107,9 +104,6 @@ def show_proof(state: Proving, wanted: Wanted) -> None:
         st.caption(plain(" ".join([f"Recorded on {found.machine}, {found.created[:10]}.", *changed])))
 
 
-# ---- sampling
-
-
 def _sampling(state: Proving, wanted: Wanted) -> None:
     st.header("Sampling: same distribution", anchor="sampling")
     st.markdown(SAYS["sampling"])
@@ -136,9 +130,6 @@ def _draw(state: Proving, wanted: Wanted, rule: RuleName) -> None:
     state.came.acted = True
     state.draw(wanted.request, rule, position, st.session_state.proof_draws)
     st.rerun()
-
-
-# ---- broken on purpose
 
 
 def _switches(state: Proving, wanted: Wanted) -> None:
