@@ -30,18 +30,12 @@ SAYS = page_texts("helps")
 
 HEIGHT = 400
 ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
-GROUPS: dict[str, tuple[set[str], str, str]] = {  # their families, colour and symbol
-    **{
-        f"{group.title[0].lower()}{group.title[1:]}": (
-            {method.family for method in METHODS if method.group == group},
-            group.colour,
-            group.symbol,
-        )
-        for group in dict.fromkeys(method.group for method in METHODS if method.group)
-    },
-    "trees": ({"tree"}, "#a3478a", "hexagon"),
-    "other ways to draw or verify": ({"argmax", "block"}, "#5f6b7a", "octagon"),
-}
+GROUPS: dict[str, tuple[set[str], str, str]] = {}  # their families, colour and symbol
+for _group in dict.fromkeys(method.group for method in METHODS if method.group):
+    _families = {method.family for method in METHODS if method.group == _group}
+    GROUPS[f"{_group.title[0].lower()}{_group.title[1:]}"] = _families, _group.colour, _group.symbol
+GROUPS["trees"] = {"tree"}, "#a3478a", "hexagon"
+GROUPS["other ways to draw or verify"] = {"argmax", "block"}, "#5f6b7a", "octagon"
 LINES = (("#D55E00", "solid", "square"), ("#0072B2", "dash", "circle"), ("#00765a", "dot", "diamond"))
 
 
@@ -82,7 +76,9 @@ def _around(values: Sequence[float]) -> list[float]:
 def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    labels = {method.name: f"{numbers[method.name]} {_in_two_lines(method.title)}" for method in ranked}
+    # the manner of a method below its drafter, so that bars have room on a phone
+    titles = {method.name: figure_text(method.title).replace(" (", "<br>(") for method in ranked}
+    labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
     parts: list[plot.Part] = []
     for word, name in LEGEND.items():
         its = [(method, method.kinds[kind].best) for method in ranked if method.kinds[kind].best.outcome == word]
@@ -93,19 +89,12 @@ def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure
     return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
-def _in_two_lines(title: str) -> str:
-    """The manner of a method below its drafter, so that bars have room on a phone."""
-    return figure_text(title).replace(" (", "<br>(")
-
-
 def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: plot.Part) -> plot.Part:
     speedups, low, high = ([getattr(best, end) for best in found] for end in ("speedup", "low", "high"))
     said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
-    ends: plot.Part = {
-        "error_x": plot.interval(speedups, low, high, plot.GREY),
-        "customdata": list(zip(low, high, strict=True)),
-    }
-    return plot.bars(name, speedups, labels, said, orientation="h", marker=marker, **ends)
+    ends = list(zip(low, high, strict=True))
+    lines: plot.Part = {"error_x": plot.interval(speedups, low, high, plot.GREY), "customdata": ends}
+    return plot.bars(name, speedups, labels, said, orientation="h", marker=marker, **lines)
 
 
 def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:

@@ -22,7 +22,7 @@ from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
-DEFAULT_REPEATS = 5
+DEFAULT_REPEATS, TO_REPEATS = 5, f"a number from 1 to {MAX_REPEATS}"
 NO_PROMPT = "No prompt is chosen: pick at least one, or write one."
 PRESET_NAMES = [preset.name for workload in WORKLOADS for preset in workload.prompts]
 
@@ -67,9 +67,7 @@ class RaceLink(SettingsLink):
 
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
     prompt: SkipValidation[str] = ""  # one a line; `Entry.problem` says what is wrong with it
-    repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=f"a number from 1 to {MAX_REPEATS}")] = (
-        DEFAULT_REPEATS
-    )
+    repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=TO_REPEATS)] = DEFAULT_REPEATS
     same_length: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
 
 
@@ -114,8 +112,7 @@ class Racing:
 
     def refresh(self) -> bool:
         """Ask how far the race is; True once it is over, and its results are shown."""
-        ended = self.slot.refresh()
-        if ended:
+        if ended := self.slot.refresh():
             self._take()
         return ended
 
@@ -139,12 +136,9 @@ class Racing:
         done, total = len(laps), len(asked.prompts)
         finished = f"the {done} of {total} prompts that were finished are shown"
         shown = finished if laps else "the previous results are shown"
-        if slot.state == "failed":
-            self.message, self.finished = slot.message, f"{shown[0].upper()}{shown[1:]}."
-        elif slot.state == "cancelled":
-            self.finished = f"Cancelled: {shown}."
-        elif slot.state == "lost":
-            self.finished = LOST.format(shown=shown)
+        ends = {"failed": f"{shown[0].upper()}{shown[1:]}.", "cancelled": f"Cancelled: {shown}."}
+        self.message = slot.message if slot.state == "failed" else self.message
+        self.finished = (ends | {"lost": LOST.format(shown=shown)}).get(slot.state, self.finished)
         if laps:
             self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
             self.in_lanes, self.places = "", {}
