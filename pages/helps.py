@@ -3,14 +3,15 @@
 import streamlit as st
 
 from specviz.ui.helps.controls import controls
-from specviz.ui.helps.helps_page import lead, show_sweeps
+from specviz.ui.helps.helps_page import show_sweeps
 from specviz.ui.helps.panels import tabs
 from specviz.ui.session import session
+from specviz.ui.shared.parts import lead
 from specviz.ui.shared.theme import inside_app
 
 inside_app()
 visit = session()
-lead()
+lead("helps")
 outcome, choices = st.columns([8, 3.4], gap="large")
 with choices:
     controls()

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from specviz.ui.session import session
+from specviz.ui.shared.parts import lead
 from specviz.ui.shared.theme import inside_app
-from specviz.ui.worksheet.calculator import calculator
 from specviz.ui.worksheet.sections import show_machines, show_production
-from specviz.ui.worksheet.worksheet_page import known_runs, lead, show_exercises, show_gaps
+from specviz.ui.worksheet.worksheet_page import calculator, known_runs, show_exercises, show_gaps
 
 inside_app()
 visit = session()
 known = known_runs(visit)
-lead()
+lead("worksheet")
 calculator(visit.worksheet, known)
 runs, machines, production, sheet = st.tabs(
     ["Predicted against measured", "Machines to compare", "From production", "Exercise sheet"]

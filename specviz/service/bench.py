@@ -12,20 +12,8 @@ from typing import TypeVar
 
 from specviz.core.errors import InputError, without_folders
 from specviz.models.memory import is_out_of_memory
+from specviz.service import protocol as say
 from specviz.service.limits import BudgetSpent
-from specviz.service.protocol import (
-    Event,
-    Failed,
-    JobCommand,
-    JobEvent,
-    Loading,
-    Rounds,
-    Run,
-    Steps,
-    Stop,
-    Stopped,
-    parse_command,
-)
 
 NO_MEMORY = "There is not enough memory here for this run: use smaller models or fewer tokens."
 BROKE = "The run failed because of an error in the engine; the server's log says more."
@@ -33,8 +21,8 @@ BROKE = "The run failed because of an error in the engine; the server's log says
 CROWD = 4  # jobs at once
 PAUSED_REMEMBERED = 256  # jobs that were stopped and may go on: what they have used of their budget
 
-Send = Callable[[Event], None]
-DoJob = Callable[[JobCommand], Steps]  # see `handlers.job_steps`
+Send = Callable[[say.Event], None]
+DoJob = Callable[[say.JobCommand], say.Steps]  # see `handlers.job_steps`
 
 CYCLE = 2.0  # seconds
 LONG_SHARE = 0.5  # seconds of a cycle that long jobs have while others are watched
@@ -64,11 +52,10 @@ class Mailbox:
     """Commands from the server, which another thread puts in."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[JobCommand] = SimpleQueue()
+        self._jobs: SimpleQueue[say.JobCommand] = SimpleQueue()
         self._wanted: set[int] = set()  # jobs that came and are neither over nor stopped
 
-    def next(self, wait: bool) -> JobCommand | None:
-        """The next job; None where there is none and it is not waited for."""
+    def next(self, wait: bool) -> say.JobCommand | None:
         with suppress(Empty):
             return self._jobs.get(block=wait)
         return None
@@ -84,11 +71,11 @@ class Mailbox:
     def take(self, line: bytes) -> None:
         """Put in what a line says; one that is no command is in the log."""
         try:
-            command = parse_command(line)
+            command = say.parse_command(line)
         except ValueError:
             traceback.print_exc()
             return
-        if isinstance(command, Stop):
+        if isinstance(command, say.Stop):
             self._wanted.discard(command.job)
         else:
             self._wanted.add(command.job)
@@ -97,10 +84,8 @@ class Mailbox:
 
 @dataclass(slots=True, eq=False)
 class AtWork:
-    """One job, as far as it is."""
-
     job: int
-    steps: Steps
+    steps: say.Steps
     watched: bool  # by a visitor who waits for it; all others are long jobs
     begun: bool  # whether the visitor has something to look at
     loading: bool = True  # models are being loaded: that is not counted
@@ -113,14 +98,6 @@ class Bench:
     A new run is begun at once, up to its first rounds, so that in a class everyone soon sees something. Then the jobs
     go on as `whose_turn` says: watched ones one after the other, the oldest first, and long ones in turns. Each round
     is timed by itself, so taking turns changes no figure.
-
-    Args:
-        do_job: gives the steps of a job.
-        mail: where commands come from.
-        send: takes events.
-        after_crowd: called before the bench rests, after many jobs were at work at once.
-        budget: seconds that one job may take; None: as long as it needs.
-        clock: seconds of the monotonic clock.
     """
 
     def __init__(
@@ -148,18 +125,15 @@ class Bench:
         if command:
             self._begin(command)
         elif self._tasks:
-            self._step(self._next_task())
+            watched, long = ([task for task in self._tasks if task.watched is each] for each in (True, False))
+            self._step(whose_turn(watched, long, self._clock()))
         for task in [task for task in self._tasks if self._mail.stopped(task.job)]:
             self._stop(task)
 
-    def _next_task(self) -> AtWork:
-        watched = [task for task in self._tasks if task.watched]
-        return whose_turn(watched, [task for task in self._tasks if not task.watched], self._clock())
-
-    def _begin(self, command: JobCommand) -> None:
+    def _begin(self, command: say.JobCommand) -> None:
         job = command.job
         steps = self._do_job(command)
-        task = AtWork(job, steps, watched=command.task.watched, begun=not isinstance(command, Run))
+        task = AtWork(job, steps, watched=command.task.watched, begun=not isinstance(command, say.Run))
         task.seconds = self._spent.pop(job, 0.0)
         self._tasks.append(task)
         self._most = max(self._most, len(self._tasks))
@@ -175,7 +149,7 @@ class Bench:
         self._spent[task.job] = task.seconds
         while len(self._spent) > PAUSED_REMEMBERED:
             self._spent.popitem(last=False)
-        self._send(Stopped(task.job))
+        self._send(say.Stopped(task.job))
 
     def _step(self, task: AtWork) -> None:
         """One step. An error fails its job and leaves the engine as it is."""
@@ -186,16 +160,16 @@ class Bench:
             self._end(task)
         except Exception as error:
             self._end(task)
-            self._send(Failed(task.job, _sentence(error)))
+            self._send(say.Failed(task.job, _sentence(error)))
         else:
             if event and not self._mail.stopped(task.job):
                 self._send(event)
-                task.begun = task.begun or isinstance(event, Rounds)
-                task.loading = isinstance(event, Loading)
+                task.begun = task.begun or isinstance(event, say.Rounds)
+                task.loading = isinstance(event, say.Loading)
             if not task.loading:
                 task.seconds += self._clock() - began
 
-    def _next_event(self, task: AtWork) -> JobEvent | None:
+    def _next_event(self, task: AtWork) -> say.JobEvent | None:
         """What its next step gives. A job whose time is over may send what it has, and ends."""
         if self._budget is None or task.seconds < self._budget:
             return next(task.steps)

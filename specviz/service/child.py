@@ -50,14 +50,6 @@ StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where i
 
 
 class Child:
-    """A running engine process.
-
-    Args:
-        command: the program and its arguments.
-        on_line: called from a thread of its own with each line the engine writes; must not raise.
-        on_end: called from that thread once the process has ended and is reaped, with its exit status.
-    """
-
     def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
         # its stderr is the server's own: tracebacks land in the server's log
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
@@ -113,7 +105,6 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """The engine's environment: quiet, and one thread."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **QUIET}

@@ -19,17 +19,10 @@ from typing import BinaryIO
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.service.bench import Bench, DoJob, Mailbox, Send
 from specviz.service.limits import seconds_a_job
-from specviz.service.protocol import (
-    Event,
-    Ready,
-    Run,
-    dump_event,
-)
+from specviz.service.protocol import Event, Ready, Run, dump_event
 
 
 class Inbox(Mailbox):
-    """A mailbox for lines of a stream, which a thread of its own reads."""
-
     def __init__(self, lines: BinaryIO) -> None:
         super().__init__()
         Thread(target=self._read, args=(lines,), daemon=True).start()

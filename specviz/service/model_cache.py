@@ -52,16 +52,11 @@ class ModelCache:
         return sum(model.bytes for model in self._models.values())
 
     def holds(self, name: str, precision: Precision) -> bool:
-        """Whether the model is in memory in the number format of this precision."""
         dtype = "float32" if precision == "exact" else self._faster.get(name)
         return name in self._models and self._models[name].info.dtype == dtype
 
     def check(self, sizes: Mapping[str, int], precision: Precision) -> None:
-        """Refuse models, given their parameters by name, that would not fit even without all others.
-
-        Raises:
-            InputError: they would not fit.
-        """
+        """Refuse models, given their parameters by name, that would not fit even without all others: an InputError."""
         self._sizes |= sizes
         least = "float32" if precision == "exact" else "bfloat16"
         needed = sum(weight_bytes(parameters, least) for parameters in sizes.values())
@@ -73,11 +68,7 @@ class ModelCache:
             )
 
     def get(self, name: str, precision: Precision, keep: Collection[str] = ()) -> LoadedModel:
-        """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`.
-
-        Raises:
-            InputError: it cannot be loaded.
-        """
+        """The model, loaded and warmed up if needed; others are removed to make room, except those in `keep`."""
         dtype = self._dtype(name, precision, keep)
         model = self._models.pop(name, None)
         if model is None or model.info.dtype != dtype:
@@ -90,7 +81,6 @@ class ModelCache:
         return model
 
     def reasons(self, target: str, draft: str | None, precision: Precision) -> list[str]:
-        """Why these models run in their number formats; nothing where float32 was asked for."""
         if precision == "exact":
             return []
         reasons = [self._reasons.get(target), self._plain.get(target), self._reasons.get(draft or target)]

@@ -30,8 +30,6 @@ MAX_DRAFTS = 8  # in one GuessAlong
 
 @dataclass(frozen=True, slots=True)
 class JobCommand:
-    """What a visitor asks for."""
-
     job: int
     done: int = field(default=0, kw_only=True)  # items that an earlier part of the job has sent
 
@@ -54,8 +52,6 @@ class JobCommand:
 
 @dataclass(frozen=True, slots=True)
 class OfOnePair(JobCommand):
-    """A command about one request."""
-
     request: RunRequest
 
     @property
@@ -160,8 +156,6 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class CostsResult:
-    """What a pair costs on this machine."""
-
     costs: Costs
     dtype_reasons: tuple[str, ...] = ()  # for "fast": one sentence for each model, which number format it has and why
     beside: int = 0  # the most other engines that were busy while they were measured
@@ -319,8 +313,6 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The job was ended by a Stop."""
-
     job: int
     type: Literal["stopped"] = "stopped"
 

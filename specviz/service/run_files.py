@@ -53,7 +53,6 @@ class FolderFiles:
         write_whole(self._folder / name, content)
 
     def remove(self, name: str) -> None:
-        """Remove a file; one that is gone already is no error."""
         (self._folder / name).unlink(missing_ok=True)
 
     def used(self, name: str) -> None:
@@ -153,7 +152,6 @@ def run_files(where: Path | str) -> RunFiles:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Makes OSErrors of the errors of a store's own library."""
     try:
         yield
     except OSError:

@@ -111,7 +111,6 @@ class RunStore:
         return next((run for run in runs if run and run.key == key), None)
 
     def get(self, run_id: str) -> StoredRun | None:
-        """The run of this id; any text may be asked for."""
         if not ID.fullmatch(run_id):
             return None
         with self._lock:
@@ -122,8 +121,9 @@ class RunStore:
         return self._read(names[0]) if names else None
 
     def put(self, key: str, request: RunRequest, result: RunResult) -> RunResult:
-        """Store a finished run; returns it with its id."""
-        named = replace(result, id=_id_of(key, result))
+        # what differs between two runs of the same request: their times
+        times = f"{key} {result.trace.created} {[round.seconds for round in result.trace.rounds]}"
+        named = replace(result, id=_short(times))
         run = StoredRun(key, request, named)
         self._remember(run)
         if self._files:
@@ -185,20 +185,11 @@ class RunStore:
     def _write(self, files: RunFiles, run: StoredRun) -> None:
         try:
             files.write(f"{_short(run.key)}-{run.result.id}.json", _STORED.dump_json(run))
-            self._remove_oldest(files)
+            files.remove_oldest(self._on_disk, DISK_BYTES)
         except OSError as error:
             _log.warning("A run cannot be stored in %s: %s", files, error)
         except Exception:  # the executor would hide it
             _log.exception("A run cannot be stored in %s.", files)
-
-    def _remove_oldest(self, files: RunFiles) -> None:
-        files.remove_oldest(self._on_disk, DISK_BYTES)
-
-
-def _id_of(key: str, result: RunResult) -> str:
-    """What differs between two runs of the same request: their times."""
-    seconds = [round.seconds for round in result.trace.rounds]
-    return hashlib.sha256(f"{key} {result.trace.created} {seconds}".encode()).hexdigest()[:16]
 
 
 def _short(key: str) -> str:

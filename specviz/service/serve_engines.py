@@ -22,20 +22,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from specviz.core.errors import InputError
 from specviz.core.ray_address import parse_ray_address
+from specviz.service import protocol as say
 from specviz.service.child import ENGINE, QUIET, Child, RunningEngine
 from specviz.service.limits import Limits
-from specviz.service.protocol import (
-    Alive,
-    Event,
-    Final,
-    JobCommand,
-    Ready,
-    Stop,
-    dump_command,
-    dump_event,
-    parse_command,
-    parse_event,
-)
 from specviz.service.wanted import TOKEN_VARIABLE, token_wanted
 
 HEARTBEAT = 5.0  # seconds between two lines of a stream
@@ -46,46 +35,37 @@ NOT_FOR_ENGINES = {"SPECVIZ_ENGINES", TOKEN_VARIABLE, "SPECVIZ_RUNS"}
 
 @serve.deployment(max_ongoing_requests=1, health_check_period_s=10)
 class Engine:
-    """One engine process.
-
-    Args:
-        environment: variables for it.
-        command: the program and its arguments.
-        limits: how long to wait for what.
-    """
-
     async def __init__(  # type: ignore[misc]  # Serve awaits it: a replica is there once its engine is
         self, environment: Mapping[str, str], command: tuple[str, ...], limits: Limits
     ) -> None:
         os.environ.update(environment)
         self._command, self._limits = command, limits
         self._loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[Event | None]
+        self._events: asyncio.Queue[say.Event | None]
         self._child: Child | None = None
         self._at_work: int | None = None  # a job whose last event has not come
         await self._start()
 
     async def work(self, line: bytes) -> AsyncIterator[bytes]:
         """The lines about one job, to its last one; they end without it where the process ends."""
-        command = parse_command(line)
+        command = say.parse_command(line)
         await self._settle()
         child = self._child or await self._start()
         self._at_work = command.job
         child.send(line)
         try:
             async for event in self._heard(self._limits.silence):
-                yield dump_event(event)
+                yield say.dump_event(event)
         finally:
             if self._at_work is not None:  # nobody listens any more
-                child.send(dump_command(Stop(command.job)))
+                child.send(say.dump_command(say.Stop(command.job)))
 
     async def _start(self) -> Child:
-        """A new process, which is ready."""
         self._events = asyncio.Queue()
         self._child = child = Child(self._command, self._on_line, self._on_end)
         child.listen()
         async with asyncio.timeout(self._limits.start):
-            if not isinstance(await self._events.get(), Ready):
+            if not isinstance(await self._events.get(), say.Ready):
                 raise RuntimeError("The engine ended before it was ready.")
         return child
 
@@ -94,7 +74,7 @@ class Engine:
         async for _ in self._heard(self._limits.stop_loading):
             pass
 
-    async def _heard(self, patience: float) -> AsyncIterator[Event]:
+    async def _heard(self, patience: float) -> AsyncIterator[say.Event]:
         """The events about the job at work; a process without any for too long is ended."""
         while (job := self._at_work) is not None:
             try:
@@ -107,20 +87,20 @@ class Engine:
                     self._child = None
             if event is None:
                 self._at_work = None
-            elif not isinstance(event, Ready) and event.job == job:  # not a late word about the one before
-                if isinstance(event, Final):
+            elif not isinstance(event, say.Ready) and event.job == job:  # not a late word about the one before
+                if isinstance(event, say.Final):
                     self._at_work = None
                 yield event
 
     def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        if event := parse_event(line):
+        if event := say.parse_event(line):
             self._loop.call_soon_threadsafe(self._hear, child, event)
 
     def _on_end(self, child: RunningEngine, status: int) -> None:
         print(f"The engine ended with status {status}.", file=sys.stderr)
         self._loop.call_soon_threadsafe(self._hear, child, None)
 
-    def _hear(self, child: RunningEngine, event: Event | None) -> None:
+    def _hear(self, child: RunningEngine, event: say.Event | None) -> None:
         """None: the process has ended. One that was replaced is not heard any more."""
         if child is self._child:
             self._events.put_nowait(event)
@@ -129,14 +109,6 @@ class Engine:
 
 @serve.deployment(max_ongoing_requests=AT_DOOR)
 class Door:
-    """Lets app servers in that know the token.
-
-    Args:
-        engines: the engines.
-        digest: SHA-256 of the token; the cluster never has the token itself.
-        heartbeat: seconds between two lines of a stream.
-    """
-
     def __init__(self, engines: Any, digest: bytes, heartbeat: float = HEARTBEAT) -> None:
         self._engines, self._digest, self._heartbeat = engines.options(stream=True), digest, heartbeat
 
@@ -146,18 +118,17 @@ class Door:
         if not hmac.compare_digest(digest_of(given), self._digest):
             return PlainTextResponse("the token is wrong", 401)
         if request.method == "GET":
-            return PlainTextResponse(dump_event(Ready({"ray": ray.__version__})))
+            return PlainTextResponse(say.dump_event(say.Ready({"ray": ray.__version__})))
         try:
-            command = parse_command(await _body(request))
+            command = say.parse_command(await _body(request))
         except ValueError:
             command = None
-        if command is None or isinstance(command, Stop):
+        if command is None or isinstance(command, say.Stop):
             return PlainTextResponse("not a job", 400)
         return StreamingResponse(self._lines(command), media_type="application/x-ndjson")
 
-    async def _lines(self, command: JobCommand) -> AsyncIterator[bytes]:
-        """What the engine says, with heartbeats where it says nothing."""
-        said = self._engines.work.remote(dump_command(command))
+    async def _lines(self, command: say.JobCommand) -> AsyncIterator[bytes]:
+        said = self._engines.work.remote(say.dump_command(command))
         coming: asyncio.Future[bytes] | None = None
         try:
             while True:
@@ -166,7 +137,7 @@ class Door:
                     line, coming = coming.result(), None
                     yield line
                 else:
-                    yield dump_event(Alive(command.job))
+                    yield say.dump_event(say.Alive(command.job))
         except StopAsyncIteration:
             pass
         finally:
@@ -176,11 +147,7 @@ class Door:
 
 
 async def _body(request: Request) -> bytes:
-    """What was sent.
-
-    Raises:
-        ValueError: it is too much.
-    """
+    """What was sent; a ValueError where it is too much."""
     body = b""
     async for part in request.stream():
         body += part
@@ -190,7 +157,6 @@ async def _body(request: Request) -> bytes:
 
 
 def digest_of(token: str) -> bytes:
-    """What is compared instead of the token."""
     return hashlib.sha256(token.encode()).digest()
 
 
@@ -203,42 +169,22 @@ def engines(
     limits: Limits | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> serve.Application:
-    """What Serve runs.
-
-    Args:
-        token: what app servers must know.
-        least: engines that are always there.
-        most: engines at most: so many run while jobs wait.
-        gpus: how many GPUs each engine takes; 0.5 lets two engines share one.
-        command: an engine's program and its arguments.
-        limits: how long to wait for what.
-        heartbeat: seconds between two lines of a stream.
-    """
     scaling = {"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1}
     takes = {"num_cpus": 1, "num_gpus": gpus}
     engine: Any = Engine
     door: Any = Door
-    process = engine.options(autoscaling_config=scaling, ray_actor_options=takes).bind(
-        environment_for_engines(), command, limits or Limits()
-    )
+    # the operator's settings that concern engines, and what keeps libraries quiet
+    ours = {name: value for name, value in os.environ.items() if name.startswith("SPECVIZ_")}
+    environment = {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
+    replicas = engine.options(autoscaling_config=scaling, ray_actor_options=takes)
+    process = replicas.bind(environment, command, limits or Limits())
     return door.options(ray_actor_options={"num_cpus": 0}).bind(process, digest_of(token), heartbeat)
 
 
-def environment_for_engines() -> dict[str, str]:
-    """The operator's settings that concern engines, and what keeps libraries quiet."""
-    ours = {name: value for name, value in os.environ.items() if name.startswith("SPECVIZ_")}
-    return {name: value for name, value in ours.items() if name not in NOT_FOR_ENGINES} | QUIET
-
-
 def app(options: Mapping[str, str]) -> serve.Application:
-    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`.
-
-    Raises:
-        InputError: there is no token.
-    """
-    return engines(
-        token_wanted(), int(options.get("least", 1)), int(options.get("most", 1)), float(options.get("gpus", 0))
-    )
+    """For `serve run specviz.service.serve_engines:app least=2 most=4 gpus=1`."""
+    least, most = int(options.get("least", 1)), int(options.get("most", 1))
+    return engines(token_wanted(), least, most, float(options.get("gpus", 0)))
 
 
 def main() -> None:

@@ -13,17 +13,8 @@ from threading import Thread
 
 from httpx2 import AsyncClient, HTTPError, Response, Timeout
 
+from specviz.service import protocol as say
 from specviz.service.child import OnEnd, OnLine
-from specviz.service.protocol import (
-    Final,
-    JobCommand,
-    Stop,
-    Stopped,
-    dump_command,
-    dump_event,
-    parse_command,
-    parse_event,
-)
 
 CONNECT = 10.0  # seconds
 SILENCE = 30.0  # seconds without any line, after which a stream is lost
@@ -44,7 +35,6 @@ class Where:
     pause: float = PAUSE
 
     def client(self) -> AsyncClient:
-        """A client that gives up where nothing comes for too long."""
         waits = Timeout(self.silence, connect=CONNECT)
         return AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"}, timeout=waits)
 
@@ -54,20 +44,14 @@ class Lost(Exception):
 
 
 class StreamEngine:
-    """Some engine behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only.
-
-    Args:
-        where: the engines.
-        on_line: called from a thread of its own with each line; must not raise.
-        on_end: called from that thread once a stream was lost, or the engines did not answer.
-    """
+    """Some engine behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only."""
 
     pid = 0  # it is on some other machine
 
     def __init__(self, where: Where, on_line: OnLine, on_end: OnEnd) -> None:
         self._where, self._on_line, self._on_end = where, on_line, on_end
         self._loop = asyncio.new_event_loop()
-        self._orders: asyncio.Queue[JobCommand | Stop | None] = asyncio.Queue()
+        self._orders: asyncio.Queue[say.JobCommand | say.Stop | None] = asyncio.Queue()
         self._streams: dict[int, asyncio.Task[None]] = {}  # by job
         self._thread = Thread(target=self._run, name="engine-stream", daemon=True)
 
@@ -77,7 +61,7 @@ class StreamEngine:
 
     def send(self, line: bytes) -> None:
         """Send a job, or end one by closing its stream; does nothing after the end."""
-        self._put(parse_command(line))
+        self._put(say.parse_command(line))
 
     def kill(self) -> None:
         """Close every stream; `on_end` follows."""
@@ -87,7 +71,7 @@ class StreamEngine:
         self.kill()
         self._thread.join(patience)
 
-    def _put(self, order: JobCommand | Stop | None) -> None:
+    def _put(self, order: say.JobCommand | say.Stop | None) -> None:
         with suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._orders.put_nowait, order)
 
@@ -107,7 +91,7 @@ class StreamEngine:
         async with self._where.client() as client, asyncio.TaskGroup() as group:
             self._on_line(self, await self._greeted(client))
             while order := await self._orders.get():
-                if isinstance(order, Stop):
+                if isinstance(order, say.Stop):
                     self._stop(order.job)
                 else:
                     self._streams[order.job] = group.create_task(self._follow(client, order))
@@ -117,7 +101,7 @@ class StreamEngine:
     def _stop(self, job: int) -> None:
         stream = self._streams.pop(job, None)
         if stream and stream.cancel():
-            self._on_line(self, dump_event(Stopped(job)))
+            self._on_line(self, say.dump_event(say.Stopped(job)))
 
     async def _greeted(self, client: AsyncClient) -> bytes:
         """The engines' own `Ready`. They may just be starting again."""
@@ -129,11 +113,10 @@ class StreamEngine:
                 await asyncio.sleep(self._where.pause)
         return _checked(await client.get("")).content
 
-    async def _follow(self, client: AsyncClient, command: JobCommand) -> None:
-        """Hand on what comes about a job, up to its last event."""
-        async with client.stream("POST", "", content=dump_command(command)) as response:
+    async def _follow(self, client: AsyncClient, command: say.JobCommand) -> None:
+        async with client.stream("POST", "", content=say.dump_command(command)) as response:
             async for line in _lines(_checked(response)):
-                if isinstance(parse_event(line), Final):
+                if isinstance(say.parse_event(line), say.Final):
                     self._streams.pop(command.job, None)
                     self._on_line(self, line)
                     return

@@ -44,11 +44,7 @@ Result = TypeVar("Result")
 
 
 def aside(work: Callable[[], Result]) -> Generator[None, None, Result]:
-    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself.
-
-    Raises:
-        Exception: what the work raised.
-    """
+    """Do the work in a thread; yields None until it is done. A job that stops leaves the thread to end by itself."""
     done: Future[Result] = Future()
     Thread(target=_do, args=(work, done), name="aside", daemon=True).start()
     while not wait([done], POLL_SECONDS).done:
@@ -67,11 +63,7 @@ class Downloads:
         return list(self._at_work)
 
     def steps(self, name: str) -> Iterator[Progress | None]:
-        """How far the download is, and None before it has begun; ends when the model is here.
-
-        Raises:
-            InputError: it cannot be downloaded.
-        """
+        """How far the download is, and None before it has begun; ends when the model is here."""
         if name not in self._at_work or self._at_work[name].ended:
             self._at_work[name] = _Download(name)
         this = self._at_work[name]
@@ -111,11 +103,7 @@ def _do(work: Callable[[], Result], done: Future[Result]) -> None:
 
 
 def _calibrated(target: LoadedModel, draft: Loaded) -> Generator[None, None, Calibration]:
-    """The pair's costs; measured once more if the machine was too busy for it.
-
-    Raises:
-        DisturbedError: it still was.
-    """
+    """The pair's costs; measured once more if the machine was too busy for it the first time."""
     try:
         return (yield from calibration_steps(target, draft))
     except DisturbedError:
@@ -123,8 +111,6 @@ def _calibrated(target: LoadedModel, draft: Loaded) -> Generator[None, None, Cal
 
 
 class Workshop:
-    """Saves models, plain runs and costs for later jobs."""
-
     def __init__(self) -> None:
         self._models = ModelCache()
         self._downloads = Downloads()
@@ -133,11 +119,7 @@ class Workshop:
         self._races: OrderedDict[int, tuple[int, Measured]] = OrderedDict()  # by job: the prompt, and its repeats
 
     def load_pair(self, job: int, request: RunRequest) -> Generator[JobEvent | None, None, Pair]:
-        """The request's models; loads those that are not in memory, and says which.
-
-        Raises:
-            InputError: the pair cannot work, or does not fit in memory.
-        """
+        """The request's models; loads those that are not in memory, and says which."""
         check_heads(request.target, request.draft)
         own = method_named(request.draft).loads == "model"
         names = [request.target, request.draft] if own else [request.target]
@@ -168,17 +150,9 @@ class Workshop:
         dtype = "float32" if request.precision == "exact" else "bfloat16"
         self._models.check(known, request.precision)
         check_known(names, dtype, self._models.bytes)
-        check = partial(
-            check_pair,
-            request.target,
-            names[1] if len(names) == 2 else None,
-            dtype,
-            dtype,
-            greedy=request.settings.greedy,
-            new_tokens=request.settings.max_new_tokens,
-            reclaimable=self._models.bytes,
-        )
-        report = yield from aside(check)
+        draft, settings = names[1] if len(names) == 2 else None, request.settings
+        check = partial(check_pair, request.target, draft, dtype, dtype, reclaimable=self._models.bytes)
+        report = yield from aside(partial(check, greedy=settings.greedy, new_tokens=settings.max_new_tokens))
         if not report.ok:
             raise InputError(report.problems[0])
         return report.sizes
@@ -210,7 +184,6 @@ class Workshop:
         return self._plain_runs[key]
 
     def dtype_reasons(self, target: LoadedModel, draft: Loaded, precision: Precision) -> list[str]:
-        """Why these models run in their number formats; see `ModelCache.reasons`."""
         return self._models.reasons(target.name, draft.name if isinstance(draft, LoadedModel) else None, precision)
 
     def costs_of(self, target: LoadedModel, draft: Loaded) -> Generator[None, None, Costs]:
@@ -234,5 +207,4 @@ class Workshop:
         return self._races[job][1]
 
     def forget_race(self, job: int) -> None:
-        """Its prompt is measured."""
         self._races.pop(job, None)

@@ -11,8 +11,7 @@ from specviz.data.batches import recorded_batches
 from specviz.measure.batch_sentences import reading, where
 from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
-from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep
-from specviz.ui.helps.studied import studied
+from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
 from tests.support.fake_rows import row_at
 from tests.support.hostile import figures_of

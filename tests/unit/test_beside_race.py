@@ -10,7 +10,7 @@ from specviz.measure.sweep.beside_race import Beside, beside
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.study import studies_of
 from specviz.measure.sweep.table import frame_of
-from specviz.ui.helps.studied import recorded_studies
+from specviz.ui.helps.helps_state import recorded_studies
 from specviz.ui.race.race_state import recorded_race
 from tests.support.fake_rows import row_at
 

@@ -20,6 +20,7 @@ from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import steps
 from specviz.data.measured_methods import ALL, FILE, KINDS, Way, read_methods, stored_methods
+from specviz.data.page_texts import page_texts
 from specviz.data.published import GPU_COSTS, ON_A_GPU, PUBLISHED_METHODS
 from specviz.data.texts import fill
 from specviz.measure.batch_sentences import checks_sentence, compared, outcome, reading, times, where
@@ -27,7 +28,6 @@ from specviz.measure.worksheet.serving import contain_load
 from specviz.measure.worksheet.starts import batch_starts
 from specviz.models.catalogue import bundled_names
 from specviz.ui.helps import by_method
-from specviz.ui.helps.batches import CAPTION as BATCHES_CAPTION
 from specviz.ui.helps.batches import batch_figure, batch_table, check_figure
 from specviz.ui.helps.by_method import GROUPS, costs_figure, heads_sentence, positions_figure, speedups_figure
 from tests.support.fake_batches import COUNTS, fake_point, fake_study, ratio
@@ -253,7 +253,7 @@ def test_the_recorded_batches_name_all_best_lengths_and_group_the_prompts_in_one
     study = recorded_batches()
     assert reading(study).endswith("(0.83–1.17); γ = 2 cannot be told apart from it.")
     assert (study.batches[0], study.batches[-1]) == (1, len(study.prompts))
-    assert "except in the smallest and the largest batches" in BATCHES_CAPTION
+    assert "except in the smallest and the largest batches" in page_texts("helps")["batches"]
 
 
 def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> None:
@@ -271,7 +271,7 @@ def test_all_methods_that_are_not_told_apart_from_the_highest_are_named() -> Non
 
 
 def test_the_curves_by_position_say_what_a_later_position_counts() -> None:
-    assert "only drafts whose earlier guesses were all accepted" in by_method.HEADS_CAPTION
+    assert "only drafts whose earlier guesses were all accepted" in page_texts("helps")["heads"]
     for part in known(stored_methods()).temperatures:
         for name in by_method.COMPARED:
             at = known(known(part.find(name)).kinds[ALL].at(4))

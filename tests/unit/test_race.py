@@ -50,11 +50,10 @@ from specviz.models.draft_menu import linked_names
 from specviz.models.pairs import known_names
 from specviz.service.job import JobView
 from specviz.service.protocol import Failed, Item, Progress, Race, Stopped
-from specviz.ui.race.figures import speedups_figure
 from specviz.ui.race.lanes import lanes_data, slow_motion
-from specviz.ui.race.measuring import progress_line, race_left, race_share, race_step, rows_so_far
+from specviz.ui.race.race_page import progress_line, race_left, race_share, race_step, rows_so_far
 from specviz.ui.race.race_state import DEFAULT_PRESETS, Entry, Racing, entry_from_link, link_of_entry, recorded_race
-from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows
+from specviz.ui.race.results import kind_line, quality_cell, quality_sentence, rows, speedups_figure
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import run_of
 from tests.support.figures import layout_of, parts_of

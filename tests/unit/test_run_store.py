@@ -141,7 +141,7 @@ def test_an_error_that_nobody_foresaw_is_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = RunStore(tmp_path)
-    monkeypatch.setattr(store, "_remove_oldest", lambda folder: 1 // 0)
+    monkeypatch.setattr(store._files, "remove_oldest", lambda *_: 1 // 0)
     store.put("key", REQUEST, a_result())
     store.close()
     assert "ZeroDivisionError" in caplog.text

@@ -16,7 +16,8 @@ from specviz.data.lessons.roofline import ROOFLINE_FILE, Roofline, published_pea
 from specviz.data.lessons.story import QUIZ_FILE, STORY_FILE, Question, Step, steps, watch_link
 from specviz.data.lessons.tour import DONE, TOUR_FILE, Tour, tour_facts
 from specviz.data.measured_methods import stored_methods
-from specviz.data.texts import FOLDER, TextError, TextFile, below, figure_problems, read_texts
+from specviz.data.page_texts import PAGES_FILE, PageTexts
+from specviz.data.texts import FOLDER, TextError, TextFile, below, figure_problems, figures_in, read_texts
 from specviz.data.workloads import WORKLOADS_FILE, WorkloadTexts
 
 RUNS = (*STORY_RUNS, *METHOD_RUNS)
@@ -90,6 +91,16 @@ def _tour(file: TextFile[Tour]) -> Iterator[str]:
         yield from _reference(file, node, "page", "page", next_page.page, PAGES)
 
 
+def _pages(file: TextFile[PageTexts]) -> Iterator[str]:
+    """What stands in braces is known to the page only: that it is closed is all that can be said here."""
+    for part, texts in file.content.items():
+        for name, text in texts.items():
+            try:
+                figures_in(text)
+            except ValueError:
+                yield file.said(below(below(file.node, part) or file.node, name) or file.node, "a brace is alone.")
+
+
 def _roofline(file: TextFile[Roofline]) -> Iterator[str]:
     yield from figure_problems(file, file.node, {}, ("title", "introduction", "limits", "batching"))
     peaks = published_peaks()
@@ -129,6 +140,7 @@ CHECKS: dict[str, tuple[Any, Callable[[TextFile[Any]], Iterator[str]]]] = {
     QUESTIONS_FILE.name: (Faq, _questions),
     GLOSSARY_FILE.name: (tuple[Word, ...], _glossary),
     FAMILY_FILE.name: (Family, _family),
+    PAGES_FILE.name: (PageTexts, _pages),
     TOUR_FILE.name: (Tour, _tour),
     ROOFLINE_FILE.name: (Roofline, _roofline),
     WORKLOADS_FILE.name: (tuple[WorkloadTexts, ...], _workloads),

@@ -9,7 +9,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from specviz.core.csv_cells import safe_cell
 from specviz.core.metrics import Counts
@@ -22,8 +22,6 @@ BIN = 0.5  # tokens per target call
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One student: all rounds so far, and the right answers."""
-
     student: Student
     mine: Counts
     model: Counts  # wren-nano, in the same rounds
@@ -50,8 +48,6 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A first word, and how many students guessed it."""
-
     word: str
     students: int
     fits: bool
@@ -72,8 +68,6 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of the quiz."""
-
     number: int  # from 0
     chosen: tuple[int, ...]  # students, by option
 
@@ -112,17 +106,7 @@ def board_of(now: ClassNow) -> Board:
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    whole = Counts()
-    for each in counts:
-        whole = Counts(
-            whole.rounds + each.rounds,
-            whole.drafted + each.drafted,
-            whole.accepted + each.accepted,
-            whole.rejected + each.rejected,
-            whole.discarded + each.discarded,
-            whole.emitted + each.emitted,
-        )
-    return whole
+    return Counts(*map(sum, zip(*map(astuple, counts), strict=True)))
 
 
 def _score(student: Student) -> Score:

@@ -47,7 +47,6 @@ class ClassLimits:
 
 
 def new_code() -> str:
-    """A code that no other code says anything about."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
@@ -81,12 +80,7 @@ def tidy_name(typed: str) -> str:
 
 
 class Classes:
-    """Opens classes, lets students in, takes what they send, and forgets it all in time.
-
-    Args:
-        clock: the time in seconds; it never goes back.
-        limits: see there.
-    """
+    """Opens classes, lets students in, takes what they send, and forgets it all in time."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, limits: ClassLimits | None = None) -> None:
         self._clock, self.limits = clock, limits or ClassLimits()
@@ -100,10 +94,6 @@ class Classes:
     def open(self, address: str, plan: Plan) -> str:
         """Open a class with this game; returns the teacher's secret, which is the right to its board.
 
-        Args:
-            address: of the teacher, as `normal_address` makes it; empty where it is not known.
-            plan: the game.
-
         Raises:
             InputError: the server has too many classes, or too many from this address.
         """
@@ -115,7 +105,9 @@ class Classes:
             code = next(code for code in iter(new_code, "") if code not in taken)
             secret = new_secret()
             self._rooms[secret] = Room(code, plan, address, now, now)
-            self._clean_up_in_time()
+            if self._cleaner is None:  # nobody may ever ask again for what is over, and it is to be forgotten
+                self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
+                self._cleaner.start()
             return secret
 
     def look(self, secret: str) -> ClassNow | None:
@@ -131,7 +123,6 @@ class Classes:
             return room.changes if room else None
 
     def remove(self, secret: str, number: int) -> None:
-        """Take one student, and all that they sent, off the board."""
         with self._lock:
             if room := self._used(self._rooms.get(secret)):
                 for student in [key for key, one in room.students.items() if one.number == number]:
@@ -170,7 +161,6 @@ class Classes:
             return room.membership(secret) if room and not self._over(room, self._clock()) else None
 
     def rename(self, secret: str, name: str) -> None:
-        """Give the student another name; an empty one is none."""
         with self._lock:
             room = self._used(self._of_student.get(secret))
             if room and room.students[secret].name != tidy_name(name):
@@ -198,7 +188,6 @@ class Classes:
                     self._changed(room)
 
     def leave(self, secret: str) -> None:
-        """Leave the class, and take along all that was sent."""
         with self._lock:
             self._take_out(secret)
 
@@ -247,12 +236,6 @@ class Classes:
             self._end(secret)
 
     # ---- in a thread of its own, while there is something to forget
-
-    def _clean_up_in_time(self) -> None:
-        """Nobody may ever ask again for what is over, and it is to be forgotten all the same."""
-        if self._cleaner is None:
-            self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
-            self._cleaner.start()
 
     def _clean_up(self) -> None:
         pause = Event()

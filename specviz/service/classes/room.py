@@ -30,7 +30,6 @@ class SharedRound:
 
     @property
     def key(self) -> tuple[int, int]:
-        """A student's first round with each of these counts."""
         return self.text, self.number
 
     @property
@@ -43,7 +42,6 @@ class SharedRound:
 
 
 def shared_rounds(plan: Plan, games: Sequence[Sequence[Turn]]) -> list[SharedRound]:
-    """The scored rounds of a game, as the class's board takes them."""
     found = []
     for text, (preset, turns) in enumerate(zip(plan.prompts, games, strict=False)):
         number = 0
@@ -91,7 +89,6 @@ class Student:
 
     @property
     def label(self) -> str:
-        """The name, or the number where there is none."""
         return self.name or f"student {self.number}"
 
     def take(self, round: SharedRound) -> bool:
@@ -107,8 +104,6 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class ClassNow:
-    """A class as it is at one moment, for its teacher."""
-
     code: str
     plan: Plan
     students: tuple[Student, ...]
@@ -117,8 +112,6 @@ class ClassNow:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What a student sees of the class."""
-
     code: str
     plan: Plan
     number: int
@@ -127,8 +120,6 @@ class Membership:
 
 @dataclass(slots=True)
 class Room:
-    """One class, as the server holds it."""
-
     code: str
     plan: Plan
     address: str  # of the teacher; empty where it is not known

@@ -10,14 +10,11 @@ from importlib import import_module
 from specviz.service.protocol import TASKS, JobCommand, Steps
 from specviz.service.workshop import Workshop
 
-
-def _handler(path: str) -> Callable[[JobCommand, Workshop], Steps]:
-    module, _, name = path.partition(".")
-    found: Callable[[JobCommand, Workshop], Steps] = getattr(import_module(f"{__name__}.{module}"), name)
-    return found
-
-
-_HANDLERS = {task.name: _handler(task.handler) for task in TASKS}
+_HANDLERS: dict[str, Callable[[JobCommand, Workshop], Steps]] = {
+    task.name: getattr(import_module(f"{__name__}.{module}"), name)
+    for task in TASKS
+    for module, name in [task.handler.split(".")]
+}
 
 
 def job_steps(workshop: Workshop, command: JobCommand) -> Steps:

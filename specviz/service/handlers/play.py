@@ -57,11 +57,6 @@ class PersonDrafter(Drafter, Proposer):
 
 
 def play_steps(command: Play, workshop: Workshop) -> Steps:
-    """One `Turn`.
-
-    Raises:
-        InputError: what was typed cannot be played, or the text has grown too long.
-    """
     target, drafts = yield from workshop.load_pair(command.job, command.request)
     draft = own_model(drafts)
     if not command.done:
@@ -114,19 +109,12 @@ def one_round(target: LoadedModel, drafter: Drafter, text: str | Sequence[int], 
     trace = run.trace()
     written = len(trace.output.token_ids)
     stopped = trace.output.stopped_by or "length"
-    return replace(
-        trace,
-        settings=replace(settings, max_new_tokens=written),
-        output=replace(trace.output, stopped_by=stopped),
-    )
+    settings, output = replace(settings, max_new_tokens=written), replace(trace.output, stopped_by=stopped)
+    return replace(trace, settings=settings, output=output)
 
 
 def _drafted(target: LoadedModel, text_ids: list[int], ask: Ask) -> tuple[Guesses, int]:
-    """What the person drafts, at most 16 tokens a guess, and how many more there were.
-
-    Raises:
-        InputError: what was typed cannot be played.
-    """
+    """What the person drafts, at most 16 tokens a guess, and how many more there were."""
     if ask.action != "guess":
         return joined_guesses([]), 0
     lines = [list(ask.picked) or guess_ids(target, text_ids, ask.guess, ask.joins)]
@@ -167,7 +155,6 @@ def _spelled(target: LoadedModel, token_ids: Sequence[int]) -> str:
 
 
 def _after(target: LoadedModel, draft: LoadedModel | None, request: RunRequest, ask: Ask, text_ids: list[int]) -> Turn:
-    """Where the text is now, and what can be picked there."""
     text = _spelled(target, text_ids)
     if text_ids[-1] in target.end_ids and len(text_ids) > 1:
         return Turn(text, text_ids, joins=False, ended=True)
@@ -188,12 +175,8 @@ def _offers(
     runners_up: list[int] = next_scores.topk(min(RUNNERS_UP, len(next_scores))).indices.tolist()
     own = _goes_on(target, text_ids, [])
     half = _goes_on(draft, text_ids, [*own[:1], *_runner_up(target, [*text_ids, *own[:1]])])
-    lines = [
-        own,
-        _goes_on(draft, text_ids, []),
-        half,
-        *(_goes_on(draft, text_ids, [token]) for token in runners_up[1:]),
-    ]
+    lines = [own, _goes_on(draft, text_ids, []), half]
+    lines += [_goes_on(draft, text_ids, [token]) for token in runners_up[1:]]
     found: dict[str, Offer] = {}
     for line in lines:
         until = next((i for i, token in enumerate(line) if token in ends), len(line))
@@ -217,7 +200,6 @@ def _goes_on(model: LoadedModel, text_ids: list[int], first: list[int]) -> list[
 
 
 def _runner_up(target: LoadedModel, text_ids: list[int]) -> list[int]:
-    """The target's second choice there."""
     model = CachedModel(target, shared_vocabulary(target, None))
     model.prefill(text_ids[:-1])
     second: list[int] = model.read(text_ids[-1:])[-1].topk(2).indices.tolist()[1:]

@@ -15,11 +15,7 @@ from specviz.service.workshop import Workshop
 
 
 def prove_steps(command: Prove, workshop: Workshop) -> Steps:
-    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`.
-
-    Raises:
-        InputError: see `Draws` and `draw_batches`.
-    """
+    """One `DrawBatch` for each tenth of the draws, the same as without a break after the first `done`."""
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
     draws = Draws(target, draft, request.prompt, request.settings, command.rule, command.position)
@@ -40,7 +36,9 @@ def compare_greedy_steps(command: CompareGreedy, workshop: Workshop) -> Steps:
     job, request, prompts = command.job, command.request, _prompts(command)
     target, draft = yield from workshop.load_pair(job, request)
     if command.half:
-        target = _in_bfloat16(request.target)
+        if request.target not in bundled_names():
+            raise InputError("The near-tie example is offered for the bundled models only.")
+        target = load_model(request.target, "bfloat16")
 
     @cache
     def exact() -> LoadedModel:
@@ -62,9 +60,3 @@ def _prompts(command: CompareGreedy) -> list[Preset]:
     if None in found:
         raise InputError("One of the prompts is not among those that come with the app.")
     return [preset for preset in found if preset]
-
-
-def _in_bfloat16(name: str) -> LoadedModel:
-    if name not in bundled_names():
-        raise InputError("The near-tie example is offered for the bundled models only.")
-    return load_model(name, "bfloat16")

@@ -49,7 +49,6 @@ def race_steps(command: Race, workshop: Workshop) -> Steps:
 
 
 def _time(command: Race, prompt: RacePrompt, runs: PairedRuns, measured: Measured) -> Steps:
-    """The repeats of one prompt that are not measured yet."""
     step = Progress(command.job, "warming up", len(command.prompts), prompt=prompt.name, repeats=command.repeats)
     yield step
     yield from runs.warm_up_steps()

@@ -4,37 +4,20 @@ from collections.abc import Sequence
 from time import monotonic
 
 from specviz.core.errors import InputError
-from specviz.core.replay import DraftGuesses, Prospect, ends_of
+from specviz.core.replay import Prospect, ends_of
 from specviz.core.request import RunRequest
-from specviz.core.steps import Steps as PausedSteps
-from specviz.core.trace import Autoregressive, Round, Trace
-from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, fit_drafter, take_turns
+from specviz.core.trace import Autoregressive, Round
+from specviz.decoding import AutoregressiveRun, SpeculativeRun, fit_drafter, take_turns
 from specviz.decoding.drafters.choose import own_model
 from specviz.decoding.run_setup import set_up_run
-from specviz.models.loaded_model import LoadedModel
-from specviz.service.protocol import (
-    Calibrate,
-    CostsResult,
-    Done,
-    Finished,
-    GuessAlong,
-    Item,
-    Progress,
-    Rounds,
-    Run,
-    Started,
-    Steps,
-)
+from specviz.service import protocol as say
 from specviz.service.workshop import MESSAGE_SECONDS, Workshop
 
 
-def run_steps(command: Run, workshop: Workshop) -> Steps:
+def run_steps(command: say.Run, workshop: Workshop) -> say.Steps:
     """`Rounds` as both decoders write, then `Done`.
 
     The target alone always runs again: the two times of a speedup are taken at the same moments.
-
-    Raises:
-        InputError: the pair or the prompt cannot be run.
     """
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
@@ -43,13 +26,16 @@ def run_steps(command: Run, workshop: Workshop) -> Steps:
     yield from speculative.read_prompt()
     plain = AutoregressiveRun(target, speculative.setup.prompt.token_ids, request.settings)
     yield from plain.read_prompt()
-    yield Started(job, speculative.trace())
+    yield say.Started(job, speculative.trace())
     yield from _decode(job, speculative, plain)
-    draft_guesses = yield from draft_guesses_of_run(request, target, drafter, speculative.trace())
-    yield Done(job, plain.trace().output.text, draft_guesses)
+    trace, draft_guesses = speculative.trace(), None
+    if request.settings.greedy:  # tokens drawn at random depend on more than the text
+        ids = trace.prompt.token_ids, trace.output.token_ids
+        draft_guesses = yield from drafter.guess_along_steps(target, *ids)
+    yield say.Done(job, plain.trace().output.text, draft_guesses)
 
 
-def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> Steps:
+def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> say.Steps:
     rounds: list[Round] = []
     steps: list[tuple[int, float]] = []
     sent_at = 0.0
@@ -59,11 +45,11 @@ def _decode(job: int, speculative: SpeculativeRun, plain: AutoregressiveRun) -> 
         else:
             steps.append(made)
         if monotonic() - sent_at >= MESSAGE_SECONDS:
-            yield Rounds(job, rounds, speculative.trace().output, _plain(steps))
+            yield say.Rounds(job, rounds, speculative.trace().output, _plain(steps))
             rounds, steps, sent_at = [], [], monotonic()
         else:
             yield None
-    yield Rounds(job, rounds, speculative.trace().output, _plain(steps))
+    yield say.Rounds(job, rounds, speculative.trace().output, _plain(steps))
 
 
 def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
@@ -72,16 +58,7 @@ def _plain(steps: Sequence[tuple[int, float]]) -> Autoregressive | None:
     return Autoregressive([seconds for _, seconds in steps], [token_id for token_id, _ in steps], alternating=True)
 
 
-def draft_guesses_of_run(
-    request: RunRequest, target: LoadedModel, drafter: Drafter, trace: Trace
-) -> PausedSteps[DraftGuesses | None]:
-    """What the run's own draft would guess along its output; None where tokens were drawn at random."""
-    if not request.settings.greedy:
-        return None
-    return (yield from drafter.guess_along_steps(target, trace.prompt.token_ids, trace.output.token_ids))
-
-
-def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
+def guess_along_steps(command: say.GuessAlong, workshop: Workshop) -> say.Steps:
     """One `Prospect` for each draft; the output is decoded once for all.
 
     Raises:
@@ -95,7 +72,7 @@ def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
         asked = RunRequest(command.request.prompt, command.request.target, draft, command.request.precision, settings)
         target, loaded = yield from workshop.load_pair(job, asked)
         setup = set_up_run(target, own_model(loaded), asked.prompt, settings)
-        yield Progress(job, "guessing", len(drafts), draft=draft)
+        yield say.Progress(job, "guessing", len(drafts), draft=draft)
         plain = yield from workshop.plain_run(job, target, setup.prompt.token_ids, settings)
         drafter = fit_drafter(target, loaded, settings)
         draft_guesses = yield from drafter.guess_along_steps(target, plain.prompt.token_ids, plain.output.token_ids)
@@ -103,20 +80,15 @@ def guess_along_steps(command: GuessAlong, workshop: Workshop) -> Steps:
             raise InputError(f"{draft} has another tokenizer than {target.name}, so its guesses cannot be compared.")
         costs = yield from workshop.costs_of(target, loaded)
         prospect = Prospect(draft, draft_guesses, costs, settings.max_new_tokens, sorted(ends_of(plain)))
-        yield Item(job, "guess along", prospect)
-    yield Finished(job)
+        yield say.Item(job, "guess along", prospect)
+    yield say.Finished(job)
 
 
-def calibrate_steps(command: Calibrate, workshop: Workshop) -> Steps:
-    """One `CostsResult`.
-
-    Raises:
-        InputError: the pair cannot work together, does not fit in memory, or the machine is too busy to be measured.
-    """
+def calibrate_steps(command: say.Calibrate, workshop: Workshop) -> say.Steps:
     job, request = command.job, command.request
     target, draft = yield from workshop.load_pair(job, request)
-    yield Started(job)
+    yield say.Started(job)
     costs = yield from workshop.costs_of(target, draft)
     reasons = workshop.dtype_reasons(target, draft, request.precision)
-    yield Item(job, "calibrate", CostsResult(costs, tuple(reasons)))
-    yield Finished(job)
+    yield say.Item(job, "calibrate", say.CostsResult(costs, tuple(reasons)))
+    yield say.Finished(job)

@@ -4,83 +4,58 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from specviz.data.page_texts import page_texts
 from specviz.service.classes.board import Board, Place, answers_csv, board_of, rounds_csv
 from specviz.service.classes.registry import shown_code
 from specviz.service.classes.room import ClassNow
-from specviz.ui.classes.classes_state import PARTS, Attending, Part
+from specviz.ui.classes.classes_state import PARTS, Attending
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html, students_html
 from specviz.ui.classes.membership import BOARD, attending, classes, end_class
-from specviz.ui.shared.address import (
-    only_here,
-    page_address,
-    present,
-    stop_presenting,
-    view,
-    view_in_link,
-    write_address,
-)
+from specviz.ui.shared import address
 from specviz.ui.shared.job_slot import while_busy
-from specviz.ui.shared.parts import download
+from specviz.ui.shared.parts import Options, download
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
-
-def students_link(code: str) -> str:
-    """What the QR code holds: the game, with the class's code. The teacher's secret is never in it."""
-    return page_address("play", **{"class": shown_code(code)})
-
-
-def typed_address() -> str:
-    """Where students type the code, without what a browser adds itself."""
-    return page_address("class").partition("://")[2] or "/class"
+SAYS = page_texts("classes")
 
 
 LIVE = "class_live"  # the part of the page that changes with the class
 POLL_SECONDS = 2.0
-LABELS: dict[Part, str] = {
-    "join": "Join",
-    "scores": "Scores",
-    "guesses": "Guesses",
-    "quiz": "Quiz",
-    "students": "Students",
-}
-FAIR = (
-    "A score is the tokens per target call over all rounds of a student: the target alone has 1. wren-nano drafted at "
-    "the same places, as many tokens as each student. About even: a difference of at most 0.05. After few rounds a "
-    "score depends much on chance."
-)
 
 
 def show_board(state: Attending) -> None:
-    """The parts, the one that was chosen, and the ways out."""
-    room = view() == "projector"
+    room = address.view() == "projector"
     with st.container(key="class_head", horizontal=True, vertical_alignment="center"):
         _choose_part(state, room)
         if not room:
-            _show_files(state)
+            with st.popover("CSV", icon=":material/download:"):
+                st.markdown("What is on the board now, as tables:")
+                _download("Rounds (CSV)", "class-rounds", state.teacher, rounds_csv)
+                _download("Quiz answers (CSV)", "class-quiz", state.teacher, answers_csv)
             _show_end()
 
     @st.fragment(key=LIVE)
     def live() -> None:
         _show_part(state, room)
 
-    while_busy(lambda: state.open, _nothing, lambda: _look(state), part=LIVE, every=POLL_SECONDS)
+    def nothing() -> None:
+        """A look that finds nothing new draws nothing: that costs least."""
+
+    def look() -> bool:
+        changes = classes().changes(state.teacher)
+        state.open = changes is not None
+        return state.open and changes != state.seen
+
+    while_busy(lambda: state.open, nothing, look, part=LIVE, every=POLL_SECONDS)
     with st.container(key="class_board"):
         live()
     with st.container(key="view_choice", horizontal=True):
         if room:
-            st.button("Leave the projector view", key="leave", icon=":material/close:", on_click=stop_presenting)
+            st.button(
+                "Leave the projector view", key="leave", icon=":material/close:", on_click=address.stop_presenting
+            )
         else:
-            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=present)
-
-
-def _nothing() -> None:
-    """A look that finds nothing new draws nothing: that costs least."""
-
-
-def _look(state: Attending) -> bool:
-    changes = classes().changes(state.teacher)
-    state.open = changes is not None
-    return state.open and changes != state.seen
+            st.button("Projector", key="present", icon=":material/present_to_all:", on_click=address.present)
 
 
 def _choose_part(state: Attending, room: bool) -> None:
@@ -88,17 +63,17 @@ def _choose_part(state: Attending, room: bool) -> None:
     shown = [part for part in PARTS if not (room and part == "students")]  # names are not for the room
     state.part = state.part if state.part in shown else shown[0]
     restore_widgets({"class_part": state.part})
+
+    def chosen() -> None:
+        part = st.session_state.class_part
+        attending().part = part if part in PARTS else "join"
+
+    more: Options = {"label_visibility": "collapsed", "required": True, "on_change": chosen}
     st.segmented_control(
-        "Part of the board",
-        shown,
-        format_func=lambda part: LABELS[part],
-        key="class_part",
-        label_visibility="collapsed",
-        required=True,
-        on_change=_part_chosen,
+        "Part of the board", shown, format_func=page_texts("board_parts").__getitem__, key="class_part", **more
     )
     state.written = state.part
-    write_address({"part": str(state.part), **view_in_link()})
+    address.write_address({"part": str(state.part), **address.view_in_link()})
 
 
 def _follow_address(state: Attending) -> None:
@@ -107,18 +82,6 @@ def _follow_address(state: Attending) -> None:
     if asked and asked != state.written:
         state.part = asked
         set_widgets({"class_part": asked})
-
-
-def _part_chosen() -> None:
-    chosen = st.session_state.class_part
-    attending().part = chosen if chosen in PARTS else "join"
-
-
-def _show_files(state: Attending) -> None:
-    with st.popover("CSV", icon=":material/download:"):
-        st.markdown("What is on the board now, as tables:")
-        _download("Rounds (CSV)", "class-rounds", state.teacher, rounds_csv)
-        _download("Quiz answers (CSV)", "class-quiz", state.teacher, answers_csv)
 
 
 def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], str]) -> None:
@@ -132,12 +95,11 @@ def _download(label: str, name: str, teacher: str, table: Callable[[ClassNow], s
 def _show_end() -> None:
     with st.popover("More", icon=":material/more_horiz:"):
         st.markdown("**The board on another computer.** Whoever has this link has the board: give it to nobody else.")
-        st.code(page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
+        st.code(address.page_address("class", **{BOARD: attending().teacher}), language=None, wrap_lines=True)
         st.markdown("**End the class.** The server then forgets everything about it. Download the tables first.")
         sure = st.checkbox("All of it may be forgotten", key="class_end_sure")
-        st.button(
-            "End the class", key="class_end", icon=":material/stop_circle:", disabled=not sure, on_click=end_class
-        )
+        more: Options = {"icon": ":material/stop_circle:", "disabled": not sure, "on_click": end_class}
+        st.button("End the class", key="class_end", **more)
 
 
 def _show_part(state: Attending, room: bool) -> None:
@@ -147,30 +109,25 @@ def _show_part(state: Attending, room: bool) -> None:
         st.rerun()  # the page says that the class is over
     state.seen = now.changes
     board = board_of(now)
-    {
-        "join": lambda: _show_join(now, board),
-        "scores": lambda: _show_scores(board, room),
-        "guesses": lambda: _show_guesses(now, board),
-        "quiz": lambda: _show_quiz(board, room),
-        "students": lambda: _show_students(now, board),
-    }[state.part]()
+    if state.part == "scores":
+        st.html(scores_html(board))
+        if not room:
+            st.caption(SAYS["scores"])
+    elif state.part == "quiz":
+        _show_quiz(board, room)
+    else:
+        {"join": _show_join, "guesses": _show_guesses, "students": _show_students}[state.part](now, board)
 
 
 def _show_join(now: ClassNow, board: Board) -> None:
-    link = students_link(now.code)
-    st.html(join_html(now.code, typed_address(), link, len(now.students), board.played))
-    if only_here():
+    link = address.page_address("play", **{"class": shown_code(now.code)})  # never with the teacher's secret
+    typed = address.page_address("class").partition("://")[2] or "/class"  # without what a browser adds itself
+    st.html(join_html(now.code, typed, link, len(now.students), board.played))
+    if address.only_here():
         st.warning(
-            "This address leads only to this computer. Start the server for your network (see docs/teaching.md), and "
-            "open this page by the server’s address there. Then the QR code works for others.",
+            SAYS["only_here"],
             icon=":material/info:",
         )
-
-
-def _show_scores(board: Board, room: bool) -> None:
-    st.html(scores_html(board))
-    if not room:
-        st.caption(FAIR)
 
 
 def _show_guesses(now: ClassNow, board: Board) -> None:
@@ -178,12 +135,8 @@ def _show_guesses(now: ClassNow, board: Board) -> None:
         st.html(scores_html(board))
         return
     titles = {(each.text, each.after, each.before): _title(now, each) for each in board.places}
-    chosen = st.selectbox(
-        "Place in the text: where most students were comes first",
-        list(titles),
-        format_func=lambda where: titles[where],
-        key="class_place",
-    )
+    label = "Place in the text: where most students were comes first"
+    chosen = st.selectbox(label, list(titles), format_func=titles.__getitem__, key="class_place")
     place = next((each for each in board.places if (each.text, each.after, each.before) == chosen), board.places[0])
     rare = st.toggle("Show words of only one student", key="class_rare")
     st.html(guesses_html(now.plan, place, rare=rare))
@@ -200,10 +153,8 @@ def _show_quiz(board: Board, room: bool) -> None:
     show_right = st.toggle("Show which answers are right", key="class_right")
     questions = board.questions
     if room:
-        number = st.selectbox(
-            "Question", range(len(questions)), format_func=lambda n: f"Question {n + 1}", key="class_question_number"
-        )
-        questions = (questions[number or 0],)
+        numbered: Options = {"format_func": lambda n: f"Question {n + 1}", "key": "class_question_number"}
+        questions = (questions[st.selectbox("Question", range(len(questions)), **numbered) or 0],)
     st.html("".join(question_html(question, show_right=show_right) for question in questions))
 
 
@@ -212,15 +163,7 @@ def _show_students(now: ClassNow, board: Board) -> None:
     if now.students:
         labels = {student.number: f"{student.number}: {student.label}" for student in now.students}
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            number = st.selectbox(
-                "Take off the board",
-                list(labels),
-                None,
-                format_func=lambda number: labels[number],
-                key="class_remove_who",
-            )
-            st.button("Remove", key="class_remove", on_click=_remove, args=(number,), disabled=number is None)
-
-
-def _remove(number: int) -> None:
-    classes().remove(attending().teacher, number)
+            named: Options = {"format_func": labels.__getitem__, "key": "class_remove_who"}
+            number = st.selectbox("Take off the board", list(labels), None, **named)
+            remove: Options = {"on_click": classes().remove, "args": (attending().teacher, number)}
+            st.button("Remove", key="class_remove", disabled=number is None, **remove)

@@ -3,93 +3,72 @@
 import streamlit as st
 
 from specviz.core.files import ASSETS
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import MAX_SEED
 from specviz.game.game import MODES, SETS, Plan
 from specviz.service.classes.registry import MAX_NAME, shown_code
 from specviz.service.classes.room import Membership
+from specviz.ui.classes import membership as own
 from specviz.ui.classes.board import show_board
 from specviz.ui.classes.classes_state import Attending
-from specviz.ui.classes.membership import (
-    BOARD,
-    SENT,
-    attending,
-    change_board,
-    classes,
-    join,
-    membership,
-    open_class,
-    remember_class,
-    show_member,
-    take_board,
-    take_invitation,
-)
 from specviz.ui.play.final import set_title
 from specviz.ui.session import session
 from specviz.ui.shared.address import unknown_view, view
-from specviz.ui.shared.parts import heading, notices
+from specviz.ui.shared.parts import Options, heading, notices
+
+SAYS = page_texts("classes")
 
 STYLES = ASSETS / "classes"
 GAME_PAGE, LEARN_PAGE = "pages/play.py", "pages/learn.py"
-OVER = (
-    "This class is over: it was ended, its time has passed, nobody had joined and its place was needed, or the server "
-    "was started again. Nothing of it is stored."
-)
-KEPT = (
-    "Students need no account and no name. Nothing is written to a disk: the class and all that students sent are "
-    "forgotten when you end it, after {day:.0f} hours, after {idle:.0f} hours without use ({empty:.0f} minutes while "
-    "nobody has joined), or when the server stops. A class has at most {students} students."
-)
 
 
 def lead() -> None:
-    """One sentence that says what the page is for."""
     st.html(STYLES / "page.css")
     if view() == "projector":
         st.html(STYLES / "projector.css")
-    _take_board_link()
-    take_invitation()
+    if secret := st.query_params.get(own.BOARD):  # a teacher's link: a projector may show the address
+        own.take_board(secret)
+        del st.query_params[own.BOARD]
+    own.take_invitation()
     with st.container(key="lead"):
         heading("**Class board**: the rounds and the quiz answers of a class, on one page.")
     notices([unknown_view()])
 
 
 def show_class() -> None:
-    """The board for its teacher; the student's place; else the two ways in."""
-    state = attending()
-    state.open = classes().changes(state.teacher) is not None
+    state = own.attending()
+    state.open = own.classes().changes(state.teacher) is not None
     if state.teacher and not state.open:
-        state.teacher, state.other, state.message = state.other, "", OVER
-        state.open = classes().changes(state.teacher) is not None
+        state.teacher, state.other, state.message = state.other, "", SAYS["over"]
+        state.open = own.classes().changes(state.teacher) is not None
     if state.open:
         _offer_other_board(state)
         show_board(state)
-    elif member := membership():
+    elif member := own.membership():
         _show_student(member)
     else:
-        _show_ways_in()
-    remember_class()
+        notices([state.message])
+        left, right = st.columns(2, gap="large")
+        with left, st.container(border=True):
+            _show_joining()
+        with right, st.container(border=True):
+            _show_opening()
+    own.remember_class()
 
 
 def _offer_other_board(state: Attending) -> None:
-    other = classes().look(state.other)
+    other = own.classes().look(state.other)
     with st.container(key="class_boards", horizontal=True, vertical_alignment="center"):
         notices([state.message])
         if other and view() != "projector":
             code = shown_code(other.code)
             st.markdown(f"This browser also has the board of the class **{code}**. Both stay open.", width="content")
-            st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=change_board)
-
-
-def _take_board_link() -> None:
-    """A teacher's link for another computer: its secret goes out of the address, which a projector may show."""
-    if secret := st.query_params.get(BOARD):
-        take_board(secret)
-        del st.query_params[BOARD]
+            st.button("Show that board", key="class_other", icon=":material/swap_horiz:", on_click=own.change_board)
 
 
 def _show_student(member: Membership) -> None:
     with st.container(border=True, key="class_member"):
-        show_member(member)
+        own.show_member(member)
     with st.container(horizontal=True):
         if st.button("Play the class’s game", key="class_to_game", type="primary", icon=":material/edit:"):
             st.switch_page(GAME_PAGE)
@@ -98,52 +77,31 @@ def _show_student(member: Membership) -> None:
             st.switch_page(LEARN_PAGE)
 
 
-def _show_ways_in() -> None:
-    notices([attending().message])
-    left, right = st.columns(2, gap="large")
-    with left, st.container(border=True):
-        _show_joining()
-    with right, st.container(border=True):
-        _show_opening()
-
-
 def _show_joining() -> None:
     st.markdown("## Join a class")
     with st.form("class_enter_form", border=False):
-        st.text_input(
-            "Code of the class", value=attending().invited, max_chars=20, key="class_code", autocomplete="off"
-        )
+        code: Options = {"key": "class_code", "max_chars": 20, "autocomplete": "off"}
+        st.text_input("Code of the class", value=own.attending().invited, **code)
         st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_typed)
-    st.caption(SENT)
-
-
-def _join_typed() -> None:
-    join(str(st.session_state.get("class_code", "")), str(st.session_state.get("class_name", "")))
+        st.form_submit_button("Join the class", key="class_join", type="primary", on_click=own.join)
+    st.caption(SAYS["sent"])
 
 
 def _show_opening() -> None:
-    plan, limits = session().play.plan, classes().limits
+    plan, limits = session().play.plan, own.classes().limits
     st.markdown("## Open a class")
-    st.markdown(
-        "You get a code and a QR code. Everyone who joins plays the same texts of **Be the draft**, and the quiz of "
-        "**Learn** counts too."
-    )
+    st.markdown(SAYS["opening"])
     with st.form("class_open_form", border=False):
         with st.container(horizontal=True):
-            st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=_mode_title, key="class_mode")
+            titles = {"type": "they type", "pick": "they pick (easier)"}.__getitem__
+            st.selectbox("How to play", MODES, MODES.index(plan.mode), format_func=titles, key="class_mode")
             st.selectbox("Kind of text", SETS, SETS.index(plan.set), format_func=set_title, key="class_set")
             st.number_input("Seed: which texts", 0, MAX_SEED, plan.seed, step=1, key="class_seed")
         st.form_submit_button("Open a class", key="class_open", type="primary", on_click=_open)
-    st.caption(
-        KEPT.format(day=limits.day / 3600, idle=limits.idle / 3600, empty=limits.empty / 60, students=limits.students)
-    )
-
-
-def _mode_title(mode: str) -> str:
-    return {"type": "they type", "pick": "they pick (easier)"}[mode]
+    hours = {"day": limits.day / 3600, "idle": limits.idle / 3600, "empty": limits.empty / 60}
+    st.caption(SAYS["kept"].format(students=limits.students, **hours))
 
 
 def _open() -> None:
     chosen = st.session_state
-    open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))
+    own.open_class(Plan(int(chosen.class_seed), str(chosen.class_set), chosen.class_mode))

@@ -32,7 +32,6 @@ SHOWN_BEFORE = 140  # characters of the text
 
 
 def join_html(code: str, address: str, link: str, joined: int, played: int) -> str:
-    """The code, the QR code, and who is there."""
     return (
         f'<section class="class-join" aria-label="How to join">{qr_code(link)}<div>'
         f'<p>Scan the code with a phone. Or open</p><p class="address">{_text(address)}</p><p>and type</p>'
@@ -41,16 +40,11 @@ def join_html(code: str, address: str, link: str, joined: int, played: int) -> s
 
 
 def scores_html(board: Board) -> str:
-    """How the class did, student by student, and against wren-nano."""
     if not board.played:
         return f'<section class="class-part"><p class="big">{_joined(len(board.scores), 0)}</p></section>'
+    most, mark = max(one.students for one in board.bins), f"← {MODEL}"
     rows = [
-        _row(
-            f"{each.low:.1f} to {each.high:.1f}",
-            each.students,
-            max(one.students for one in board.bins),
-            f"← {MODEL}" if each.has_model else "",
-        )
+        _row(f"{each.low:.1f} to {each.high:.1f}", each.students, most, mark if each.has_model else "")
         for each in board.bins
     ]
     return (
@@ -61,13 +55,7 @@ def scores_html(board: Board) -> str:
 
 
 def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
-    """The commonest first words at a place.
-
-    Args:
-        plan: the game.
-        place: what was guessed there.
-        rare: whether words of only one student are shown too; else they are only counted, since a room sees them.
-    """
+    """The commonest first words at a place."""
     text = f"{plan.prompts[place.text].text}{place.before}" if place.after <= len(place.before) else place.before
     text = text if len(text) <= SHOWN_BEFORE else f"…{text[-SHOWN_BEFORE:]}"
     shown = [guess for guess in place.guesses if rare or guess.students > 1][:SHOWN_GUESSES]
@@ -87,13 +75,9 @@ def guesses_html(plan: Plan, place: Place, *, rare: bool) -> str:
 
 def question_html(question: Question, *, show_right: bool) -> str:
     asked = quiz()[question.number]
+    most, right = max(1, *question.chosen), "✓ right answer"
     rows = [
-        _row(
-            escape(option.text.technical),
-            students,
-            max(1, *question.chosen),
-            "✓ right answer" if show_right and option.right else "",
-        )
+        _row(escape(option.text.technical), students, most, right if show_right and option.right else "")
         for option, students in zip(asked.options, question.chosen, strict=True)
     ]
     answers = sum(question.chosen)

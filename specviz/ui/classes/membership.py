@@ -5,6 +5,7 @@ from functools import cache
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.data.page_texts import page_texts
 from specviz.game.game import Plan
 from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
@@ -16,18 +17,14 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import address
 from specviz.ui.shared.components import keep, remember, remembered
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.parts import notices
+from specviz.ui.shared.parts import Options, notices
+
+SAYS = page_texts("classes")
 
 CLASS, BOARD = "class", "board"  # in a link: a class's code; the secret of its teacher, for another computer
 STUDENT_COOKIE, TEACHER_COOKIE = "specviz_student", "specviz_teacher"
 BETWEEN = "."  # two secrets: none has it
 MOST_SECRET = 64  # characters
-GONE = (
-    "You are no longer in the class: it is over, the server was started again, or the teacher has removed you. Nothing "
-    "that you sent is stored."
-)
-
-TWO_BOARDS = "You have two boards already. End one of the classes, then open the link again."
 
 
 @cache
@@ -37,7 +34,6 @@ def classes() -> Classes:
 
 
 def attending() -> Attending:
-    """This visitor's part in a class, as this browser knew it before."""
     state = session().classes
     if not state.cookies_read:
         state.cookies_read = True
@@ -48,11 +44,10 @@ def attending() -> Attending:
 
 
 def membership() -> Membership | None:
-    """The class that this visitor is in as a student."""
     state = attending()
     found = classes().membership(state.student) if state.student else None
     if state.student and found is None:
-        state.student, state.message = "", GONE
+        state.student, state.message = "", SAYS["gone"]
     return found
 
 
@@ -72,22 +67,17 @@ def class_in_link() -> dict[str, str]:
 
 
 def remember_class() -> None:
-    """Hand the browser the secrets, or let it forget them."""
     state = attending()
     boards = BETWEEN.join(filter(None, [state.teacher, state.other]))
-    _hold_in_tab(state)
-    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
-        if value or name in state.handed or remembered(name):
-            remember(name, value, int(classes().limits.day) if value else 0)
-            state.handed.add(name)
-
-
-def _hold_in_tab(state: Attending) -> None:
-    """A proxy may pass only cookies that it knows. Then a reload has what the tab holds."""
+    # A proxy may pass only cookies that it knows. Then a reload has what the tab holds.
     secrets = (state.student, state.teacher, state.other)
     state.held = state.held or any(secrets)
     nothing = "" if state.held else None  # forget it, or ask for what is there
     keep("class", BETWEEN.join(secrets) if any(secrets) else nothing, _take_back)
+    for name, value in ((STUDENT_COOKIE, state.student), (TEACHER_COOKIE, boards)):
+        if value or name in state.handed or remembered(name):
+            remember(name, value, int(classes().limits.day) if value else 0)
+            state.handed.add(name)
 
 
 def _take_back(text: str) -> None:
@@ -103,23 +93,22 @@ def take_board(secret: str) -> None:
     if classes().changes(secret) is None or secret in boards:
         return
     if len(boards) == 2:
-        state.message = TWO_BOARDS
+        state.message = SAYS["two_boards"]
         return
     state.teacher, state.other = [*boards, secret, ""][:2]
 
 
 def change_board() -> None:
-    """Show the other board; the one on screen is then the other."""
     state = attending()
     state.teacher, state.other, state.seen, state.message = state.other, state.teacher, -1, ""
 
 
-def join(code: str, name: str) -> None:
-    """Enter the class with this code, and go to its game."""
-    state = attending()
+def join(code: str | None = None) -> None:
+    """Enter the class with this code, or with the one that was typed, and go to its game."""
+    state, typed = attending(), st.session_state
     before, state.message = state.student, ""
     try:
-        state.student = classes().join(code, name)
+        state.student = classes().join(code or str(typed.get("class_code", "")), str(typed.get("class_name", "")))
     except InputError as error:
         state.message = str(error)
         return
@@ -142,7 +131,6 @@ def leave() -> None:
 
 
 def play_class_game() -> None:
-    """Begin the class's game, unless this visitor plays it already."""
     member = membership()
     if member and not _plays(member):
         new_game(session(), member.plan)
@@ -160,7 +148,6 @@ def send_rounds(state: Playing) -> None:
 
 
 def send_answers(answers: dict[int, int]) -> None:
-    """Send the answers to the quiz so far: question → option."""
     if secret := attending().student:
         classes().send_answers(secret, answers)
 
@@ -180,14 +167,6 @@ def end_class() -> None:
     state = attending()
     classes().end(state.teacher)
     state.teacher, state.other, state.open, state.message = state.other, "", False, ""
-
-
-ASKED = "Your rounds and your quiz answers then go to the teacher’s board. You need no name."
-SENT = (
-    "Your rounds of the class’s game and your answers to the quiz go to the teacher’s board; the first time counts. "
-    "Nothing is written to a disk, and all of it is forgotten when the class ends, within a day. If you leave, what "
-    "you sent goes off the board."
-)
 
 
 def class_chip() -> None:
@@ -225,30 +204,22 @@ def show_member(member: Membership) -> None:
     st.markdown(
         f"You are in the class **{shown_code(member.code)}** as **{plain(member.name or f'student {member.number}')}**."
     )
-    st.text_input(
-        "Your name on the board (optional)",
-        value=member.name,
-        max_chars=MAX_NAME,
-        key="class_rename",
-        on_change=_renamed,
-    )
-    st.caption(SENT)
+
+    def renamed() -> None:
+        classes().rename(attending().student, str(st.session_state.class_rename))
+
+    more: Options = {"max_chars": MAX_NAME, "key": "class_rename", "on_change": renamed}
+    st.text_input("Your name on the board (optional)", value=member.name, **more)
+    st.caption(SAYS["sent"])
     st.button("Leave the class", key="class_leave", icon=":material/logout:", on_click=leave)
-
-
-def _renamed() -> None:
-    classes().rename(attending().student, str(st.session_state.class_rename))
 
 
 def _ask(code: str) -> None:
     with st.form("class_join_form"):
-        st.markdown(f"**Join the class {plain(code)}?** {ASKED}")
+        st.markdown(f"**Join the class {plain(code)}?** {SAYS['asked']}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input("Your name on the board (optional)", max_chars=MAX_NAME, key="class_name", autocomplete="off")
-            st.form_submit_button("Join the class", key="class_join", type="primary", on_click=_join_invited)
+            enter: Options = {"key": "class_join", "type": "primary", "on_click": join, "args": (code,)}
+            st.form_submit_button("Join the class", **enter)
             st.form_submit_button("Not now", key="class_decline", on_click=decline)
     notices([attending().message])
-
-
-def _join_invited() -> None:
-    join(attending().invited, str(st.session_state.get("class_name", "")))

@@ -8,17 +8,19 @@ import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.batches import BatchPass, BatchStudy, Ratio, recorded_batches
+from specviz.data.page_texts import page_texts
 from specviz.measure.batch_sentences import compared, outcome, reading, times, where
 from specviz.ui.helps.by_draft import LOOKS
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import GREY, Figure, Part, axis, chart, figure, interval, level, look, scatter
+from specviz.ui.shared.figures import GREY, Figure, Part, axis, figure, interval, level, look, scatter, two_charts
 from specviz.ui.shared.parts import PERCENT, TIMES, data_table, note, numbers
+
+SAYS = page_texts("helps")
 
 HEIGHT = 340
 
 
 def batch_figure(study: BatchStudy) -> Figure:
-    """Speedup against the size of the batch, two lines for each draft length, with intervals."""
     lines: list[Part] = []
     for length, (color, dash, symbol) in zip(study.draft_lengths, LOOKS, strict=False):
         points = [study.at(size, length) for size in study.batches]
@@ -33,7 +35,6 @@ def batch_figure(study: BatchStudy) -> Figure:
 
 
 def check_figure(passes: Sequence[BatchPass]) -> Figure:
-    """v(k) against k, a line for each size of the batch, and what it would be one by one."""
     tokens = sorted({check.tokens for each in passes for check in each.checks})
     one_by_one: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"}
     lines = [scatter("one by one", tokens, tokens, **one_by_one)]
@@ -52,7 +53,6 @@ def _line(x: Sequence[int], ratios: Sequence[Ratio], name: str, **how: Part) -> 
 
 
 def show_batches() -> None:
-    """Speedup and v(k) by the size of the batch, and every figure behind them."""
     try:
         study = recorded_batches()
     except InputError as error:
@@ -60,34 +60,13 @@ def show_batches() -> None:
         return
     st.markdown(f"**{plain(reading(study))}**")
     st.caption(f":material/history: {plain(where(study))}.")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        alt = "Speedup against the number of texts in a batch, for each draft length, with intervals."
-        chart(batch_figure(study), "batches-speedup", alt)
-    with right:
-        alt = "The cost of checking k tokens of each text in one pass, by the number of texts in the batch."
-        chart(check_figure(study.passes), "batches-checks", alt)
-    alt = "Every batch size and draft length: speedup, costs and waiting."
-    data_table(batch_table(study), "batches_table", alt, _columns())
-    note(f"{CAPTION} {compared(study)}", "batches")
-
-
-CAPTION = (
-    "Each pass of the target reads the next tokens of every text in the batch; each text accepts what it accepts. All "
-    "wait for the longest draft in the pass, and a batch ends with its slowest text: the thick lines. The thin lines "
-    "with open marks count only while every text writes, as on a server that gives a free place to the next text at "
-    "once. The bars on the points are 95 % intervals over the repeats. Each repeat has other groups of the same "
-    "prompts, except in the smallest and the largest batches, where there is only one way to group them: there the "
-    "bars are of the timing only. Other prompts would differ. A draft helps where the interval is above 1×, and hurts "
-    "where it is below. It is about even where the interval contains 1× and is within 5 % of it. c, v(γ+1) and o are "
-    "in passes of the target alone over a batch of that size. Modelled: tokens per target call / (γc + v(γ+1) + o), "
-    "to compare with the speedup while every text writes."
-)
+    two_charts((batch_figure(study), "batches-speedup", ""), (check_figure(study.passes), "batches-checks", ""))
+    data_table(batch_table(study), "batches_table", columns=_columns())
+    note(f"{SAYS['batches']} {compared(study)}", "batches")
 
 
 def batch_table(study: BatchStudy) -> pd.DataFrame:
-    """A row for each size and draft length."""
-    rows = [
+    return pd.DataFrame(
         {
             "texts": each.batch,
             "γ": each.draft_length,
@@ -103,18 +82,15 @@ def batch_table(study: BatchStudy) -> pd.DataFrame:
             "alone": each.plain_tokens_per_second,
         }
         for each in study.speedups
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def _columns() -> dict[str, Any]:
-    waiting = "The share of the places in the passes that were empty, because their texts had ended before the others."
-    alone = "Tokens per second of the target alone, all texts of a batch together."
     return {
         **numbers("%d", "texts", "γ"),
         **numbers(TIMES, "modelled"),
         **numbers("%.2f", "c", "v(γ+1)", "o"),
-        **numbers(PERCENT, "empty places", explanation=waiting),
+        **numbers(PERCENT, "empty places", explanation=SAYS["waiting_help"]),
         **numbers("%.0f", "tokens / s"),
-        **numbers("%.0f", "alone", explanation=alone),
+        **numbers("%.0f", "alone", explanation=SAYS["alone_help"]),
     }

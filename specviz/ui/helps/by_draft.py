@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,17 +12,20 @@ from specviz.core.judge import NEUTRAL, judge
 from specviz.core.replay import Prospect, counts_of, modelled_speedup
 from specviz.core.request import DEFAULT_TARGET, RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
-from specviz.data.workloads import WORKLOADS, find_preset, workload_of
+from specviz.data.page_texts import page_texts
+from specviz.data.workloads import WORKLOADS, find_preset
 from specviz.models.catalogue import bundled_heads, bundled_names
 from specviz.service.job import JobView
 from specviz.service.protocol import GuessAlong
 from specviz.ui.helps.helps_state import ByDraft
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import Figure, Part, axis, chart, figure, level, look, scatter
+from specviz.ui.shared.figures import Figure, Part, axis, figure, level, look, scatter, two_charts
 from specviz.ui.shared.job_slot import SHORT_SECONDS, show_progress, waiting_line, while_busy
 from specviz.ui.shared.parts import PERCENT, TIMES, data_table, numbers, say, texts
+from specviz.ui.shared.run_controls import preset_label
 
-LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
+SAYS = page_texts("helps")
+
 HEIGHT = 320
 X = axis("draft length γ", range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
 # Okabe-Ito colours, each with a dash and a symbol, so that colour never stands alone.
@@ -39,8 +41,6 @@ LOOKS = (
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One draft at one draft length."""
-
     draft: str
     draft_length: int
     per_call: float  # tokens per target call: exact
@@ -50,21 +50,12 @@ class Point:
 
 
 def points_of(prospect: Prospect) -> list[Point]:
-    """Every draft length from 1 to 16."""
     points: list[Point] = []
-    for length in LENGTHS:
+    for length in range(1, MAX_DRAFT_LENGTH + 1):
         rounds = prospect.replay(length)
-        counts = counts_of(rounds)
-        points.append(
-            Point(
-                prospect.draft,
-                length,
-                counts.tokens_per_target_call or 0.0,
-                modelled_speedup(rounds, prospect.costs) or 0.0,
-                counts.acceptance_rate,
-                counts.per_judgement_rate,
-            )
-        )
+        counts, speedup = counts_of(rounds), modelled_speedup(rounds, prospect.costs)
+        rates = counts.acceptance_rate, counts.per_judgement_rate
+        points.append(Point(prospect.draft, length, counts.tokens_per_target_call or 0.0, speedup or 0.0, *rates))
     return points
 
 
@@ -74,7 +65,6 @@ def best_of(points: Sequence[Point]) -> Point:
 
 
 def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    """Tokens per target call against draft length: counted, not modelled."""
     lines = [
         _line(points, [point.per_call for point in points], its, "%{y:.2f} tokens per target call")
         for points, its in zip(drafts, LOOKS, strict=False)
@@ -83,11 +73,14 @@ def tokens_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
 
 
 def prospects_figure(drafts: Sequence[Sequence[Point]]) -> Figure:
-    """Modelled speedup against draft length, each draft's best point marked."""
     lines: list[Part] = []
     for points, its in zip(drafts, LOOKS, strict=False):
         lines.append(_line(points, [point.speedup for point in points], its, "%{y:.2f}× modelled"))
-        lines.append(_star(best_of(points), its[0]))
+        best, name = best_of(points), figure_text(spoken(points[0].draft))
+        marker = {"symbol": "star", "size": 15, "color": its[0], "line": {"width": 1, "color": "#ffffff"}}
+        said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
+        star: Part = {"mode": "markers", "marker": marker, "showlegend": False}
+        lines.append(scatter(f"{name}, best", [best.draft_length], [best.speedup], said, **star))
     y = axis("speedup, modelled", rangemode="tozero", ticksuffix="×")
     return figure(lines, HEIGHT, x=X, y=y, showlegend=True, **level(1, "1×", beside=True))
 
@@ -97,26 +90,16 @@ def _line(points: Sequence[Point], values: list[float], its: tuple[str, str, str
     return scatter(name, lengths, values, f"γ = %{{x}}: {hover}<extra>{name}</extra>", **look(*its, 7))
 
 
-def _star(best: Point, color: str) -> Part:
-    name = figure_text(spoken(best.draft))
-    marker = {"symbol": "star", "size": 15, "color": color, "line": {"width": 1, "color": "#ffffff"}}
-    said = f"{name}: best at γ = {best.draft_length}, {best.speedup:.2f}× modelled<extra></extra>"
-    x, y = [best.draft_length], [best.speedup]
-    return scatter(f"{name}, best", x, y, said, mode="markers", marker=marker, showlegend=False)
-
-
 PART = "by_draft"  # the part of the page that grows with a comparison
 NEW_TOKENS = 64
 MARKS = {True: ("blue", "✓"), False: ("orange", "✗"), None: ("gray", "·")}
 
 
 def show_by_draft(state: ByDraft) -> None:
-    """Choose a prompt and press the button: the target writes once, and every drafter is compared with its text."""
-
     @st.fragment(key=PART)
     def part() -> None:
         state.refresh(SHORT_SECONDS)
-        say(INTRODUCTION, "by-draft")
+        say(SAYS["by_draft"], "by-draft")
         _choice(state)
         while_busy(lambda: state.slot.busy, lambda: show_progress(state.slot, _progress_line), state.refresh, part=PART)
         _draw(state)
@@ -124,31 +107,16 @@ def show_by_draft(state: ByDraft) -> None:
     part()
 
 
-INTRODUCTION = (
-    "Greedy decoding always takes the most likely token, so the target writes one text, whatever the draft model is. "
-    "One pass of a draft model over that text shows which of its guesses would be right. All 16 draft lengths can then "
-    "be counted without decoding again."
-)
-
-
 def _choice(state: ByDraft) -> None:
     names = [preset.name for workload in WORKLOADS for preset in workload.prompts]
     with st.container(horizontal=True, vertical_alignment="bottom", key="fs_choice"):
         state.preset = st.selectbox(
-            "Prompt", names, index=names.index(state.preset), format_func=_label, key=f"fs_preset-{state.preset}"
+            "Prompt", names, index=names.index(state.preset), format_func=preset_label, key=f"fs_preset-{state.preset}"
         )
         if state.slot.busy:
             st.button("Cancel", key="fs_cancel", icon=":material/close:", on_click=state.slot.cancel)
         else:
             st.button("Compare drafts", key="fs_start", on_click=_start, args=(state,))
-
-
-def _label(name: str) -> str:
-    preset, workload = find_preset(name), workload_of(name)
-    assert preset is not None
-    assert workload is not None
-    first = " ".join(preset.text.split())
-    return f"{workload.title} · {first[:60]}{'…' if len(first) > 60 else ''}"
 
 
 def drafts_to_compare() -> list[str]:
@@ -165,8 +133,7 @@ def _start(state: ByDraft) -> None:
     preset = find_preset(state.preset)
     assert preset is not None
     request = RunRequest(preset.text, settings=DecodeSettings(max_new_tokens=NEW_TOKENS))
-    drafts = drafts_to_compare()
-    state.slot.start(lambda job: GuessAlong(job, request, drafts))
+    state.slot.start(lambda job: GuessAlong(job, request, drafts_to_compare()))
     state.shown, state.prospects, state.message = preset.name, [], ""
 
 
@@ -182,17 +149,10 @@ def _draw(state: ByDraft) -> None:
     drafts = [points_of(prospect) for prospect in state.prospects]
     exact = all(prospect.draft_guesses.exact for prospect in state.prospects)
     st.markdown(f"**{reading(drafts, not state.slot.busy)}**")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.caption(f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output")
-        alt = "Tokens per target call against draft length, a line for each draft, counted in a replay."
-        chart(tokens_figure(drafts), key="fs_tokens", alt=alt)
-    with right:
-        st.caption("Speedup: modelled with this machine’s costs")
-        alt = "Modelled speedup against draft length, a line for each draft, its best point marked with a star."
-        chart(prospects_figure(drafts), key="fs_speedups", alt=alt)
-    alt = "Each drafter’s right guesses, its best draft length and what it would reach there."
-    data_table(_table(state.prospects, drafts), "fs_table", alt, _columns())
+    counted = f"Tokens per target call: counted in {'an exact' if exact else 'a'} replay of one greedy output"
+    modelled = "Speedup: modelled with this machine’s costs"
+    two_charts((tokens_figure(drafts), "fs_tokens", counted), (prospects_figure(drafts), "fs_speedups", modelled))
+    data_table(_table(state.prospects, drafts), "fs_table", columns=COLUMNS)
     _strips(state.prospects)
 
 
@@ -225,36 +185,32 @@ def _near(best: Point, others: Sequence[Point]) -> str:
     return f" Not told apart from it, because within 5 %: {', '.join(near)}." if near else ""
 
 
-def _columns() -> dict[str, Any]:
-    cost = "The time of a draft step in target steps, measured on this machine."
-    return {
-        **texts("right guesses"),
-        **numbers("%d", "best γ"),
-        **numbers(TIMES, "speedup (modelled)"),
-        **numbers("%.2f", "tokens per call (exact)"),
-        **numbers(PERCENT, "accepted / drafted"),
-        **numbers("%.2f", "c", explanation=cost),
-        **numbers("%.0f ms", "its pass took"),
-    }
+COLUMNS = (
+    texts("right guesses")
+    | numbers("%d", "best γ")
+    | numbers(TIMES, "speedup (modelled)")
+    | numbers("%.2f", "tokens per call (exact)")
+    | numbers(PERCENT, "accepted / drafted")
+    | numbers("%.2f", "c", explanation=SAYS["cost_help"])
+    | numbers("%.0f ms", "its pass took")
+)
 
 
 def _table(prospects: Sequence[Prospect], drafts: Sequence[Sequence[Point]]) -> pd.DataFrame:
-    rows: list[dict[str, object]] = []
-    for prospect, points in zip(prospects, drafts, strict=True):
-        best, matches = best_of(points), prospect.draft_guesses.matches()
-        rows.append(
-            {
-                "draft": spoken(prospect.draft),
-                "right guesses": f"{matches.count(True)} of {len(matches)}",
-                "best γ": best.draft_length,
-                "speedup (modelled)": best.speedup,
-                "tokens per call (exact)": best.per_call,
-                "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
-                "c": prospect.costs.cost_ratio,
-                "its pass took": 1000 * prospect.draft_guesses.seconds,
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "draft": spoken(prospect.draft),
+            "right guesses": f"{matches.count(True)} of {len(matches)}",
+            "best γ": best.draft_length,
+            "speedup (modelled)": best.speedup,
+            "tokens per call (exact)": best.per_call,
+            "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
+            "c": prospect.costs.cost_ratio,
+            "its pass took": 1000 * prospect.draft_guesses.seconds,
+        }
+        for prospect, best in zip(prospects, map(best_of, drafts), strict=True)
+        for matches in [prospect.draft_guesses.matches()]
+    )
 
 
 def _strips(prospects: Sequence[Prospect]) -> None:
@@ -271,7 +227,7 @@ def _strips(prospects: Sequence[Prospect]) -> None:
             f"Not exact for {', '.join(nearly)}: only float32 models choose the same tokens at every draft length."
         )
     with st.expander("Every guess"):
-        data_table(_guesses(prospects), "fs_guesses", "Every guess of every draft.", height=320, hide_index=None)
+        data_table(_guesses(prospects), "fs_guesses", height=320, hide_index=None)
 
 
 def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
@@ -289,5 +245,4 @@ def _guesses(prospects: Sequence[Prospect]) -> dict[str, list[str]]:
 
 
 def _shown(pieces: dict[int, str], token_id: int) -> str:
-    text = pieces.get(token_id, f"⟨token {token_id}⟩")
-    return text.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")
+    return pieces.get(token_id, f"⟨token {token_id}⟩").replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.core.drafters import METHODS, Group
+from specviz.core.drafters import METHODS
 from specviz.core.intervals import student_t
 from specviz.core.judge import EVEN, HELPS, HURTS, UNTOLD
 from specviz.core.names import in_words
@@ -18,55 +18,36 @@ from specviz.data.measured_methods import (
     MeasuredMethods,
     stored_methods,
 )
+from specviz.data.page_texts import page_texts
 from specviz.data.published import ON_A_GPU, PUBLISHED_METHODS
 from specviz.measure.sweep.study import rivals_t
 from specviz.ui.helps.figures import BARS, LEGEND
+from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text, plain
-from specviz.ui.shared.figures import (
-    DOTTED,
-    GREY,
-    Figure,
-    Part,
-    axis,
-    bars,
-    chart,
-    figure,
-    interval,
-    look,
-    scatter,
-)
-from specviz.ui.shared.parts import TIMES, data_table, note, numbers
+from specviz.ui.shared.parts import TIMES, Options, data_table, note, numbers
+
+SAYS = page_texts("helps")
 
 HEIGHT = 400
 ROW, AROUND = 36, 120  # px of a bar, and of what is around the bars
-DRAFTED = dict.fromkeys(method.group for method in METHODS if method.group)
-
-
-def _families(group: Group) -> set[str]:
-    return {method.family for method in METHODS if method.group == group}
-
-
-GROUPS: dict[str, tuple[set[str], str, str]] = {  # their families, colour and symbol
-    **{
-        f"{group.title[0].lower()}{group.title[1:]}": (_families(group), group.colour, group.symbol)
-        for group in DRAFTED
-    },
-    "trees": ({"tree"}, "#a3478a", "hexagon"),
-    "other ways to draw or verify": ({"argmax", "block"}, "#5f6b7a", "octagon"),
-}
+GROUPS: dict[str, tuple[set[str], str, str]] = {}  # their families, colour and symbol
+for _group in dict.fromkeys(method.group for method in METHODS if method.group):
+    _families = {method.family for method in METHODS if method.group == _group}
+    GROUPS[f"{_group.title[0].lower()}{_group.title[1:]}"] = _families, _group.colour, _group.symbol
+GROUPS["trees"] = {"tree"}, "#a3478a", "hexagon"
+GROUPS["other ways to draw or verify"] = {"argmax", "block"}, "#5f6b7a", "octagon"
 LINES = (("#D55E00", "solid", "square"), ("#0072B2", "dash", "circle"), ("#00765a", "dot", "diamond"))
 
 
-def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
-    """Tokens per target call against the cost of a draft step; a method has its number in the table."""
+def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    parts: list[Part] = []
+    parts: list[plot.Part] = []
     for group, (families, color, symbol) in GROUPS.items():
         its = [method for method in methods if method.family in families]
         found = [(method, method.kinds[kind].best.costs) for method in its]
         drawn = [(method, costs) for method, costs in found if costs.draft_step is not None]
         if drawn:
-            points = scatter(
+            points = plot.scatter(
                 group,
                 [costs.draft_step for _, costs in drawn],
                 [costs.tokens_per_target_call for _, costs in drawn],
@@ -80,9 +61,9 @@ def costs_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
             parts.append(points)
     costs = [step for part in parts for step in part["x"]]
     tokens = [each for part in parts for each in part["y"]]
-    x = axis("c: a draft step in target steps", range=_around([0, *costs]))  # a mark at 0 is whole
-    y = axis("tokens per target call", range=_around([1, *tokens]))  # there is never less than one
-    return figure(parts, HEIGHT, x=x, y=y, showlegend=True)
+    x = plot.axis("c: a draft step in target steps", range=_around([0, *costs]))  # a mark at 0 is whole
+    y = plot.axis("tokens per target call", range=_around([1, *tokens]))  # there is never less than one
+    return plot.figure(parts, HEIGHT, x=x, y=y, showlegend=True)
 
 
 def _around(values: Sequence[float]) -> list[float]:
@@ -92,43 +73,38 @@ def _around(values: Sequence[float]) -> list[float]:
     return [low - room, high + room]
 
 
-def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
-    """A bar for each method with the interval over prompts, the fastest at the top."""
+def speedups_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     ranked = sorted(methods, key=lambda method: method.kinds[kind].best.speedup)
     numbers = {method.name: number for number, method in enumerate(methods, start=1)}
-    labels = {method.name: f"{numbers[method.name]} {_in_two_lines(method.title)}" for method in ranked}
-    parts: list[Part] = []
+    # the manner of a method below its drafter, so that bars have room on a phone
+    titles = {method.name: figure_text(method.title).replace(" (", "<br>(") for method in ranked}
+    labels = {name: f"{numbers[name]} {title}" for name, title in titles.items()}
+    parts: list[plot.Part] = []
     for word, name in LEGEND.items():
         its = [(method, method.kinds[kind].best) for method in ranked if method.kinds[kind].best.outcome == word]
         if its:
             parts.append(_bars([labels[method.name] for method, _ in its], [best for _, best in its], name, BARS[word]))
-    line = {"type": "line", "yref": "y domain", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "line": DOTTED}
-    y = axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
-    x = axis("speedup, measured", ticksuffix="×", rangemode="tozero")
-    return figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[line])
+    y = plot.axis(categoryorder="array", categoryarray=list(labels.values()), showgrid=False)
+    x = plot.axis("speedup, measured", ticksuffix="×", rangemode="tozero")
+    return plot.figure(parts, AROUND + ROW * len(ranked), x=x, y=y, showlegend=True, shapes=[plot.UPRIGHT])
 
 
-def _in_two_lines(title: str) -> str:
-    """The manner of a method below its drafter, so that bars have room on a phone."""
-    return figure_text(title).replace(" (", "<br>(")
-
-
-def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: Part) -> Part:
+def _bars(labels: Sequence[str], found: Sequence[AtBest], name: str, marker: plot.Part) -> plot.Part:
     speedups, low, high = ([getattr(best, end) for best in found] for end in ("speedup", "low", "high"))
     said = "%{y}: %{x:.2f}× [%{customdata[0]:.2f} to %{customdata[1]:.2f}]<extra></extra>"
-    ends = {"error_x": interval(speedups, low, high, GREY), "customdata": list(zip(low, high, strict=True))}
-    return bars(name, speedups, labels, said, orientation="h", marker=marker, **ends)
+    ends = list(zip(low, high, strict=True))
+    lines: plot.Part = {"error_x": plot.interval(speedups, low, high, plot.GREY), "customdata": ends}
+    return plot.bars(name, speedups, labels, said, orientation="h", marker=marker, **lines)
 
 
-def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> Figure:
-    """Acceptance by position in a draft of four, a line for each method, with its interval."""
+def positions_figure(methods: Sequence[MeasuredMethod], kind: str) -> plot.Figure:
     parts = [_positions(method, kind, line) for method, line in zip(methods, LINES, strict=False)]
-    x = axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
-    y = axis("accepted / judged", range=[0, 1], tickformat=".0%")
-    return figure([part for part in parts if part], 300, x=x, y=y, showlegend=True)
+    x = plot.axis("position in the draft", tickvals=list(range(1, POSITIONS_AT + 1)))
+    y = plot.axis("accepted / judged", range=[0, 1], tickformat=".0%")
+    return plot.figure([part for part in parts if part], 300, x=x, y=y, showlegend=True)
 
 
-def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) -> Part:
+def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) -> plot.Part:
     at = method.kinds[kind].at(POSITIONS_AT)
     if at is None:
         return {}
@@ -138,79 +114,50 @@ def _positions(method: MeasuredMethod, kind: str, line: tuple[str, str, str]) ->
         if rate is not None and ends is not None
     ]
     rates, ends = [rate for _, rate, _, _ in shown], [each for _, _, each, _ in shown]
-    return scatter(
+    return plot.scatter(
         figure_text(method.title),
         [number for number, *_ in shown],
         rates,
         "position %{x}: %{y:.0%} of %{customdata} judged<extra></extra>",
-        error_y=interval(rates, [low for low, _ in ends], [high for _, high in ends], line[0]),
+        error_y=plot.interval(rates, [low for low, _ in ends], [high for _, high in ends], line[0]),
         customdata=[judged for *_, judged in shown],
-        **look(*line, 9),
+        **plot.look(*line, 9),
     )
 
 
 COMPARED = ("wren-eagle", "wren-nano", "wren-medusa")  # by position
 KIND_LABELS = {ALL: "all kinds", "story": "stories", "code": "code", "structured": "structured", "prose": "prose"}
-TRIAL = (
-    "This file is a short trial, to be replaced: so few prompts and tokens decide nothing. Acceptance and costs show "
-    "the order of size only."
-)
-NOTHING = "No comparison of methods is stored here. `python -m benchmarks.methods CORPUS --out …` measures one."
 
 
 def show_by_method() -> None:
-    """Choose a kind of text and a temperature: figures and a table of all methods, Medusa beside EAGLE, GPUs."""
     measured = stored_methods()
     if measured is None:
-        st.info(NOTHING)
+        st.info(SAYS["no_methods"])
         return
     st.caption(where(measured))
     if measured.trial:
-        st.info(TRIAL, icon=":material/info:")
+        st.info(SAYS["trial"], icon=":material/info:")
     part, kind = _choice(measured)
     st.markdown(f"**{plain(reading(part, kind))}**")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.caption("What a draft gives and what it costs: measured. The numbers are those of the table.")
-        alt = "Tokens per target call against the cost of a draft step, a point for each method."
-        chart(costs_figure(part.methods, kind), key="methods_costs", alt=alt)
-    with right:
-        st.caption("Speedup over the target alone, with the 95 % interval over the prompts: measured.")
-        alt = "Speedup of each method with its interval, the fastest at the top."
-        chart(speedups_figure(part.methods, kind), key="methods_speedups", alt=alt)
+    plot.two_charts(
+        (costs_figure(part.methods, kind), "methods_costs", SAYS["costs"]),
+        (speedups_figure(part.methods, kind), "methods_speedups", SAYS["speedups"]),
+    )
     _table(part, kind)
-    note(CAPTION, "methods")
+    note(SAYS["methods"], "methods")
     _heads(part, kind)
     _gpu(part, kind)
 
 
-CAPTION = (
-    "Each prompt counts at the setting that did best on the other prompts of its kind, so no method is flattered by a "
-    "setting that was chosen on the text it is reported for. All times are in steps of the target alone. A draft step "
-    "is a guess; in a tree it is all guesses of one depth; Medusa’s heads guess all at once, so a step is a part of "
-    "one pass. The check is the target pass over the draft. Every method here is lossless."
-)
-
-
-READ_BEFORE = (
-    "The first stage of the target’s training read most of these documents, and every model here comes from that "
-    "stage, so the figures look better than on new text."
-)
-
-
 def where(measured: MeasuredMethods) -> str:
-    """Where, when and how it was measured."""
+    times = "1 time" if measured.repeats == 1 else f"{measured.repeats} times"
     return (
         f":material/history: **Recorded** on {plain(measured.machine.machine)}, {plain(measured.created)}, one thread; "
         f"your machine will differ: {plain(measured.target)} in {plain(measured.target_dtype)}, {measured.prompts} "
-        f"prompts of each kind of text, {measured.tokens} tokens, {measured.repeats} {_times(measured.repeats)}, in "
+        f"prompts of each kind of text, {measured.tokens} tokens, {times}, in "
         f"turns with the target alone. Half of the prompts are beginnings of documents that the training of the drafts "
-        f"did not use. {READ_BEFORE}"
+        f"did not use. {SAYS['read_before']}"
     )
-
-
-def _times(repeats: int) -> str:
-    return "time" if repeats == 1 else "times"
 
 
 def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
@@ -218,22 +165,15 @@ def _choice(measured: MeasuredMethods) -> tuple[AtTemperature, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", key="methods_choice"):
         chosen = next(iter(parts))
         if len(parts) > 1:
-            chosen = st.segmented_control(
-                "Temperature", list(parts), default=chosen, key="methods_temperature", required=True
-            )
-        part = parts[str(chosen)]
-        kind = st.segmented_control(
-            "Text", part.kinds(), default=ALL, format_func=_kind_label, key="methods_kind", required=True, wrap=True
-        )
+            options: Options = {"key": "methods_temperature", "required": True}
+            chosen = st.segmented_control("Temperature", list(parts), default=chosen, **options)
+        part, labels = parts[str(chosen)], lambda kind: str(KIND_LABELS.get(kind, kind))
+        always: Options = {"key": "methods_kind", "required": True, "wrap": True}
+        kind = st.segmented_control("Text", part.kinds(), default=ALL, format_func=labels, **always)
     return part, str(kind)
 
 
-def _kind_label(kind: str) -> str:
-    return KIND_LABELS.get(kind, kind)
-
-
 def reading(part: AtTemperature, kind: str) -> str:
-    """Which methods help, which hurt, and which cannot be told, by their intervals."""
     ranked = sorted(part.methods, key=lambda method: -method.kinds[kind].best.speedup)
     outcomes = {method.title: method.kinds[kind].best.outcome for method in ranked}
     first = ranked[0]
@@ -279,8 +219,7 @@ def _table(part: AtTemperature, kind: str) -> None:
         | numbers(TIMES, "speedup", "low", "high")
         | numbers("%d", "no.")
     )
-    alt = "Every method with its settings, tokens per target call, costs in target steps and speedup."
-    data_table(rows, "methods_table", alt, formats)
+    data_table(rows, "methods_table", columns=formats)
 
 
 def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
@@ -303,32 +242,19 @@ def _row(number: int, method: MeasuredMethod, kind: str) -> dict[str, object]:
 
 
 def _heads(part: AtTemperature, kind: str) -> None:
-    """Two heads beside a draft model of their size: acceptance by position, and what the whole draft costs."""
     found = [method for name in COMPARED if (method := part.find(name))]
     if len(found) < 2:
         return
     st.markdown("## Medusa beside EAGLE")
     left, right = st.columns(2, gap="medium")
     with left:
-        alt = "Acceptance by position in a draft of four guesses, a line for each method."
-        chart(positions_figure(found, kind), key="methods_positions", alt=alt)
+        plot.chart(positions_figure(found, kind), "methods_positions")
     with right:
         st.markdown(plain(heads_sentence(found, kind)))
-        note(HEADS_CAPTION, "heads")
-
-
-HEADS_CAPTION = (
-    "Both heads read the target’s last hidden state. The EAGLE head makes its guesses one after the other, and each "
-    "one knows the guesses before it. Medusa’s heads make all guesses at once, and none knows another: that is cheap, "
-    "but a guess may not fit the one before it. They fall behind at the first guess already: their state is from "
-    "before the last token, which they do not know. A later position counts only drafts whose earlier guesses were all "
-    "accepted, and these may be at easier places. Lines: 95 % intervals by Wilson; judgements of one text are counted "
-    "as independent."
-)
+        note(SAYS["heads"], "heads")
 
 
 def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
-    """What a draft of four costs with each method, and how its acceptance falls from the first guess to the last."""
     said = []
     for method in methods:
         at = method.kinds[kind].at(POSITIONS_AT)
@@ -341,16 +267,12 @@ def heads_sentence(methods: Sequence[MeasuredMethod], kind: str) -> str:
 
 
 def _gpu(part: AtTemperature, kind: str) -> None:
-    """What others published of the methods that do not help here."""
     losing = [method for method in part.methods if method.kinds[kind].best.outcome != HELPS]
     families = [family for family in dict.fromkeys(method.family for method in losing) if family in PUBLISHED_METHODS]
     if not families:
         return
     st.markdown("## What would change on a GPU")
-    st.caption(
-        "For the methods that do not help here: figures published by others, on other models and machines. Nothing in "
-        "this part was measured by specviz."
-    )
+    st.caption(SAYS["gpu"])
     for family in families:
         names = ", ".join(method.title for method in losing if method.family == family)
         reports = " ".join(

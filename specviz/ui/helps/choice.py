@@ -25,6 +25,8 @@ WARM_UP_TOKENS = 6  # of both decoders before each group of runs, about
 
 TEMPERATURES = (0.0, 0.3, 0.5, 0.7, 1.0, 1.5)  # what the page offers
 
+USUAL_LENGTHS = (1, 2, 4, 8)
+
 WorkloadName = Annotated[str, one_of([workload.name for workload in WORKLOADS])]
 DraftLength = Annotated[int, DIGITS, Field(ge=1, le=MAX_DRAFT_LENGTH)]
 Temperature = Annotated[float, REAL_NUMBER, one_of(TEMPERATURES)]
@@ -42,10 +44,7 @@ class Choice(FixedLink):
     target: Target = DEFAULT_TARGET
     drafts: Annotated[tuple[Draft, ...], unique(MOST_DRAFTS), Field(validation_alias="draft")] = (DEFAULT_DRAFT,)
     draft_lengths: Annotated[tuple[DraftLength, ...], unique(), IN_ORDER, Field(validation_alias="gamma")] = (
-        1,
-        2,
-        4,
-        8,
+        USUAL_LENGTHS
     )
     temperatures: Annotated[tuple[Temperature, ...], unique(), Field(validation_alias="temperature")] = (0.0,)
     schedules: Annotated[tuple[DraftSchedule, ...], unique(), Field(validation_alias="schedule")] = ("fixed",)
@@ -64,7 +63,6 @@ class Choice(FixedLink):
         return RunRequest.of("", self.target, "", shown)
 
     def plan(self, own: Sequence[SweepPrompt] = ()) -> SweepPlan:
-        """The sweep asked for, with the visitor's own prompts after the workloads'."""
         chosen = [workload for name in self.workloads if (workload := find_workload(name))]
         request = self.request
         return SweepPlan(
@@ -91,7 +89,6 @@ class Choice(FixedLink):
         return None
 
     def problem(self, own: Sequence[SweepPrompt] = ()) -> str | None:
-        """Why this cannot be measured, in one sentence; None where it can."""
         missing = [
             (self.workloads or own, "a workload, or a file of your own prompts"),
             (self.drafts, "a draft"),
@@ -111,12 +108,10 @@ class Choice(FixedLink):
 
 
 def choice_from_link(params: Params, known_models: Collection[str]) -> tuple[Choice, list[str]]:
-    """What an address asks for, and one line for each part of it that cannot be; those fall back to the default."""
     return Choice.read(params, context=frozenset(known_models))
 
 
 def pace_of(rows: "pd.DataFrame", target: str, draft: str) -> Pace | None:
-    """The pair's pace in these rows of a sweep; None where none of them is of the pair."""
     of_draft = rows["draft"].map(spoken) == spoken(draft)
     its = rows[(rows["target"] == target) & of_draft]
     if its.empty:

@@ -9,10 +9,11 @@ from specviz.core.errors import InputError
 from specviz.core.request import RunRequest
 from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS
 from specviz.data.page_link import Params
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import VARIED
 from specviz.data.workloads import WORKLOADS, find_workload
 from specviz.measure.paired import Pace, in_minutes
-from specviz.measure.sweep.plan import SweepPair, SweepPrompt, plain_runs
+from specviz.measure.sweep.plan import SweepPair, plain_runs
 from specviz.measure.sweep.prompt_files import MAX_PROMPTS, read_prompts
 from specviz.models.draft_menu import linked_names, offered_drafts
 from specviz.ui.helps.choice import (
@@ -30,9 +31,11 @@ from specviz.ui.shared.address import address, hidden_in_link, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.pair_menu import model_label
-from specviz.ui.shared.parts import notices, uploaded
+from specviz.ui.shared.parts import Options, notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
+
+SAYS = page_texts("helps")
 
 CONTROLS = RunControls("sweep_")
 SCHEDULE_LABELS = {"fixed": "fixed γ", "heuristic": "heuristic", "confidence": "confidence stop"}
@@ -42,7 +45,6 @@ MOST_TOKENS = SETTINGS["max_new_tokens"].limits[1]
 
 
 def controls() -> None:
-    """Draw the controls, store what they say, and put it into the address."""
     sweeps = session().sweeps
     _restore(sweeps)
     notices(sweeps.came.notes)
@@ -59,42 +61,35 @@ def controls() -> None:
 
 
 def start_bar() -> None:
-    """The size of what is chosen, about how long it takes, and Start or Cancel."""
     sweeps = session().sweeps
-    problem = sweeps.choice.problem(_own(sweeps))
+    problem = sweeps.choice.problem(sweeps.own_prompts)
     with st.container(horizontal=True, vertical_alignment="center", key="sweep_start_bar"):
         if sweeps.slot.busy:
             st.button("Cancel", key="sweep_cancel", icon=":material/stop:", on_click=sweeps.cancel, width="content")
         else:
-            st.button(
-                "Measure here",
-                key="sweep_start",
-                type="primary",
-                icon=":material/play_arrow:",
-                on_click=_start,
-                disabled=problem is not None,
-                width="content",
-            )
+            more: Options = {"type": "primary", "icon": ":material/play_arrow:", "width": "content"}
+            st.button("Measure here", key="sweep_start", on_click=_start, disabled=problem is not None, **more)
         st.markdown(f":gray[{problem}]" if problem else _size_sentence(sweeps), width="stretch")
 
 
 def _start() -> None:
     sweeps = session().sweeps
-    if sweeps.choice.problem(_own(sweeps)) is None:
+    if sweeps.choice.problem(sweeps.own_prompts) is None:
         sweeps.came.acted = True
-        sweeps.start(sweeps.choice.plan(_own(sweeps)))
+        sweeps.start(sweeps.choice.plan(sweeps.own_prompts))
 
 
 def _size_sentence(sweeps: Sweeps) -> str:
-    plan = sweeps.choice.plan(_own(sweeps))
+    plan = sweeps.choice.plan(sweeps.own_prompts)
     cells = plan.cells()
     runs = f"**{len(cells)} runs**, and {plain_runs(cells)} of the target alone beside them"
+
+    def here(pair: SweepPair) -> Pace | None:
+        return pace_here(RunRequest("", pair.target, pair.draft, plan.precision))
+
     sources: list[tuple[str, Callable[[SweepPair], Pace | None]]] = [
         ("your last sweep here", lambda pair: pace_of(sweeps.rows_of(HERE), pair.target, pair.draft)),
-        (
-            "this server’s own measurements",
-            lambda pair: pace_here(RunRequest("", pair.target, pair.draft, plan.precision)),
-        ),
+        ("this server’s own measurements", here),
         ("the recorded sweep", lambda pair: pace_of(recorded_sweep(), pair.target, pair.draft)),
     ]
     for source, pace_in in sources:
@@ -106,31 +101,25 @@ def _size_sentence(sweeps: Sweeps) -> str:
 
 def _what() -> None:
     titles = {workload.name: workload.title for workload in WORKLOADS}
-    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    several: Options = {"selection_mode": "multi", "wrap": True}
     chosen = with_default("sweep_workloads")
     st.pills("Workloads", list(titles), format_func=titles.__getitem__, **several, **chosen)
-    about = [find_workload(name) for name in st.session_state.sweep_workloads]
     with st.expander("What these are about"):
-        for workload in about:
-            if workload:
-                st.caption(f"**{workload.title}.** {workload.about}")
-    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=PROMPTS_HELP, **with_value("sweep_prompts"))
+        for workload in filter(None, map(find_workload, st.session_state.sweep_workloads)):
+            st.caption(f"**{workload.title}.** {workload.about}")
+    st.slider("Prompts of each", 1, MAX_PROMPTS_EACH, help=SAYS["prompts_help"], **with_value("sweep_prompts"))
 
 
 def _own_prompts(sweeps: Sweeps) -> None:
     with st.expander("Your own prompts"):  # a label that changed would close it
-        st.file_uploader(
-            f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB.",
-            key="sweep_file",
-            on_change=_open_prompts,
-            help=FILE_HELP,
-        )
+        label = f"A text file: one prompt a line, or JSON lines. At most {MAX_PROMPTS} prompts, 1 MB."
+        st.file_uploader(label, key="sweep_file", on_change=_open_prompts, help=SAYS["file_help"])
         if sweeps.own_problem:
             st.error(plain(sweeps.own_problem), icon=":material/error:")
         if sweeps.own:
             count = len(sweeps.own.prompts)
             st.caption(f"{count} {'prompt' if count == 1 else 'prompts'} taken; they are measured after the workloads.")
-            st.button("Leave them out", key="sweep_leave", on_click=_leave_own)
+            st.button("Leave them out", key="sweep_leave", on_click=sweeps.leave_own)
             for line in sweeps.own.problems[:10]:
                 st.text(line)
             if len(sweeps.own.problems) > 10:
@@ -148,34 +137,20 @@ def _open_prompts() -> None:
             sweeps.own_problem = str(error)
 
 
-def _leave_own() -> None:
-    session().sweeps.own = None
-
-
-def _own(sweeps: Sweeps) -> tuple[SweepPrompt, ...]:
-    return sweeps.own.prompts if sweeps.own else ()
-
-
 def _how() -> None:
     CONTROLS.target()
     drafts = list(dict.fromkeys([*offered_drafts(), *session().sweeps.choice.drafts]))
-    chosen = with_default("sweep_drafts")
-    st.multiselect("Drafts", drafts, format_func=model_label, max_selections=MOST_DRAFTS, help=DRAFTS_HELP, **chosen)
-    several: dict[str, Any] = {"selection_mode": "multi", "wrap": True}
+    chosen = with_default("sweep_drafts") | {"max_selections": MOST_DRAFTS, "help": SAYS["drafts_help"]}
+    st.multiselect("Drafts", drafts, format_func=model_label, **chosen)
+    several: Options = {"selection_mode": "multi", "wrap": True}
     lengths = list(range(1, MAX_DRAFT_LENGTH + 1))
-    st.pills("Draft lengths γ", lengths, help=LENGTHS_HELP, **several, **with_default("sweep_lengths"))
-    st.pills(
-        "Draft length schedules",
-        DRAFT_SCHEDULES,
-        format_func=SCHEDULE_LABELS.__getitem__,
-        help=SCHEDULES_HELP,
-        **several,
-        **with_default("sweep_schedules"),
-    )
+    st.pills("Draft lengths γ", lengths, help=SAYS["lengths_help"], **several, **with_default("sweep_lengths"))
+    chosen, labels = with_default("sweep_schedules") | {"help": SAYS["schedules_help"]}, SCHEDULE_LABELS.__getitem__
+    st.pills("Draft length schedules", DRAFT_SCHEDULES, format_func=labels, **several, **chosen)
     chosen = with_default("sweep_temperatures")
     st.pills("Temperatures", TEMPERATURES, format_func=lambda x: f"{x:g}", **several, **chosen)
     CONTROLS.draw("max_new_tokens", offered=(TOKEN_STEP, MOST_TOKENS), step=TOKEN_STEP)
-    st.toggle("With and without grammar", help=CONSTRAIN_HELP, **with_value("sweep_constrain"))
+    st.toggle("With and without grammar", help=SAYS["constrain_help"], **with_value("sweep_constrain"))
     with st.expander("More"):
         CONTROLS.draw("precision", "tree")
         st.caption("Above temperature 0:")
@@ -196,8 +171,6 @@ def _key(name: str) -> str:
 
 
 def _restore(sweeps: Sweeps) -> None:
-    """Read the link at the first visit, and give the widgets back what they said before another page was shown."""
-
     def reading(given: Params) -> tuple[Choice, list[str]]:
         return choice_from_link(given, linked_names()) if given else (sweeps.choice, [])
 
@@ -209,17 +182,3 @@ def _values(choice: Choice) -> dict[str, object]:
     values = {_key(name): list(value) if isinstance(value, tuple) else value for name, value in choice}
     tokens = choice.request.settings.max_new_tokens
     return values | {"sweep_tokens": max(TOKEN_STEP, tokens // TOKEN_STEP * TOKEN_STEP)}
-
-
-PROMPTS_HELP = "How many of a workload’s ten prompts are measured. One is only an example; three seldom decide."
-DRAFTS_HELP = "Where drafts come from; several are measured one after the other. Prompt lookup needs no model."
-LENGTHS_HELP = "γ: how many tokens the draft proposes before the target checks them."
-SCHEDULES_HELP = (
-    "Fixed: always γ tokens. Heuristic: two more after a round that accepted all, one fewer after any other. "
-    "Confidence stop: up to the longest γ chosen, and it stops after a token that the draft is unsure of."
-)
-CONSTRAIN_HELP = (
-    "Prompts of the constrained workload have a grammar (a JSON schema or a regular expression) that masks both "
-    "models’ tokens. They are measured with the grammar and without it."
-)
-FILE_HELP = 'A JSON line is {"prompt": "…", "name": "…", "workload": "…"}; name and workload may be left out.'

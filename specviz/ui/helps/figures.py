@@ -1,6 +1,6 @@
 """The figures of "When it helps". Pure functions: frames of points in, a figure out; never colour alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,55 +11,41 @@ from specviz.measure.sweep.points import ADAPTIVE, best_points, break_even_line
 from specviz.measure.sweep.sentences import percent, workload_title
 from specviz.measure.sweep.study import round_steps
 from specviz.measure.sweep.table import each_row
+from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import (
-    BLUE,
-    GREY,
-    HATCH,
-    HATCHED,
-    ORANGE,
-    Figure,
-    Part,
-    axis,
-    bars,
-    figure,
-    level,
-    look,
-    scatter,
-)
 
 # Okabe-Ito colours, readable on white and on a dark page; each has a symbol for those who cannot tell them apart.
-COLORS = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808a97", "#b58900"]
+COLORS = [plot.BLUE, plot.ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808a97", "#b58900"]
 SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star"]
 DASHES = ["solid", "dash", "dot"]
-OVERLAID = {**HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
-DOT: Part = {"symbol": "circle", "size": 8, "color": "#ffffff", "line": {"width": 1.5, "color": "#1b1f24"}}
-RING: Part = {"symbol": "circle-open", "color": GREY, "line": {"width": 2, "color": GREY}}
-HOLLOW: Part = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}}
+OVERLAID = {**plot.HATCH, "fillmode": "overlay", "fgcolor": "#e8833a"}  # lighter than the bar: dark text stays readable
+DOT: plot.Part = {"symbol": "circle", "size": 8, "color": "#ffffff", "line": {"width": 1.5, "color": "#1b1f24"}}
+RING: plot.Part = {"symbol": "circle-open", "color": plot.GREY, "line": {"width": 2, "color": plot.GREY}}
+HOLLOW: plot.Part = {"color": "rgba(0,0,0,0)", "line": {"color": plot.GREY, "width": 2}}
 LEGEND: dict[Word, str] = {
     HELPS: "helps: faster than the target alone",
     EVEN: f"≈ {EVEN}, within 5 %",
     UNTOLD: f"? {UNTOLD}",
     HURTS: "hurts: slower",
 }
-BARS: dict[Word, Part] = {
+BARS: dict[Word, plot.Part] = {
     HELPS: {"color": LOOKS[HELPS].fill, "opacity": 0.85},
     EVEN: {"color": LOOKS[EVEN].fill},
     UNTOLD: HOLLOW,
     HURTS: {"color": LOOKS[HURTS].fill, "pattern": OVERLAID},
 }
-TEXT_ON = {HELPS: "#ffffff", EVEN: "#ffffff", UNTOLD: GREY, HURTS: "#1b1f24"}  # readable on both grounds
+TEXT_ON = {HELPS: "#ffffff", EVEN: "#ffffff", UNTOLD: plot.GREY, HURTS: "#1b1f24"}  # readable on both grounds
 HEIGHT, TALLER = 330, 380
+TOKENS = "tokens per target call"
 ROW, MARK = 42, 32  # px: of the map's rows and of the marks in them, which must not touch on a phone either
 WIDER = {"diamond-open": 1.3}  # how much wider than its size Plotly draws a symbol
-BREAK_EVEN = level(1, "1×", beside=True)
-SPEEDUP = axis("speedup", ticksuffix="×", rangemode="tozero")
+BREAK_EVEN = plot.level(1, "1×", beside=True)
+SPEEDUP = plot.axis("speedup", ticksuffix="×", rangemode="tozero")
 
 
-def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
-    """Speedup by workload with its draft lengths; what hurts is hatched; every one of `rows` is a dot."""
+def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> plot.Figure:
     found = [
-        bars(
+        plot.bars(
             LEGEND[word],
             _titles(its["workload"]),
             its["speedup"].to_list(),
@@ -75,21 +61,24 @@ def workload_figure(fair: pd.DataFrame, rows: pd.DataFrame) -> Figure:
         for word, its in _by_outcome(fair).items()
         if len(its)
     ]
-    x = axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
+    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
+    said, speedups = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>", rows["speedup"].to_list()
+    dot = {"mode": "markers", "marker": DOT, "customdata": data}
+    found.append(plot.scatter("a prompt", _titles(rows["workload"]), speedups, said, **dot))
+    x = plot.axis(categoryorder="array", categoryarray=_titles(fair["workload"]))
     legible = {"mode": "hide", "minsize": 12}  # on a phone the bars are too narrow for words
-    layout = {"uniformtext": legible, **BREAK_EVEN}
-    return figure([*found, _prompt_dots(rows)], HEIGHT, x=x, y=SPEEDUP, **layout)
+    return plot.figure(found, HEIGHT, x=x, y=SPEEDUP, uniformtext=legible, **BREAK_EVEN)
 
 
 def _by_outcome(every: pd.DataFrame) -> dict[Word, pd.DataFrame]:
     return {word: every[every["outcome"] == word] for word in LEGEND}
 
 
-def _intervals(its: pd.DataFrame) -> Part:
+def _intervals(its: pd.DataFrame) -> plot.Part:
     """The 95 % intervals over prompts, as lines; a single prompt has none."""
     above, below = its["high"] - its["speedup"], its["speedup"] - its["low"]
-    lines: Part = {"type": "data", "symmetric": False, "array": _or_none(above), "arrayminus": _or_none(below)}
-    return {**lines, "color": GREY, "thickness": 1.5, "width": 5}
+    lines: plot.Part = {"type": "data", "symmetric": False, "array": _or_none(above), "arrayminus": _or_none(below)}
+    return {**lines, "color": plot.GREY, "thickness": 1.5, "width": 5}
 
 
 def _bar_label(word: Word, speedup: float, lengths: Sequence[int]) -> str:
@@ -97,58 +86,47 @@ def _bar_label(word: Word, speedup: float, lengths: Sequence[int]) -> str:
     return f"{LOOKS[word].mark}{speedup:.2f}×<br>γ = {several}"
 
 
-def _prompt_dots(rows: pd.DataFrame) -> Part:
-    data = [[figure_text(row.preset), _rate(row.acceptance_rate)] for row in each_row(rows)]
-    said = "%{customdata[0]}: %{y:.2f}×, %{customdata[1]} accepted<extra></extra>"
-    x, y = _titles(rows["workload"]), rows["speedup"].to_list()
-    return scatter("a prompt", x, y, said, mode="markers", marker=DOT, customdata=data)
-
-
-def acceptance_figure(fair: pd.DataFrame) -> Figure:
-    """Both acceptance rates by workload, at the same draft lengths as the speedups."""
+def acceptance_figure(fair: pd.DataFrame) -> plot.Figure:
     titles = _titles(fair["workload"])
-    both = [
-        _rate_bar("accepted / drafted", titles, fair["acceptance_rate"], hatched=False),
-        _rate_bar("per judgement, α", titles, fair["per_judgement_rate"], hatched=True),
-    ]
-    y = axis("acceptance", range=[0, 1], tickformat=".0%")
-    return figure(both, HEIGHT, x=axis(categoryorder="array", categoryarray=titles), y=y)
+    rates = {"accepted / drafted": fair["acceptance_rate"], "per judgement, α": fair["per_judgement_rate"]}
+    x = plot.axis(categoryorder="array", categoryarray=titles)
+    return _rates_figure("acceptance", titles, rates, hatched="per judgement, α", x=x)
 
 
-def length_figure(every: pd.DataFrame) -> Figure:
-    """Speedup against draft length, a line for each workload, with a ring around each point that may be its best."""
+def length_figure(every: pd.DataFrame) -> plot.Figure:
     best = best_points(every)
     may_be = every[every["may_be_best"]]
     by_workload = dict(list(every.sort_values("draft_length").groupby("workload")))
     lines = [_length_line(place, name, by_workload[name]) for place, name in enumerate(best["workload"])]
     name, ring = "best, or not told apart from it", {**RING, "size": 19}
     at, speedups = may_be["draft_length"].to_list(), may_be["speedup"].to_list()
-    rings = scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
-    x = axis("draft length γ", tickvals=_lengths(every))
-    return figure([*lines, rings], TALLER, x=x, y=SPEEDUP, **BREAK_EVEN)
+    rings = plot.scatter(name, at, speedups, mode="markers", marker=ring, hoverinfo="skip")
+    x = plot.axis("draft length γ", tickvals=_lengths(every))
+    return plot.figure([*lines, rings], TALLER, x=x, y=SPEEDUP, **BREAK_EVEN)
 
 
-def _length_line(place: int, workload: str, its: pd.DataFrame) -> Part:
+def _length_line(place: int, workload: str, its: pd.DataFrame) -> plot.Part:
     color, title = COLORS[place % len(COLORS)], _title(workload)
     dash, symbol = DASHES[place // len(COLORS) % len(DASHES)], SYMBOLS[place % len(SYMBOLS)]
     x, y = its["draft_length"].to_list(), its["speedup"].to_list()
-    return scatter(title, x, y, f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>", **look(color, dash, symbol, 9))
+    said = f"{title}, γ %{{x}}: %{{y:.2f}}×<extra></extra>"
+    return plot.scatter(title, x, y, said, **plot.look(color, dash, symbol, 9))
 
 
-def grid_figure(every: pd.DataFrame) -> Figure:
-    """The map, workload by draft length: a mark for each point with its speedup; full, round or hollow."""
+def grid_figure(every: pd.DataFrame) -> plot.Figure:
     grid = every.pivot(index="workload", columns="draft_length", values="speedup")
     slowest_first = grid.max(axis="columns").sort_values(kind="stable").index
     marks = [_grid_marks(word, its) for word, its in _by_outcome(every).items()]
-    categories: Part = {"type": "category", "categoryorder": "array", "showgrid": False}
-    x = axis("draft length γ", categoryarray=[str(length) for length in grid.columns], **categories)
-    y = axis(categoryarray=_titles(slowest_first), **categories)
-    return figure(marks, 130 + ROW * len(grid), x=x, y=y, legend={"itemsizing": "constant"})
+    categories: plot.Part = {"type": "category", "categoryorder": "array", "showgrid": False}
+    x = plot.axis("draft length γ", categoryarray=[str(length) for length in grid.columns], **categories)
+    y = plot.axis(categoryarray=_titles(slowest_first), **categories)
+    return plot.figure(marks, 130 + ROW * len(grid), x=x, y=y, legend={"itemsizing": "constant"})
 
 
-def _grid_marks(word: Word, its: pd.DataFrame) -> Part:
+def _grid_marks(word: Word, its: pd.DataFrame) -> plot.Part:
     mark = LOOKS[word]
-    return scatter(
+    size, line = MARK / WIDER.get(mark.shape, 1), {"width": 2, "color": mark.fill}
+    return plot.scatter(
         LEGEND[word],
         its["draft_length"].astype("str").to_list(),
         _titles(its["workload"]),
@@ -156,48 +134,42 @@ def _grid_marks(word: Word, its: pd.DataFrame) -> Part:
         mode="markers+text",
         text=[f"{speedup:.1f}×" for speedup in its["speedup"]],
         textfont={"color": "#ffffff"} if mark.shape == "square" else {},
-        marker={
-            "symbol": mark.shape,
-            "size": MARK / WIDER.get(mark.shape, 1),
-            "color": mark.fill,
-            "line": {"width": 2, "color": mark.fill},
-        },
+        marker={"symbol": mark.shape, "size": size, "color": mark.fill, "line": line},
         customdata=[[point.speedup, _rate(point.acceptance_rate), point.runs] for point in each_row(its)],
     )
 
 
-def break_even_figure(every: pd.DataFrame, costs: Costs) -> Figure:
-    """α by draft length: the break-even line that the theory draws from these rows' costs, and the measured points."""
+def break_even_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     lengths = _lengths(every)
     alphas = [1.0 if alpha is None else alpha for alpha in break_even_line(costs, lengths)]
     line = _break_even_line(lengths, alphas, "γ %{x}: breaks even at α = %{y:.2f}, modelled<extra></extra>")
     judged = every.dropna(subset="per_judgement_rate")
     measured = _measured_rates(judged, "per_judgement_rate", "α %{y:.2f}")
-    y = axis("α per judgement", range=[0, 1.03], tickformat=".1f")
-    return figure([line, *measured], TALLER, x=axis("draft length γ", tickvals=lengths), y=y)
+    y = plot.axis("α per judgement", range=[0, 1.03], tickformat=".1f")
+    return plot.figure([line, *measured], TALLER, x=plot.axis("draft length γ", tickvals=lengths), y=y)
 
 
-def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> Figure:
+def break_even_tokens_figure(every: pd.DataFrame, costs: Costs) -> plot.Figure:
     """Tokens per target call by draft length, for drafts that often find fewer tokens, and the round's time."""
     pooled = every.groupby("draft_length")[["drafted", "rounds"]].sum().reset_index()
     tokens, said = round_steps(pooled, costs).to_list(), "%{y:.2f} tokens per target call"
     hover = f"γ %{{x}}: breaks even at {said}, modelled<extra></extra>"
     line = _break_even_line(pooled["draft_length"].to_list(), tokens, hover)
     measured = _measured_rates(every, "tokens_per_target_call", said)
-    x, y = axis("draft length γ, at most", tickvals=_lengths(every)), axis("tokens per target call", rangemode="tozero")
-    return figure([line, *measured], TALLER, x=x, y=y)
+    x, y = plot.axis("draft length γ, at most", tickvals=_lengths(every)), plot.axis(TOKENS, rangemode="tozero")
+    return plot.figure([line, *measured], TALLER, x=x, y=y)
 
 
-def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str) -> Part:
-    line = {"color": GREY, "width": 3, "dash": "dash"}
-    return scatter("break-even, modelled", lengths, values, hover, mode="lines", line=line)
+def _break_even_line(lengths: Sequence[int], values: Sequence[float], hover: str) -> plot.Part:
+    line = {"color": plot.GREY, "width": 3, "dash": "dash"}
+    return plot.scatter("break-even, modelled", lengths, values, hover, mode="lines", line=line)
 
 
-def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[Part]:
+def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[plot.Part]:
     faster = every["speedup"] >= 1
     hover = f"%{{customdata[0]}}, γ %{{x}}: {said}, %{{customdata[1]:.2f}}× measured<extra></extra>"
     return [
-        scatter(
+        plot.scatter(
             name,
             its["draft_length"].to_list(),
             its[column].to_list(),
@@ -207,32 +179,43 @@ def _measured_rates(every: pd.DataFrame, column: str, said: str) -> list[Part]:
             customdata=[[_title(point.workload), point.speedup] for point in each_row(its)],
         )
         for name, its, color, symbol in (
-            ("measured faster", every[faster], BLUE, "square"),
-            ("measured slower", every[~faster], ORANGE, "x"),
+            ("measured faster", every[faster], plot.BLUE, "square"),
+            ("measured slower", every[~faster], plot.ORANGE, "x"),
         )
     ]
 
 
-def grammar_figure(pairs: pd.DataFrame) -> Figure:
-    """Acceptance of each prompt without and with its grammar, side by side."""
+def grammar_figure(pairs: pd.DataFrame) -> plot.Figure:
     names = [figure_text(prompt) for prompt in pairs["prompt"]]
+    ways = {f"{way} the grammar": pairs[f"acceptance_rate_{way}"] for way in ("without", "with")}
+    return _rates_figure("accepted / drafted", names, ways, hatched="without the grammar", x=plot.axis())
+
+
+def _rates_figure(
+    title: str, names: Sequence[str], rates: Mapping[str, "pd.Series[float]"], *, hatched: str, x: plot.Part
+) -> plot.Figure:
+    """Bars of several rates beside each other; `hatched` is one of them."""
     both = [
-        _rate_bar("without the grammar", names, pairs["acceptance_rate_without"], hatched=True),
-        _rate_bar("with the grammar", names, pairs["acceptance_rate_with"], hatched=False),
+        plot.bars(
+            name,
+            names,
+            _or_none(values),
+            f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>",
+            marker=plot.HATCHED if name == hatched else {"color": plot.BLUE, "opacity": 0.85},
+        )
+        for name, values in rates.items()
     ]
-    y = axis("accepted / drafted", range=[0, 1], tickformat=".0%")
-    return figure(both, HEIGHT, x=axis(), y=y)
+    return plot.figure(both, HEIGHT, x=x, y=plot.axis(title, range=[0, 1], tickformat=".0%"))
 
 
-def adaptive_figure(found: pd.DataFrame) -> Figure:
-    """Speedup of fixed draft lengths, chosen on other prompts, beside the schedules that choose it themselves."""
-    looks: list[tuple[str, str, str, Part]] = [
-        ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": BLUE}),
-        (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": ORANGE, "pattern": HATCH}),
+def adaptive_figure(found: pd.DataFrame) -> plot.Figure:
+    looks: list[tuple[str, str, str, plot.Part]] = [
+        ("fixed γ, chosen on other prompts", "speedup", "lengths", {"color": plot.BLUE}),
+        (ADAPTIVE["heuristic"], "heuristic", "heuristic_length", {"color": plot.ORANGE, "pattern": plot.HATCH}),
         (ADAPTIVE["confidence"], "confidence", "confidence_length", HOLLOW),
     ]
     shown = [
-        bars(
+        plot.bars(
             name,
             _titles(found["workload"]),
             _or_none(found[speedup]),
@@ -243,17 +226,11 @@ def adaptive_figure(found: pd.DataFrame) -> Figure:
         for name, speedup, length, marker in looks
         if found[speedup].notna().any()
     ]
-    return figure(shown, HEIGHT, x=axis(), y=SPEEDUP, **BREAK_EVEN)
+    return plot.figure(shown, HEIGHT, x=plot.axis(), y=SPEEDUP, **BREAK_EVEN)
 
 
 def _length_text(value: Any) -> str:
-    """One draft length, or the several that were chosen for the prompts of a workload."""
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "–" if pd.isna(value) else f"{value:.0f}"
-
-
-def _rate_bar(name: str, x: Sequence[str], rates: "pd.Series[float]", *, hatched: bool) -> Part:
-    marker = HATCHED if hatched else {"color": BLUE, "opacity": 0.85}
-    return bars(name, x, _or_none(rates), f"%{{x}}, {name}: %{{y:.0%}}<extra></extra>", marker=marker)
 
 
 def _or_none(values: "pd.Series[float]") -> list[float | None]:

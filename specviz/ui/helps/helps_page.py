@@ -14,53 +14,36 @@ from specviz.measure.sweep.points import Series
 from specviz.measure.sweep.sentences import clock_sentence
 from specviz.measure.sweep.table import dump_frame
 from specviz.service.job import JobView
-from specviz.service.protocol import Progress
 from specviz.ui.helps.controls import start_bar
-from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps
+from specviz.ui.helps.helps_state import HERE, RECORDED, Sweeps, studied
 from specviz.ui.helps.panels import Panel
-from specviz.ui.helps.studied import studied
 from specviz.ui.shared.escaping import file_label, plain
 from specviz.ui.shared.job_slot import beside_line, show_progress, waiting_line, while_busy
-from specviz.ui.shared.parts import download, heading, notices, uploaded
+from specviz.ui.shared.parts import download, notices, uploaded
 
 POLL_SECONDS = 1.5  # figures that grow need not be drawn more often
 FIGURES = "sweep_figures"  # the part of the page that grows with a sweep
 
 
-def lead() -> None:
-    about = "How much a draft model helps depends on the text, the draft model and the draft length: measure it."
-    heading("**“2–3× faster” is not guaranteed.**", about, "sweep-lead")
-
-
 def show_sweeps(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
-    """Start or Cancel, how far a sweep is, and the figures, which are drawn again when the sweep has found more."""
     sweeps.refresh()
     start_bar()
-    while_busy(
-        lambda: sweeps.slot.busy,
-        lambda: show_progress(sweeps.slot, partial(_progress_line, sweeps)),
-        sweeps.refresh,
-        part=FIGURES,
-        every=POLL_SECONDS,
-    )
+    progress = partial(show_progress, sweeps.slot, partial(_progress_line, sweeps))
+    while_busy(lambda: sweeps.slot.busy, progress, sweeps.refresh, part=FIGURES, every=POLL_SECONDS)
 
     @st.fragment(key=FIGURES)
     def found() -> None:
         with st.container():  # always there, so that the chosen tab below stays
-            _outcome(sweeps)
+            if sweeps.outcome and not sweeps.slot.busy:
+                line = beside_line(sweeps.slot.beside)
+                st.info(plain(" ".join(filter(None, [sweeps.outcome, line]))), icon=":material/info:")
+            for line in sweeps.problems[:5]:
+                st.warning(plain(line), icon=":material/info:")
+            if len(sweeps.problems) > 5:
+                st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
         _figures(sweeps, tabs)
 
     found()
-
-
-def _outcome(sweeps: Sweeps) -> None:
-    if sweeps.outcome and not sweeps.slot.busy:
-        line = beside_line(sweeps.slot.beside)
-        st.info(plain(" ".join(filter(None, [sweeps.outcome, line]))), icon=":material/info:")
-    for line in sweeps.problems[:5]:
-        st.warning(plain(line), icon=":material/info:")
-    if len(sweeps.problems) > 5:
-        st.caption(f"… and {len(sweeps.problems) - 5} more that could not be measured.")
 
 
 def _progress_line(sweeps: Sweeps, view: JobView) -> str:
@@ -74,13 +57,10 @@ def _progress_line(sweeps: Sweeps, view: JobView) -> str:
     if progress.done:
         each = (monotonic() - sweeps.began) / progress.done
         left = f"; {in_minutes(each * (progress.total - progress.done))} left"
-    return f"{done}measured{left}. Now {sweep_step(progress)}"
-
-
-def sweep_step(progress: Progress) -> str:
     schedule = "" if progress.schedule == "fixed" else f" ({progress.schedule})"
     constrained = ", constrained" if progress.constrained else ""
-    return f"{progress.prompt}, γ = {progress.draft_length}{schedule}{constrained}, drafted by {spoken(progress.draft)}"
+    step = f"{progress.prompt}, γ = {progress.draft_length}{schedule}{constrained}, drafted by {spoken(progress.draft)}"
+    return f"{done}measured{left}. Now {step}"
 
 
 def _figures(sweeps: Sweeps, tabs: dict[str, Panel]) -> None:
@@ -103,15 +83,12 @@ def _choose_source(sweeps: Sweeps, sources: list[str]) -> str:
     shown = sweeps.shown if sweeps.shown in sources else sources[0]
     if len(sources) == 1:
         return shown
-    picked = st.segmented_control(
-        "Rows", sources, default=shown, format_func=plain, key=f"sweep_source-{len(sources)}-{shown}"
-    )
-    sweeps.shown = picked or shown
+    key = f"sweep_source-{len(sources)}-{shown}"
+    sweeps.shown = st.segmented_control("Rows", sources, default=shown, format_func=plain, key=key) or shown
     return sweeps.shown
 
 
 def _choose_series(every: list[Series]) -> int:
-    """Which pair and temperature is in the figures; the first, until the visitor picks one."""
     if len(every) == 1:
         return 0
     labels = [each.label for each in every]
@@ -134,35 +111,28 @@ def _where(source: str, series: Series, runs: int) -> str:
 
 def _files(sweeps: Sweeps, rows: pd.DataFrame) -> None:
     with st.container(horizontal=True, key="sweep_files"):
-        options = {"icon": ":material/download:", "key": "sweep_download"}
-        download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", **options)
+        icon = ":material/download:"
+        download("Download CSV", lambda: dump_frame(rows), "specviz-sweep.csv", icon=icon, key="sweep_download")
         if sweeps.rows:
-            st.button(
-                "Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=_and_all_else(sweeps.clear)
-            )
+            clear = partial(_and_all_else, sweeps.clear)
+            st.button("Clear my rows", key="sweep_clear", icon=":material/delete:", on_click=clear)
         elif sweeps.cleared:
-            undo = _and_all_else(sweeps.undo_clear)
+            undo = partial(_and_all_else, sweeps.undo_clear)
             st.button("Undo clear", key="sweep_undo", icon=":material/undo:", on_click=undo)
     with st.expander("Open a sweep’s CSV"):
-        st.file_uploader(
-            "A CSV made here or by the command line", type="csv", key="sweep_csv", on_change=_open_csv, args=(sweeps,)
-        )
+        label = "A CSV made here or by the command line"
+        st.file_uploader(label, type="csv", key="sweep_csv", on_change=_open_csv, args=(sweeps,))
         if sweeps.csv_problem:
             st.error(plain(sweeps.csv_problem), icon=":material/error:")
 
 
-def _and_all_else(change: Callable[[], None]) -> Callable[[], None]:
+def _and_all_else(change: Callable[[], None]) -> None:
     """The rows decide also what stands outside the figures: how long a sweep is expected to take."""
-
-    def changed() -> None:
-        change()
-        st.rerun()
-
-    return changed
+    change()
+    st.rerun()
 
 
 def _open_csv(sweeps: Sweeps) -> None:
-    """A file that cannot be read changes nothing but a sentence."""
     file = uploaded("sweep_csv")
     sweeps.csv_problem = ""
     if file is not None:

@@ -10,7 +10,7 @@ from specviz.core.errors import InputError
 from specviz.core.files import ASSETS
 from specviz.core.replay import Prospect
 from specviz.data.workloads import DEFAULT_PRESET
-from specviz.measure.sweep.plan import SweepPlan
+from specviz.measure.sweep.plan import SweepPlan, SweepPrompt
 from specviz.measure.sweep.prompt_files import PromptFile
 from specviz.measure.sweep.rows import SweepRow
 from specviz.measure.sweep.table import frame_of, joined, read_frame
@@ -28,22 +28,23 @@ if TYPE_CHECKING:
 HERE, RECORDED = "measured here", "recorded"
 CANCELLED = "Cancelled: what was measured stays."
 LOST = "The sweep has expired because this page was left or the server restarted: what was measured stays."
-LOST_DRAFTS = "This comparison has expired: the drafts so far stay."
+DRAFTS_STAY: dict[str, str] = {
+    "cancelled": "Cancelled: the drafts so far stay.",
+    "lost": "This comparison has expired: the drafts so far stay.",
+}
 MAX_FILES = 5  # opened CSV files of a visitor that stay in the server's memory; the oldest go first
 FILE = ASSETS / "traces" / "sweep.csv"
 
 
 @dataclass(slots=True)
 class Sweeps:
-    """One visitor's sweeps: everything of the page that survives a visit to another page."""
-
     came: Arrival = field(default_factory=Arrival)
     csv_problem: str = ""  # why the file last opened cannot be shown
     own_problem: str = ""  # why the file of prompts last opened cannot be used
     choice: Choice = field(default_factory=Choice)
     own: PromptFile | None = None  # prompts from the visitor's file
     rows: dict[str, "pd.DataFrame"] = field(default_factory=dict)  # by where they are from: here, or a file's name
-    studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see `helps.studied`
+    studied: dict[str, "tuple[pd.DataFrame, list[Study]]"] = field(default_factory=dict)  # see the function
     cleared: dict[str, "pd.DataFrame"] | None = None  # what Clear took away
     shown: str = ""  # which of them the figures show; empty: the newest there is
     slot: JobSlot[Items[SweepRow | str]] = field(default_factory=lambda: JobSlot("sweep", Items))
@@ -51,6 +52,13 @@ class Sweeps:
     problems: list[str] = field(default_factory=list)  # cells that could not be measured, prompts not taken
     outcome: str = ""  # how the last sweep ended, where not by being done
     began: float = 0.0  # when the sweep was asked for, by the monotonic clock
+
+    @property
+    def own_prompts(self) -> tuple[SweepPrompt, ...]:
+        return self.own.prompts if self.own else ()
+
+    def leave_own(self) -> None:
+        self.own = None
 
     def refresh(self) -> bool:
         """Ask how far the sweep is, and take in what it has found since; whether that is something."""
@@ -65,13 +73,11 @@ class Sweeps:
         return bool(new)
 
     def start(self, plan: SweepPlan) -> None:
-        """Start a sweep in the background; what was measured before stays."""
         self.slot.start(lambda job: Sweep(job, plan))
         self.taken, self.began = 0, monotonic()
         self.problems, self.outcome, self.shown = [], "", HERE
 
     def cancel(self) -> None:
-        """End the sweep under way, if it is; its rows stay."""
         self.slot.cancel()
         self.refresh()
 
@@ -79,15 +85,10 @@ class Sweeps:
         self.cleared, self.rows, self.studied, self.shown = self.rows, {}, {}, ""
 
     def undo_clear(self) -> None:
-        """Bring back what was cleared, before what came since."""
         self.rows, self.cleared = _both(self.cleared or {}, self.rows), None
 
     def load(self, content: bytes, name: str) -> None:
-        """Show a sweep's CSV. Only the newest few files stay.
-
-        Raises:
-            InputError: it is not one.
-        """
+        """Show a sweep's CSV, or raise an InputError. Only the newest few files stay."""
         rows = read_frame(content, name)
         source = f"from {name[:60]}"
         self.rows.pop(source, None)
@@ -98,12 +99,10 @@ class Sweeps:
         self.studied = {source: study for source, study in self.studied.items() if source in self.rows}
 
     def sources(self) -> list[str]:
-        """What can be shown: the visitor's own first."""
         own = dict.fromkeys((HERE, *reversed(self.rows)))
         return [source for source in (*own, RECORDED) if len(self.rows_of(source))]
 
     def rows_of(self, source: str) -> "pd.DataFrame":
-        """The rows from there; without any, an empty frame."""
         if source == RECORDED:
             return recorded_sweep()
         return self.rows[source] if source in self.rows else no_rows()
@@ -111,8 +110,6 @@ class Sweeps:
 
 @dataclass(slots=True)
 class ByDraft:
-    """One visitor's comparison of drafts on one text."""
-
     preset: str = DEFAULT_PRESET.name  # chosen
     slot: JobSlot[Items[Prospect]] = field(default_factory=lambda: JobSlot("by draft", Items))
     shown: str = ""  # the preset the prospects are of
@@ -120,17 +117,12 @@ class ByDraft:
     message: str = ""
 
     def refresh(self, patience: float = 0.0) -> bool:
-        """Ask how far it is, and take in what was found since, whether that is something.
-
-        Args:
-            patience: how long to wait for the end of a comparison that was just begun, in seconds.
-        """
+        """Ask how far it is, and take in what was found since, whether that is something."""
         ended, before = self.slot.first_look(patience), len(self.prospects)
         if self.slot.result:
             self.prospects = list(self.slot.result.items)
         if ended:
-            stays = {"cancelled": "Cancelled: the drafts so far stay.", "lost": LOST_DRAFTS}
-            self.message = stays.get(self.slot.state, self.slot.message)
+            self.message = DRAFTS_STAY.get(self.slot.state, self.slot.message)
         return len(self.prospects) > before
 
 
@@ -153,3 +145,24 @@ def recorded_sweep() -> "pd.DataFrame":
     except (InputError, OSError) as error:
         logging.getLogger(__name__).error("No recorded sweep: %s", error)
         return frame_of(())
+
+
+def studied(sweeps: Sweeps, source: str) -> "list[Study]":
+    """The studies of the rows from there, by series; computed again only where other rows have come."""
+    from specviz.measure.sweep.study import studies_of  # pandas starts slowly
+
+    if source == RECORDED:
+        return recorded_studies()
+    rows = sweeps.rows_of(source)
+    known = sweeps.studied.get(source)
+    if known is None or known[0] is not rows:
+        known = sweeps.studied[source] = rows, studies_of(rows)
+    return known[1]
+
+
+@cache
+def recorded_studies() -> "list[Study]":
+    """Of the recorded rows: the same for every visitor, so computed once in this server."""
+    from specviz.measure.sweep.study import studies_of  # see above
+
+    return studies_of(recorded_sweep())

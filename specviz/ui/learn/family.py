@@ -1,6 +1,5 @@
 """The family of drafting methods on one screen: a row for each, with its recorded run."""
 
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -12,13 +11,13 @@ from specviz.data.texts import Words
 from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.escaping import plain
+from specviz.ui.shared.parts import role_table
 
 NOT_MEASURED = "–"
 FIGURES = range(3, 6)  # the columns that hold one
 
 
 def show_family(state: Learning) -> None:
-    """The methods of this app in a table, and where its figures are from; then those that others serve."""
     st.markdown("## The family: who drafts, and how")
     paragraph(family().introduction.in_(state.words), "family", state.words)
     measured = stored_methods()
@@ -26,11 +25,7 @@ def show_family(state: Learning) -> None:
     if measured:
         st.caption(_source(measured, state.words))
     st.caption(f"Who uses what: read in the documents and the code of these projects on {READ_ON}.")
-    _served(state.words)
-
-
-def _served(words: Words) -> None:
-    """The methods that are not run here: a table, and a paragraph on each with its paper."""
+    words = state.words
     st.markdown("## Not run here, but served")
     st.html(served_table(words))
     for member in family().methods:
@@ -40,16 +35,14 @@ def _served(words: Words) -> None:
 
 
 def family_table(measured: MeasuredMethods | None, words: Words) -> str:
-    """The methods of this app as HTML, whose rows become cards on a phone; our own texts and figures, escaped."""
     rows = [_row(member, words, measured) for member in family().methods if not is_elsewhere(member)]
-    return _table("family", _titles(words), rows)
+    return role_table("family", _titles(words), rows)
 
 
 def served_table(words: Words) -> str:
-    """The methods that are not run here, without columns for figures."""
     titles = [title for column, title in enumerate(_titles(words)) if column not in FIGURES]
     rows = [_row(member, words) for member in family().methods if is_elsewhere(member)]
-    return _table("served", titles, rows)
+    return role_table("served", titles, rows)
 
 
 def is_elsewhere(member: Member) -> bool:
@@ -61,21 +54,16 @@ def _is_lossless(member: Member) -> bool:
     return member.lossless.technical == "yes"
 
 
-def _table(kind: str, titles: Sequence[str], rows: Sequence[str]) -> str:
-    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in titles)
-    return (
-        f'<table class="{kind}" role="table"><thead role="rowgroup">'
-        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
-    )
-
-
 def _titles(words: Words) -> list[str]:
     return [title.in_(words) for title in family().columns]
 
 
 def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) -> str:
     title = escape(member.title.in_(words))
-    href, label = _link(member)
+    if member.name:
+        href, label = f"./?run={member.name}", "see its run"
+    else:
+        href, label = (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
     link = f'<a href="{escape(href)}" aria-label="{title}: {label}">{label}</a>'
     figures = zip(FIGURES, figures_of(*best_of(member, measured)), strict=True)
     texts = {1: member.knows.in_(words), 2: member.costs.in_(words)} | ({} if is_elsewhere(member) else dict(figures))
@@ -84,13 +72,6 @@ def _row(member: Member, words: Words, measured: MeasuredMethods | None = None) 
     cells = "".join(_cell(titles[column], text, figure=column in FIGURES) for column, text in texts.items())
     kind = "" if _is_lossless(member) else ' class="lossy"'
     return f'<tr role="row"{kind}><th role="rowheader" scope="row">{title} {link}</th>{cells}</tr>'
-
-
-def _link(member: Member) -> tuple[str, str]:
-    """Where a method can be seen, and what the link says."""
-    if member.name:
-        return f"./?run={member.name}", "see its run"
-    return (member.url, "read its paper") if _is_lossless(member) else ("./proof", "see it fail")
 
 
 def _cell(label: str, text: str, *, figure: bool) -> str:

@@ -1,6 +1,6 @@
 """The head of the Learn page: its parts, and in which words; and how all parts show a text."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -8,25 +8,15 @@ from specviz.core.errors import InputError, without_folders
 from specviz.data.lessons.glossary import explained
 from specviz.data.lessons.pass_shares import pass_shares
 from specviz.data.lessons.recorded_runs import METHOD_RUNS, STORY_RUNS, story_figures, story_trace
+from specviz.data.page_texts import page_texts
 from specviz.data.texts import Words
 from specviz.ui.classes.membership import class_chip, class_in_link, class_question
-from specviz.ui.learn.learn_state import PARTS, Learning, Part, take
+from specviz.ui.learn.learn_state import PARTS, Learning, take
 from specviz.ui.session import session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import heading, notices
 from specviz.ui.shared.persistent_widgets import set_widgets
-
-PART_LABELS: dict[Part, str] = {
-    "story": "Story",
-    "methods": "Methods",
-    "load": "Under load",
-    "quiz": "Quiz",
-    "words": "Words",
-    "why": "Why?",
-    "teach": "For teachers",
-}
-WORDS_LABELS: dict[Words, str] = {"technical": "Technical", "plain": "Plain words"}
 
 
 def begin() -> Learning | None:
@@ -35,8 +25,8 @@ def begin() -> Learning | None:
     _follow_address(state)
     with st.container(key="learn-head", horizontal=True, vertical_alignment="center"):
         heading("**Learn** how a small model and a big one write together.")
-        _choose("part", "Part of this page", PART_LABELS, state)
-        _choose("words", "In which words", WORDS_LABELS, state)
+        _choose("part", "Part of this page", state)
+        _choose("words", "In which words", state)
         class_chip()
     class_question()
     notices(state.problems)
@@ -61,19 +51,12 @@ def _follow_address(state: Learning) -> None:
         state.problems = take(state, given)
 
 
-def _choose(name: str, label: str, labels: dict[Part, str] | dict[Words, str], state: Learning) -> None:
+def _choose(name: str, label: str, state: Learning) -> None:
     """A choice that survives a page switch: the state holds it, the widget only shows it."""
     set_widgets({f"learn-{name}": getattr(state, name)})
-    st.segmented_control(
-        label,
-        list(labels),
-        format_func=lambda value: dict(labels)[value],
-        key=f"learn-{name}",
-        label_visibility="collapsed",
-        required=True,
-        on_change=_chosen,
-        args=(name,),
-    )
+    labels = page_texts("learn_parts" if name == "part" else "learn_words")
+    more: dict[str, Any] = {"label_visibility": "collapsed", "required": True, "on_change": _chosen, "args": (name,)}
+    st.segmented_control(label, list(labels), format_func=labels.__getitem__, key=f"learn-{name}", **more)
 
 
 def _chosen(name: str) -> None:

@@ -34,7 +34,6 @@ class LearnLink(PageLink):
 
     @classmethod
     def refusal(cls, field: str, given: str | list[str], default: Self) -> str:
-        """One line for a part of the address that cannot be used."""
         return {
             "lesson": f"That link names no step of this story: the steps are 1 to {len(NUMBERED)}.",
             "part": "That link names no part of this page: they are story, methods, load, quiz, words, why and teach.",
@@ -44,8 +43,6 @@ class LearnLink(PageLink):
 
 @dataclass(slots=True)
 class Learning:
-    """One visitor's place and answers."""
-
     lesson: int = 0  # index of a step of the story
     words: Words = "technical"
     part: Part = "story"

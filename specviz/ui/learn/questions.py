@@ -24,10 +24,10 @@ from specviz.ui.learn.learn_page import paragraph
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.session import session
 from specviz.ui.shared.components import keep
+from specviz.ui.shared.parts import Options
 
 
 def ask(question: Question, key: str, facts: Facts, state: Learning) -> None:
-    """The options; after a choice, whether it was right and why."""
     given = state.answers.get(key)
     asked = explained(fill(question.text.in_(state.words), facts), f"{key}-question", state.words)
     st.markdown(f"**{asked}**", unsafe_allow_html=True)
@@ -76,12 +76,10 @@ def capital(text: str) -> str:
 
 
 def quiz_questions() -> dict[str, Question]:
-    """The quiz, by the keys that its answers have in a visit."""
     return {f"quiz-{number}": question for number, question in enumerate(quiz(), start=1)}
 
 
 def asked_questions() -> dict[str, Question]:
-    """Every question of the page that has an answer to keep, by the answer's key."""
     return {f"step-{step.name}": step.question for step in steps()} | quiz_questions()
 
 
@@ -127,14 +125,13 @@ def _comment(share: float) -> str:
 
 def hold_answers(state: Learning) -> None:
     """Put the answers into the tab; where the visitor has given none, ask for those of before a reload."""
+
+    def bring_back(text: str) -> None:
+        if not session().learn.touched:
+            session().learn.answers = read_answers(text)
+
     wanted = json.dumps(state.answers) if state.answers else "" if state.touched else None
-    keep("answers", wanted, _bring_back)
-
-
-def _bring_back(text: str) -> None:
-    state = session().learn
-    if not state.touched:
-        state.answers = read_answers(text)
+    keep("answers", wanted, bring_back)
 
 
 def read_answers(text: str) -> dict[str, int]:
@@ -155,23 +152,17 @@ def show_faq(state: Learning) -> None:
     columns = st.columns(2, gap="large")
     for number, entry in enumerate(faq().questions):
         with columns[number % 2], st.container(border=True, key=f"why-{entry.name}"):
-            _show(entry, state)
+            _show(entry, state.words)
 
 
-def _show(entry: FaqEntry, state: Learning) -> None:
-    words = state.words
+def _show(entry: FaqEntry, words: Words) -> None:
     st.markdown(f"**{entry.question.in_(words)}**")
     paragraph(fill(entry.answer.in_(words), facts_in(answer_facts(entry.trace), words)), f"why-{entry.name}", words)
-    st.caption(_source(entry, words))
-    label = entry.run_it.in_(words)
-    st.link_button(label, href(entry), icon=":material/play_circle:", key=f"run-{entry.name}")
-
-
-def _source(entry: FaqEntry, words: Words) -> str:
-    """Where the figures are from, with links to what is cited."""
     said = faq().sources[entry.source].in_(words).format(machine=entry.machine)
     cited = ", ".join(f"[{gain.source}]({gain.url}) ({gain.system})" for gain in entry.published)
-    return f"{said} Published: {cited}." if cited else said
+    st.caption(f"{said} Published: {cited}." if cited else said)
+    more: Options = {"icon": ":material/play_circle:", "key": f"run-{entry.name}"}
+    st.link_button(entry.run_it.in_(words), href(entry), **more)
 
 
 def href(entry: FaqEntry) -> str:

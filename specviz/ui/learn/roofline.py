@@ -1,7 +1,6 @@
 """Under load: the lesson about latency and throughput. Its picture and its figures are made in the browser."""
 
 from dataclasses import asdict
-from functools import cache
 from typing import Any, Literal, TypedDict
 
 import streamlit as st
@@ -88,11 +87,10 @@ class RooflinePayload(TypedDict):
 
 
 def show_roofline(state: Learning) -> None:
-    """The title, the picture with its sliders, continuous batching, and where the figures are from."""
     texts, words = roofline(), state.words
     st.markdown(f"## {texts.title.in_(words)}")
     paragraph(texts.introduction.in_(words), "roofline-introduction", words)
-    _component()(key="learn-roofline", data=roofline_payload(words))
+    _ROOFLINE(key="learn-roofline", data=roofline_payload(words))
     st.markdown(f"### {texts.batching.title.in_(words)}")
     paragraph(texts.batching.text.in_(words), "roofline-batching", words)
     st.caption(_measured_by_others())
@@ -101,7 +99,6 @@ def show_roofline(state: Learning) -> None:
 
 
 def roofline_payload(words: Words) -> RooflinePayload:
-    """What the browser computes with, and the texts in one voice."""
     texts, peaks = roofline(), published_peaks()
     draft = texts.draft
     return {
@@ -133,7 +130,6 @@ def _answer(asked: LoadQuestion, words: Words) -> LoadAnswerPayload:
 
 
 def _measured_by_others() -> str:
-    """Two reports from servers, as a comparison for what is modelled here."""
     eagle, long = SERVED["busy-eagle"], SERVED["busy-long-texts"]
     return (
         f"Measured by others, on servers: {eagle.system}, {eagle.speedup:g}× with {eagle.setting} "
@@ -143,7 +139,6 @@ def _measured_by_others() -> str:
 
 
 def _sources(peaks: PublishedPeaks) -> str:
-    """One line for each machine and model, with the address of its figures and when they were checked."""
     lines = [f"- **{each.name}**: {each.says}. {_source(each)}" for each in peaks.machines]
     for each in peaks.models:
         layers = "dense" if each.experts == 1 else f"{each.active} of {each.experts} experts"
@@ -158,7 +153,5 @@ def _source(each: Machine | Shape) -> str:
     return f"[Source]({each.url}), checked in {each.checked}."
 
 
-@cache
-def _component() -> Any:
-    html = '<section class="stage roofline" aria-label="Latency against throughput, modelled"></section>'
-    return component("specviz_roofline", html, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")
+_HTML = '<section class="stage roofline" aria-label="Latency against throughput, modelled"></section>'
+_ROOFLINE = component("specviz_roofline", _HTML, ("stage/stage.css", "roofline/roofline.css"), "roofline/roofline.js")

@@ -40,7 +40,6 @@ ALONE: dict[Words, str] = {
 
 
 def show_story(state: Learning) -> None:
-    """The current step: text and question on the left, the stage on the right, the code below."""
     step = steps()[state.lesson]
     facts = facts_of(step.trace)
     _show_way(state, step)
@@ -51,11 +50,14 @@ def show_story(state: Learning) -> None:
         ask(step.question, f"step-{step.name}", facts, state)
     with right, st.container(key="learn-stage"):
         stage(_stage_data(step, state), key="learn-lesson")
-    _show_code(step.name)
+    if step.name in CODE:
+        label, file = CODE[step.name]
+        with st.expander(label, icon=":material/code:"):
+            st.caption("/".join(file.parts[-3:]))
+            st.code(_source(file), language="python", line_numbers=True, height=CODE_HEIGHT)
 
 
 def _show_way(state: Learning, step: Step) -> None:
-    """Back, progress, next, and a link that runs it live."""
     at, last = state.lesson, len(steps()) - 1
     with st.container(key="learn-way", horizontal=True, vertical_alignment="center"):
         st.button("Back", key="learn-back", shortcut="PageUp", disabled=not at, on_click=_go, args=(at - 1,))
@@ -83,7 +85,6 @@ def _go(lesson: int) -> None:
 
 
 def _stage_data(step: Step, state: Learning) -> StagePayload:
-    """The recorded run at this step, with the diagram instead of the figures."""
     answered = f"step-{step.name}" in state.answers
     place, run = step.playhead(answered), step.shown
     run_id = f"story-{step.trace}-alone" if step.picture == "alone" else f"story-{step.trace}"
@@ -126,7 +127,6 @@ def _rule(run: Trace) -> LosslessPayload:
 
 
 def _passes() -> PassesPayload:
-    """What passes over one token and over several spend their time on, in each number format."""
     found = pass_shares()
     return {"tokens": found.most, "passes": [_pass(each) for each in found.passes]}
 
@@ -138,7 +138,6 @@ def _pass(timed: TimedPass) -> PassPayload:
 
 
 def _stops() -> StopsPayload:
-    """What each schedule brought over the recorded prompts, and each draft length alone and in the largest batch."""
     study, sweep = recorded_batches(), stopping()
     sizes = (study.batches[0], study.batches[-1])
     points = [study.at(texts, length) for texts in sizes for length in study.draft_lengths]
@@ -153,7 +152,6 @@ def _stops() -> StopsPayload:
 
 
 def _batch() -> BatchPayload:
-    """What a check costs for one text and in the largest measured batch."""
     study = recorded_batches()
     length, texts = study.draft_lengths[-1], study.batches[-1]
     alone, together = study.at(study.batches[0], length), study.at(texts, length)
@@ -166,27 +164,13 @@ def _batch() -> BatchPayload:
     }
 
 
-def _show_code(step: str) -> None:
-    """The file that does what this step tells, where there is one."""
-    if step in CODE:
-        label, file = CODE[step]
-        with st.expander(label, icon=":material/code:"):
-            st.caption("/".join(file.parts[-3:]))
-            st.code(_source(file), language="python", line_numbers=True, height=CODE_HEIGHT)
-
-
 @cache
 def _source(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
 def plain_sentences(round: Round, *, ends: bool = False) -> tuple[str, str, str]:
-    """What the intern suggests, how the editor looks, and what stays.
-
-    Args:
-        round: the round to describe.
-        ends: whether this round writes the end of the text.
-    """
+    """What the intern suggests, how the editor looks, and what stays."""
     judged = _judge(round)
     if ends and round.emitted.kind != "none":
         judged += " The text ends here."

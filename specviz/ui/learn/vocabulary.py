@@ -1,7 +1,6 @@
 """The vocabulary on the page: each word with a sentence, a picture from a recorded run and a link to its step."""
 
-from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -10,7 +9,7 @@ from specviz.core.metrics import costs
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 from specviz.data.lessons.facts import facts_of
-from specviz.data.lessons.glossary import RUN, Marked, Word, glossary
+from specviz.data.lessons.glossary import RUN, Word, glossary
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.lessons.story import round_at
 from specviz.data.texts import Words, fill
@@ -20,6 +19,11 @@ from specviz.ui.learn.learn_state import Learning
 from specviz.ui.shared.components import component
 
 BarKind = Literal["draft", "verify", "wasted"]
+MARKED = {  # words for several kinds of tokens
+    "drafted": ("accepted", "rejected", "discarded"),
+    "judged": ("accepted", "rejected"),
+    "emitted": ("accepted", "correction", "bonus", "own"),
+}
 TimeBar = tuple[str, float, BarKind]  # what took the time, ms, the colour
 
 
@@ -66,15 +70,13 @@ class VocabularyPayload(TypedDict):
 
 
 def show_vocabulary(state: Learning) -> None:
-    """All words in one component, which draws the same chips as the stage."""
     st.markdown("## The words, and what they look like")
     st.caption(f"Pictures and figures: one run, recorded on {story_trace(RUN).recorded_on.machine}.")
     data: VocabularyPayload = {"words": [entry(word, state.words) for word in glossary()]}
-    _component()(key="learn-vocabulary", data=data)
+    _WORDS(key="learn-vocabulary", data=data)
 
 
 def entry(word: Word, words: Words) -> EntryPayload:
-    """The data that the component draws for one word."""
     link = {"lesson": word.lesson, "words": words}
     return {
         "id": word.id,
@@ -93,7 +95,7 @@ def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
     if word.picture in ("round", "full"):
         index = round_at(trace, "full" if word.picture == "full" else "mixed").index
         chips = stage_data(trace, run_id="", source="recorded", running=False)["rounds"][index]["chips"]
-        ringed = [i for i, chip in enumerate(chips) if _is_marked(chip["status"], word.marked)]
+        ringed = [i for i, chip in enumerate(chips) if chip["status"] in MARKED.get(word.marked, (word.marked,))]
         statuses = ", ".join(chip["status"] for chip in chips)
         alt = f"One recorded round, token by token: {statuses}."
         return {"kind": "round", "alt": alt, "chips": chips, "ringed": ringed}
@@ -101,17 +103,7 @@ def _picture(word: Word, trace: Trace) -> RoundPicture | TimesPicture | None:
     return {"kind": "times", "bars": bars, "alt": "; ".join(f"{name}: {ms:.2f} ms" for name, ms, _ in bars)}
 
 
-def _is_marked(status: str, marked: Marked) -> bool:
-    groups = {
-        "drafted": ("accepted", "rejected", "discarded"),
-        "judged": ("accepted", "rejected"),
-        "emitted": ("accepted", "correction", "bonus", "own"),
-    }
-    return status in groups.get(marked, (marked,))
-
-
 def _bars(word: Word, trace: Trace) -> list[TimeBar]:
-    """Names, milliseconds and kinds, of the recorded run."""
     measured, plain = costs(trace), trace.autoregressive
     assert measured is not None
     assert plain is not None
@@ -133,7 +125,5 @@ def _bars(word: Word, trace: Trace) -> list[TimeBar]:
     ]
 
 
-@cache
-def _component() -> Any:
-    html = '<section class="stage words" aria-label="Vocabulary"></section>'
-    return component("specviz_words", html, ("stage/stage.css", "words/words.css", "stage/paper.css"), "words/words.js")
+_HTML = '<section class="stage words" aria-label="Vocabulary"></section>'
+_WORDS = component("specviz_words", _HTML, ("stage/stage.css", "words/words.css", "stage/paper.css"), "words/words.js")

@@ -45,12 +45,7 @@ class Walk:
         return {LESSON: self.plan.name, MOMENT: str(self.at)}
 
     def go(self, at: int, *, told: bool = True) -> None:
-        """Go to a moment, and set up its screen, again where it is the same; a place that there is not is ignored.
-
-        Args:
-            at: from 1.
-            told: whether the visitor did it here, so that the other window follows.
-        """
+        """Go to a moment, and set up its screen, again where it is the same; a place that there is not is ignored."""
         if 1 <= at <= self.last:
             self.at, self.entered, self.problem, self.moves = at, 0, "", self.moves + told
 
@@ -73,11 +68,7 @@ class _Held:
 
 
 class OwnPlans:
-    """Of all visitors. Safe between threads.
-
-    Args:
-        clock: the time in seconds; it never goes back.
-    """
+    """Of all visitors. Safe between threads."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -86,11 +77,6 @@ class OwnPlans:
 
     def add(self, data: bytes, known_models: Collection[str], owner: str) -> Plan:
         """Read a plan and hold it; the same file has the same name.
-
-        Args:
-            data: the file.
-            known_models: the names that a moment's link may have.
-            owner: who uploads it: the visitor, or the public address.
 
         Raises:
             PlanError: it is no plan.
@@ -105,7 +91,6 @@ class OwnPlans:
         return plan
 
     def find(self, name: str) -> Plan | None:
-        """The plan of that name; None where the server does not have it, or no longer."""
         with self._lock:
             held = self._held.get(name)
             if held is None:
@@ -130,5 +115,4 @@ OWN_PLANS = OwnPlans()
 
 
 def plan_named(name: str) -> Plan | None:
-    """The plan that a link names: the app's, the server's, or an uploaded one."""
     return OWN_PLANS.find(name) if name.startswith(PREFIX) else find_plan(name)

@@ -1,15 +1,15 @@
 """Learn's part for teachers: a plan, its start, its notes and papers, and a plan of one's own."""
 
 from collections.abc import Callable
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from specviz.core.errors import InputError
 from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import FOLDER, MAX_BYTES, OWN, PlanError, all_plans
+from specviz.data.page_texts import page_texts
 from specviz.models.draft_menu import linked_names
-from specviz.player.html_file import page_that_says
 from specviz.player.offline_lesson import lesson_page
 from specviz.player.sheet import key_html, lesson_address, sheet_html
 from specviz.service.sessions import is_public, normal_address
@@ -20,85 +20,46 @@ from specviz.ui.session import session
 from specviz.ui.shared.address import only_here, page_address
 from specviz.ui.shared.engine import visitor
 from specviz.ui.shared.escaping import file_label, plain
-from specviz.ui.shared.parts import notices, uploaded
+from specviz.ui.shared.parts import Options, download, notices, uploaded
 from specviz.ui.shared.persistent_widgets import restore_widgets, set_widgets
 
-HERE = (
-    "You opened this page at an address that only this computer understands. So the sheet has no link and no QR code. "
-    "Open the page at the address that your students use, then save the sheet."
-)
-ABOUT = (
-    "A lesson plan is a list of moments. Each moment is one screen of this app with a question to the room, its "
-    "answer, what students usually get wrong, and what to do. The runs are recorded, so they are there at once; only "
-    "Be the draft needs the models. First open the notes and move that window to a screen that the room does not see. "
-    "Then start the lesson: its page shows no notes."
-)
-BOARD = (
-    "**A board for your class.** Students join with a code. Their rounds of Be the draft and their answers to the quiz "
-    "arrive on one page, which you can project."
-)
-CLASS_PAGE = "pages/class.py"
-OWN_FILE = (
-    "Write a plan as a YAML file; docs/teaching.md describes the format. The plan stays in the memory of this server: "
-    "its link works for everyone who has it, until the server starts again or newer plans need the place."
-)
+SAYS = page_texts("lesson")
 
 
 def offer_papers(plan: Plan) -> None:
     """Three files, each made when it is asked for. The key is never part of the students' files."""
     address = page_address("") if st.context.url and not only_here() else None
+    link = lesson_address(address, plan) if address else None
+    papers: tuple[tuple[str, str, Callable[[], str], str], ...] = (
+        ("Save the students’ sheet", "sheet", lambda: sheet_html(plan, link), "description"),
+        ("Save the key and the notes", "key", lambda: key_html(plan), "key"),
+        ("Save the lesson as a page that plays offline", "lesson", lambda: lesson_page(plan, address), "download"),
+    )
     with st.container(key="lesson_papers", horizontal=True):
-        link = lesson_address(address, plan) if address else None
-        _offer("Save the students’ sheet", plan, "sheet", lambda: sheet_html(plan, link), "description")
-        _offer("Save the key and the notes", plan, "key", lambda: key_html(plan), "key")
-        _offer(
-            "Save the lesson as a page that plays offline", plan, "lesson", lambda: _offline(plan, address), "download"
-        )
-    st.caption(
-        "Each is one HTML file to open in a browser. The sheet and the key print on A4 and on Letter. The page that "
-        "plays offline has the recorded runs of the plan, and no answers."
-    )
+        for label, kind, made, icon in papers:
+            options: Options = {"key": f"lesson_{kind}", "icon": f":material/{icon}:"}
+            download(label, made, f"specviz-{plan.name}-{kind}.html", **options)
+    st.caption(SAYS["papers"])
     if address is None:
-        st.warning(HERE, icon=":material/link_off:")
-
-
-def _offer(label: str, plan: Plan, kind: str, made: Callable[[], str], icon: str) -> None:
-    st.download_button(
-        label,
-        made,
-        file_name=f"specviz-{plan.name}-{kind}.html",
-        mime="text/html",
-        key=f"lesson_{kind}",
-        icon=f":material/{icon}:",
-        on_click="ignore",
-    )
-
-
-def _offline(plan: Plan, address: str | None) -> str:
-    """The page; a sentence where it would be too large."""
-    try:
-        return lesson_page(plan, address)
-    except InputError as error:
-        return page_that_says(str(error))
+        st.warning(SAYS["only_here"], icon=":material/link_off:")
 
 
 def show_teachers(state: Learning) -> None:
     st.markdown("## For teachers")
-    st.markdown(ABOUT)
-    _show_way_to_board()
+    st.markdown(SAYS["about"])
+    with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(SAYS["board"])
+        if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
+            st.switch_page("pages/class.py")
     plans = [*all_plans(), *filter(None, map(plan_named, session().own_plans))]
     _choose(plans)
     plan = next((plan for plan in plans if plan.name == st.session_state.lesson_plan), plans[0])
     _draw_plan(plan)
     with st.expander("Your own plan", expanded=bool(session().plan_problems)):
-        _draw_upload()
-
-
-def _show_way_to_board() -> None:
-    with st.container(key="lesson_board", border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(BOARD)
-        if st.button("Class board", key="lesson_class_board", icon=":material/groups:"):
-            st.switch_page(CLASS_PAGE)
+        st.caption(SAYS["own_file"])
+        notices(session().plan_problems, "error")
+        more: Options = {"type": ["yaml", "yml"], "max_upload_size": 1, "on_change": _take_file}
+        st.file_uploader("A lesson plan, a YAML file", key="lesson_file", **more)
 
 
 def _choose(plans: list[Plan]) -> None:
@@ -110,65 +71,35 @@ def _choose(plans: list[Plan]) -> None:
 
 
 def _draw_plan(plan: Plan) -> None:
-    """What the plan is for, its buttons, and its moments; the answers are in the notes."""
     st.markdown("\n".join(["**Afterwards, students can:**", "", *(f"- {plain(goal)}" for goal in plan.goals)]))
     with st.container(key="lesson_start", horizontal=True):
         address = urlencode({LESSON: plan.name, MOMENT: 1, NOTES: 1})
         notes = "Open the notes in a window of your own"
         st.link_button(notes, f"./?{address}", icon=":material/speaker_notes:")
-        start = ":material/present_to_all:"
-        key = f"lesson_start_{plan.name}"
-        st.button("Start the lesson", key=key, type="primary", icon=start, on_click=begin_lesson, args=(plan.name,))
+        start: Options = {"key": f"lesson_start_{plan.name}", "icon": ":material/present_to_all:", "type": "primary"}
+        st.button("Start the lesson", on_click=begin_lesson, args=(plan.name,), **start)
         if plan.name in OWN:
-            _offer_file(plan)
+            file, more = f"{plan.name}.yaml", {"help": "An example to change into a plan of your own."}
+            download("Save this plan as a YAML file", lambda: (FOLDER / file).read_bytes(), file, **more)
     for at, moment in enumerate(plan.moments, start=1):
         link = f"./?{urlencode({LESSON: plan.name, MOMENT: at})}"
         st.markdown(f"{at}\\. **[{plain(moment.title)}]({link})** · {moment.minutes} min  \n{plain(moment.question)}")
     st.caption("The link of the lesson, for a bookmark:")
-    st.code(f"{_here()}?{urlencode({LESSON: plan.name, MOMENT: 1})}", language=None, wrap_lines=True)
+    st.code(page_address("", **{LESSON: plan.name, MOMENT: "1"}), language=None, wrap_lines=True)
     offer_papers(plan)
 
 
-def _offer_file(plan: Plan) -> None:
-    st.download_button(
-        "Save this plan as a YAML file",
-        lambda: (FOLDER / f"{plan.name}.yaml").read_bytes(),
-        file_name=f"{plan.name}.yaml",
-        mime="application/yaml",
-        on_click="ignore",
-        help="An example to change into a plan of your own.",
-    )
-
-
-def _here() -> str:
-    here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}{here.path.rsplit('/', 1)[0]}/" if here.scheme else "./"
-
-
-def _draw_upload() -> None:
-    st.caption(OWN_FILE)
-    notices(session().plan_problems, "error")
-    st.file_uploader(
-        "A lesson plan, a YAML file", type=["yaml", "yml"], key="lesson_file", max_upload_size=1, on_change=_take_file
-    )
-
-
-def _owner() -> str:
-    address = normal_address(st.context.ip_address)
-    return address if is_public(address) else visitor().id
-
-
 def _take_file() -> None:
-    """Add the uploaded plan to this visitor's, and choose it; or say everything that is wrong with it."""
     visit, file = session(), uploaded("lesson_file")
     visit.plan_problems = []
     if file is None:
         return
+    address = normal_address(st.context.ip_address)
     try:
-        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), _owner())
+        owner = address if is_public(address) else visitor().id
+        plan = OWN_PLANS.add(file.read(MAX_BYTES + 1), linked_names(), owner)
     except PlanError as error:
-        name = file_label(file.name)
-        visit.plan_problems = [f"{name} is no lesson plan that can be shown:", *error.problems]
+        visit.plan_problems = [f"{file_label(file.name)} is no lesson plan that can be shown:", *error.problems]
         return
     except InputError as error:
         visit.plan_problems = [str(error)]

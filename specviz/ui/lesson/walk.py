@@ -1,21 +1,23 @@
-"""A lesson on the projected page: sets up the screen of each moment, and draws the bar with the way on."""
+"""A lesson on the projected page: the screen of each moment and the bar with the way on; and the presenter's notes."""
 
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
 from specviz.core.files import APP_FOLDER, ASSETS
 from specviz.data.hidden import PARAMETER, hidden_in
 from specviz.data.lessons.plan import WATCH
-from specviz.ui.lesson.place import LESSON, MOMENT, PREFIX, Walk, place_in, plan_named
+from specviz.data.page_texts import page_texts
+from specviz.ui.lesson.place import LESSON, MOMENT, NOTES, PREFIX, Walk, place_in, plan_named
 from specviz.ui.play.turns import new_game
 from specviz.ui.session import session
-from specviz.ui.shared.address import VIEWS, hidden, show_hidden, show_in_view, stop_presenting
+from specviz.ui.shared.address import VIEWS, hidden, hide, show_hidden, show_in_view, stop_presenting
 from specviz.ui.shared.components import component
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.pages import PAGES
+from specviz.ui.shared.pages import PAGES, PROJECT
 from specviz.ui.shared.parts import notices
+
+SAYS = page_texts("lesson")
 
 FOLLOW = "lesson_follow"
 LEARN = "learn"  # where `lesson` without a moment is a step of the story
@@ -23,12 +25,7 @@ FILES = {page.name: APP_FOLDER / page.file for page in PAGES}
 
 
 def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
-    """Mount what tells and hears. Nothing is to be seen of it.
-
-    Args:
-        role: which of the two windows this is; it hears the other.
-        walk: moved when the other window has moved.
-    """
+    """Mount what tells and hears. Nothing is to be seen of it."""
 
     def moved() -> None:
         at = st.session_state[FOLLOW].get("moment")
@@ -36,24 +33,21 @@ def follow(role: Literal["screen", "notes"], walk: Walk) -> None:
             walk.go(at, told=False)
 
     data = {"role": role, "lesson": walk.plan.name, "moment": walk.at, "moves": walk.moves}
-    _component()(key=FOLLOW, data=data, on_moment_change=moved)
+    _FOLLOW(key=FOLLOW, data=data, on_moment_change=moved)
 
 
-@cache
-def _component() -> Any:
-    return component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "lesson/follow.js")
+_FOLLOW = component("specviz_lesson", '<div class="lesson-follow" hidden></div>', (), "lesson/follow.js")
 
 
 def walk_lesson(page: str) -> None:
-    """Follow the address into a lesson, and draw its bar; nothing where no lesson is under way.
-
-    Args:
-        page: the name of the page on screen.
-    """
+    """Follow the address into a lesson, and draw its bar; nothing where no lesson is under way."""
     _follow_address(page)
     walk = session().walk
     if walk is None:
-        notices_of_lesson(page)
+        if (asked := asked_lesson(page)) is not None:
+            gone = " This server no longer has this uploaded plan: upload it again." if asked.startswith(PREFIX) else ""
+            no_plan = "is not a lesson plan of this server: the page is shown without one."
+            notices([f"lesson={asked[:40]} {no_plan}{gone}"])
         return
     screen = walk.moment.screen
     walk.here = screen.page == page
@@ -71,15 +65,6 @@ def walk_lesson(page: str) -> None:
 def begin_lesson(name: str) -> None:
     if plan := plan_named(name):
         session().walk = Walk(plan, view_before=session().view)
-
-
-def notices_of_lesson(page: str) -> None:
-    """One line where the address names a plan that there is not."""
-    asked = asked_lesson(page)
-    if asked is None:
-        return
-    gone = " This server no longer has this uploaded plan: upload it again." if asked.startswith(PREFIX) else ""
-    notices([f"lesson={asked[:40]} is not a lesson plan of this server: the page is shown without one.{gone}"])
 
 
 def asked_lesson(page: str) -> str | None:
@@ -119,7 +104,6 @@ def _enter(walk: Walk) -> None:
 
 
 def _draw_bar(walk: Walk) -> None:
-    """Where the lesson is, and the way on. Nothing of the notes."""
     st.html(ASSETS / "lesson" / "bar.css")
     with st.container(key="lesson_bar", horizontal=True, vertical_alignment="center"):
         moment = walk.moment
@@ -127,11 +111,11 @@ def _draw_bar(walk: Walk) -> None:
         if walk.here and hidden():
             st.button("Show what is hidden", key="lesson_show", on_click=show_hidden)
         elif walk.here and _hides(walk):
-            st.button("Hide it again", key="lesson_hide", on_click=_hide_again)
+            st.button("Hide it again", key="lesson_hide", on_click=hide, args=(_hides(walk),))
         elif not walk.here:
-            st.button("Back to the moment", key="lesson_again", on_click=_go, args=(walk.at,))
-        st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=_go, args=(walk.at - 1,))
-        st.button("Next", key="lesson_next", disabled=walk.at == walk.last, on_click=_go, args=(walk.at + 1,))
+            st.button("Back to the moment", key="lesson_again", on_click=walk.go, args=(walk.at,))
+        st.button("Previous", key="lesson_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
+        st.button("Next", key="lesson_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
         st.button("Leave the lesson", key="lesson_leave", icon=":material/close:", on_click=_leave)
     follow("screen", walk)
     if walk.problem:
@@ -140,16 +124,6 @@ def _draw_bar(walk: Walk) -> None:
 
 def _hides(walk: Walk) -> frozenset[str]:
     return hidden_in(walk.moment.screen.params.get(PARAMETER, []))[0]
-
-
-def _hide_again() -> None:
-    if walk := session().walk:
-        session().hidden = _hides(walk)
-
-
-def _go(at: int) -> None:
-    if walk := session().walk:
-        walk.go(at)
 
 
 def _leave() -> None:
@@ -162,3 +136,47 @@ def _leave() -> None:
     show_hidden()
     for name in (LESSON, MOMENT):
         st.query_params.pop(name, None)
+
+
+def show_notes() -> bool:
+    """Draw the notes where the address asks for them. Returns whether it did: then no page is drawn."""
+    walk = _asked()
+    if walk is None:
+        return False
+    st.query_params[MOMENT] = str(walk.at)
+    moment = walk.moment
+    st.set_page_config(page_title=f"Notes: {walk.plan.title} · {PROJECT}")
+    st.html(ASSETS / "lesson" / "notes.css")
+    with st.container(key="notes"):
+        st.markdown(f"# Notes: {plain(walk.plan.title)}")
+        notices([walk.problem])
+        with st.container(key="notes_way", horizontal=True, vertical_alignment="center"):
+            st.button("Previous", key="notes_previous", disabled=walk.at == 1, on_click=walk.go, args=(walk.at - 1,))
+            st.markdown(f"Moment {walk.at} of {walk.last}")
+            st.button("Next", key="notes_next", disabled=walk.at == walk.last, on_click=walk.go, args=(walk.at + 1,))
+        st.markdown(f"## {walk.at}. {plain(moment.title)}")
+        before = sum(moment.minutes for moment in walk.plan.moments[: walk.at - 1])
+        ends = before + moment.minutes
+        st.caption(f"{moment.minutes} min, from minute {before} to {ends} of {walk.plan.minutes}")
+        parts = {"Do": moment.do, "Ask": moment.question, "Answer": moment.answer, "Usual mistake": moment.mistakes}
+        for name, text in parts.items():
+            if text:
+                st.markdown(f"**{name}.** {plain(text)}")
+        if walk.at < walk.last:
+            st.caption(f"Next: {plain(walk.plan.moments[walk.at].title)}")
+        st.link_button("Open the screen of this moment", moment.screen.link, icon=":material/open_in_new:")
+        st.caption(SAYS["follows"])
+    follow("notes", walk)
+    return True
+
+
+def _asked() -> Walk | None:
+    """The place that the address names; this window's own, once it has one."""
+    asked = st.query_params.get(LESSON)
+    if st.query_params.get(NOTES) != "1" or asked is None:
+        return None
+    plan, notes = plan_named(asked), session().notes
+    if plan and (notes is None or notes.plan.name != plan.name):
+        at, problem = place_in(plan, st.query_params.get(MOMENT))
+        session().notes = Walk(plan, at, problem)
+    return session().notes if plan else None

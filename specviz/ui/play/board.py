@@ -89,15 +89,7 @@ class Example:
 
 
 def text_data(text: str, last: Turn | None, *, inside: bool, focus: str, busy: bool = False) -> TextPicture:
-    """The text so far, only its end where it is long. What the last turn added is marked.
-
-    Args:
-        text: all of it.
-        last: the last turn; None before the first.
-        inside: whether the text ends inside a word.
-        focus: a new value puts the caret into the input.
-        busy: whether the target is reading what was typed, so that it must not be changed.
-    """
+    """The text so far, only its end where it is long. What the last turn added is marked."""
     added = last.trace.output.text if last and last.trace else ""
     fresh = added if added and text.endswith(added) else ""
     old = text.removesuffix(fresh) if fresh else text
@@ -124,7 +116,6 @@ def example_data(example: Example) -> TurnPicture:
 
 
 def turn_data(turn: Turn, whose: Whose = "yours") -> TurnPicture:
-    """The result of a draft, in a turn that was played."""
     assert turn.trace is not None
     round = turn.trace.rounds[0]
     place = "there" if round.emitted.kind == "correction" else "for the next token"

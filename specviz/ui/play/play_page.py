@@ -6,35 +6,25 @@ import streamlit as st
 
 from specviz.core.files import ASSETS
 from specviz.core.metrics import Counts, count
+from specviz.data.page_texts import page_texts
 from specviz.game.game import MODEL, PLAYERS, PROMPTS, ROUNDS, YOU, Mode, Plan, plan_from_link, rounds_of, run_of, score
 from specviz.player.data import SUBSTEPS, stage_data
 from specviz.service.job import JobView
 from specviz.ui.classes.membership import class_chip, class_game, class_in_link, class_question, membership, send_rounds
+from specviz.ui.play import turns as moves
 from specviz.ui.play.board import example_data, picture, recorded_example, text_data, turn_data
 from specviz.ui.play.final import choose_game, show_final
 from specviz.ui.play.play_state import Playing
-from specviz.ui.play.turns import (
-    back_to_old,
-    bring_back,
-    choose,
-    choose_two,
-    finish,
-    held_text,
-    look_for_offers,
-    next_prompt,
-    refresh,
-    send_chosen,
-    send_typed,
-    skip,
-)
 from specviz.ui.session import Session
 from specviz.ui.shared.address import address, write_address
 from specviz.ui.shared.components import keep
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import SHORT_SECONDS, while_busy
-from specviz.ui.shared.parts import heading, notices, per_call, rate_of, say
+from specviz.ui.shared.parts import Options, heading, notices, per_call, rate_of, say
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_value
 from specviz.ui.shared.stage import stage
+
+SAYS = page_texts("play")
 
 STYLE = ASSETS / "play" / "page.css"
 POLL_SECONDS = 0.5  # a turn takes a moment, once it is its turn
@@ -42,24 +32,9 @@ RULES: dict[Mode, str] = {
     "type": "**You are the draft.** Type the next few words: the big model accepts what it would have written itself.",
     "pick": "**You are the draft.** Pick the next words: the big model accepts what it would have written itself.",
 }
-FAIR = (
-    f"The score compares you with two others at the same place in the same text: {MODEL}, a small draft model, and "
-    "prompt lookup, which copies from the text so far. Each drafts as many tokens as you did (prompt lookup fewer, if "
-    "it finds no match), and the same target model checks all three in greedy decoding. With a second guess your "
-    f"draft is a tree: {MODEL} then drafts a tree of as many tokens, as deep as yours. Prompt lookup has one guess a "
-    "place, so it drafts as deep as you did. The text continues with the result of your turn; it is the target’s own "
-    "text, whoever drafts. Your time to think is not counted: a real draft has only milliseconds."
-)
-FIGURES = (
-    "Accepted is the acceptance rate: accepted / drafted. With two guesses all tokens of both are drafted, so the rate "
-    "is lower: compare the tokens per target call. These include the target’s own token; the target alone writes 1. A "
-    "higher number makes the text come faster. A short draft is accepted more often, but a long one gains more when it "
-    "is right."
-)
 
 
 def lead(visit: Session) -> None:
-    """One sentence about the page, and the choice of game."""
     st.html(STYLE)
     state = visit.play
     _take_link_once(state)
@@ -84,21 +59,20 @@ def _take_link_once(state: Playing) -> None:
 
 
 def show_game(visit: Session) -> None:
-    """The game or its end, as a part of its own. A turn is mostly checked before it is drawn."""
     game = visit.play
 
     @st.fragment
     def drawing() -> None:
         state = visit.play
-        refresh(state, SHORT_SECONDS)
-        look_for_offers(state)
-        refresh(state, SHORT_SECONDS)
+        moves.refresh(state, SHORT_SECONDS)
+        moves.look_for_offers(state)
+        moves.refresh(state, SHORT_SECONDS)
         send_rounds(state)
         if state.over:
             show_final(visit)
         else:
             _show_board(visit)
-        keep("game", held_text(state), partial(bring_back, visit))
+        keep("game", moves.held_text(state), partial(moves.bring_back, visit))
         if state is not game:
             st.rerun()  # the lead names the game
 
@@ -114,52 +88,35 @@ def _show_board(visit: Session) -> None:
         inside = bool(state.here and state.here.joins)
         picture(text_data(state.text, last, inside=inside, focus=focus, busy=state.slot.busy), key="play_text")
         with st.container(key="play_entry"):  # always there, so that the picture below is not mounted again
-            _show_entry(state, inside)
+            if state.prompt_over:
+                _show_way_on(state)
+            elif state.plan.mode == "type":
+                _show_input(state, inside)
+            else:
+                _show_candidates(state)
         with st.container(key="play_status"):
             _show_status(state)
-        _show_last(state)
+        if state.turns:
+            picture(turn_data(state.turns[-1]), key="play_turn")
+        elif not state.all_turns and (example := recorded_example()):
+            picture(example_data(example), key="play_example")
     with right, st.container(key="play_board"):
         _show_score(visit)
     _show_run(state)
-
-
-def _show_entry(state: Playing, inside: bool) -> None:
-    if state.prompt_over:
-        _show_way_on(state)
-    elif state.plan.mode == "type":
-        _show_input(state, inside)
-    else:
-        _show_candidates(state)
 
 
 def _show_input(state: Playing, inside: bool) -> None:
     restore_widgets({"play_guess": state.typed, "play_second": state.second})
     busy = state.slot.busy
     with st.form("play_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Type the rest of the last word, and more" if inside else "What are the next few words?",
-            key="play_guess",
-            placeholder="type, then press Enter",
-            autocomplete="off",
-        )
-        st.text_input(
-            "A second guess (optional)",
-            key="play_second",
-            placeholder="or else …",
-            autocomplete="off",
-            help=SECOND_HELP,
-        )
-        st.form_submit_button(
-            "Send", key="play_send", type="primary", disabled=busy, on_click=partial(send_typed, state)
-        )
-        st.form_submit_button("Skip", key="play_skip", disabled=busy, help=SKIP_HELP, on_click=partial(skip, state))
-
-
-SECOND_HELP = (
-    "Another way in which the text may go on. The two guesses make a small tree: the target checks both in one pass "
-    "and takes the one that is right."
-)
-SKIP_HELP = "The target writes one token itself. It does not count."
+        asked = "Type the rest of the last word, and more" if inside else "What are the next few words?"
+        st.text_input(asked, key="play_guess", placeholder="type, then press Enter", autocomplete="off")
+        second: Options = {"key": "play_second", "placeholder": "or else …", "help": SAYS["second_help"]}
+        st.text_input("A second guess (optional)", autocomplete="off", **second)
+        send = partial(moves.send_typed, state)
+        st.form_submit_button("Send", key="play_send", type="primary", disabled=busy, on_click=send)
+        skip: Options = {"help": SAYS["skip_help"], "on_click": partial(moves.skip, state)}
+        st.form_submit_button("Skip", key="play_skip", disabled=busy, **skip)
 
 
 def _show_candidates(state: Playing) -> None:
@@ -171,29 +128,15 @@ def _show_candidates(state: Playing) -> None:
     for number, offer in enumerate(state.offers):
         chosen = number in state.chosen
         mark = f"{'①②'[state.chosen.index(number)] if state.two else '●'} " if chosen else ""
-        st.button(
-            f"{mark}{plain(offer.text)}",
-            key=f"play_offer_{number}",
-            type="primary" if chosen else "secondary",
-            shortcut=str(number + 1),
-            width="stretch",
-            disabled=busy,
-            on_click=choose,
-            args=(state, number),
-        )
+        look: Options = {"type": "primary" if chosen else "secondary", "width": "stretch", "shortcut": str(number + 1)}
+        act: Options = {"disabled": busy, "on_click": moves.choose, "args": (state, number)}
+        st.button(f"{mark}{plain(offer.text)}", key=f"play_offer_{number}", **look, **act)
     with st.container(key="play_pick_way", horizontal=True):
-        waits = busy or not state.chosen
-        st.button(
-            "Send",
-            key="play_send",
-            type="primary",
-            shortcut="Enter",
-            disabled=waits,
-            on_click=send_chosen,
-            args=(state,),
-        )
-        st.button("Skip", key="play_skip", disabled=busy, help=SKIP_HELP, on_click=partial(skip, state))
-        st.checkbox("Two guesses", on_change=partial(choose_two, state), help=SECOND_HELP, **with_value("play_two"))
+        send: Options = {"disabled": busy or not state.chosen, "on_click": moves.send_chosen, "args": (state,)}
+        st.button("Send", key="play_send", type="primary", shortcut="Enter", **send)
+        st.button("Skip", key="play_skip", disabled=busy, help=SAYS["skip_help"], on_click=partial(moves.skip, state))
+        two = with_value("play_two") | {"help": SAYS["second_help"], "on_change": partial(moves.choose_two, state)}
+        st.checkbox("Two guesses", **two)
 
 
 def _show_way_on(state: Playing) -> None:
@@ -202,25 +145,20 @@ def _show_way_on(state: Playing) -> None:
         st.markdown("The target ends the text here.")
     with st.container(key="play_way_on", horizontal=True):
         label = "See the result" if last else "Next text"
-        st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(next_prompt, state))
+        st.button(label, key="play_next", type="primary", shortcut="Enter", on_click=partial(moves.next_prompt, state))
 
 
 def _show_status(state: Playing) -> None:
-    """What the visitor waits for, or why nothing was played."""
-    while_busy(lambda: state.slot.busy, lambda: _show_waiting(state), lambda: refresh(state), every=POLL_SECONDS)
+
+    def waiting() -> None:
+        if view := state.slot.view:
+            st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
+
+    while_busy(lambda: state.slot.busy, waiting, lambda: moves.refresh(state), every=POLL_SECONDS)
     if state.message and not state.slot.busy:
         st.warning(plain(state.message), icon=":material/lightbulb:")
         if state.plan.mode == "pick" and not state.offers:
-            st.button("Try again", key="play_retry", on_click=partial(_retry, state))
-
-
-def _show_waiting(state: Playing) -> None:
-    if view := state.slot.view:
-        st.info(plain(_waiting(state, view)), icon=":material/hourglass_top:")
-
-
-def _retry(state: Playing) -> None:
-    state.message = ""
+            st.button("Try again", key="play_retry", on_click=partial(moves.try_again, state))
 
 
 def _waiting(state: Playing, view: JobView) -> str:
@@ -251,29 +189,19 @@ def _show_score(visit: Session) -> None:
         rows.append({"draft": name, "last round": accepted, **figures})
     st.table(rows, hide_index=True)
     with st.popover("How is it scored?", type="tertiary", icon=":material/balance:"):
-        say(FAIR, "play-fair")
-        say(FIGURES, "play-figures")
+        say(SAYS["fair"].format(model=MODEL), "play-fair")
+        say(SAYS["figures"], "play-figures")
     with st.container(key="play_ways", horizontal=True):
         if state.all_turns and not state.prompt_over:
-            st.button("Next text", key="play_leave", type="tertiary", on_click=partial(next_prompt, state))
+            st.button("Next text", key="play_leave", type="tertiary", on_click=partial(moves.next_prompt, state))
         if state.all_turns:
-            st.button("End the game", key="play_finish", type="tertiary", on_click=partial(finish, state))
+            st.button("End the game", key="play_finish", type="tertiary", on_click=partial(moves.finish, state))
         if state.before is not None and not state.all_turns:
-            st.button(
-                "Back to the previous game", key="play_back", type="tertiary", on_click=partial(back_to_old, visit)
-            )
-
-
-def _show_last(state: Playing) -> None:
-    """The result of the last draft; before the first one, a recorded example."""
-    if state.turns:
-        picture(turn_data(state.turns[-1]), key="play_turn")
-    elif not state.all_turns and (example := recorded_example()):
-        picture(example_data(example), key="play_example")
+            back = partial(moves.back_to_old, visit)
+            st.button("Back to the previous game", key="play_back", type="tertiary", on_click=back)
 
 
 def _show_run(state: Playing) -> None:
-    """The rounds on this text as one run on the stage."""
     trace = run_of(state.turns)
     if trace is None:
         return

@@ -35,16 +35,23 @@ def new_game(visit: Session, plan: Plan) -> None:
 
 def back_to_old(visit: Session) -> None:
     if (old := visit.play.before) is not None:
-        visit.play = old
-        set_widgets({"play_guess": old.typed, "play_second": old.second, "play_two": old.two})
+        _go_on(visit, old)
+
+
+def _go_on(visit: Session, game: Playing) -> None:
+    visit.play = game
+    set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
 
 
 def next_prompt(state: Playing) -> None:
-    """Go to the next prompt, or to the end."""
     state.slot.reset()  # a turn under way belongs to the prompt before
     state.place += 1
     state.here, state.chosen, state.message = None, [], ""
     _clear(state)
+
+
+def try_again(state: Playing) -> None:
+    state.message = ""
 
 
 def finish(state: Playing) -> None:
@@ -53,35 +60,31 @@ def finish(state: Playing) -> None:
 
 
 def send_typed(state: Playing) -> None:
-    """Send the typed words to be checked, if there are any: one guess, or two for the same place."""
     _take_typed(state)
-    if not state.slot.busy and not state.prompt_over:
-        second = guess_problem(state.second) if state.second.strip() else None
-        _refuse_or_send(state, guess_problem(state.typed) or second, "guess")
+    second = guess_problem(state.second) if state.second.strip() else None
+    _send_or_refuse(state, "guess", guess_problem(state.typed) or second)
 
 
 def send_chosen(state: Playing) -> None:
-    if not state.slot.busy and not state.prompt_over:
-        none = None if state.chosen else "Choose one of the candidates first."
-        _refuse_or_send(state, none, "guess")
+    _send_or_refuse(state, "guess", None if state.chosen else "Choose one of the candidates first.")
 
 
-def _refuse_or_send(state: Playing, problem: str | None, action: Literal["guess"]) -> None:
+def skip(state: Playing) -> None:
+    """Let the target write one token. It does not count."""
+    _take_typed(state)
+    _send_or_refuse(state, "skip")
+
+
+def _send_or_refuse(state: Playing, action: Literal["guess", "skip"], problem: str | None = None) -> None:
+    if state.slot.busy or state.prompt_over:
+        return
     if problem:
         state.message, state.tries = problem, state.tries + 1
     else:
         _send(state, action)
 
 
-def skip(state: Playing) -> None:
-    """Let the target write one token. It does not count."""
-    _take_typed(state)
-    if not state.slot.busy and not state.prompt_over:
-        _send(state, "skip")
-
-
 def look_for_offers(state: Playing) -> None:
-    """In the easier mode: ask once for candidates at this place."""
     if state.over or state.prompt_over:
         return
     if state.plan.mode == "pick" and not state.slot.busy and not state.offers and not state.message:
@@ -97,7 +100,6 @@ def choose(state: Playing, number: int) -> None:
 
 
 def choose_two(state: Playing) -> None:
-    """Let two candidates be chosen, or only one again."""
     state.two = bool(st.session_state.play_two)
     state.chosen = state.chosen if state.two else state.chosen[-1:]
 
@@ -121,12 +123,7 @@ def _send(state: Playing, action: Literal["offer", "guess", "skip"]) -> None:
 
 
 def refresh(state: Playing, patience: float = 0.0) -> bool:
-    """Take in what the engine has sent; True once it has answered.
-
-    Args:
-        state: of the game.
-        patience: how long to wait for the answer to what was just sent, in seconds.
-    """
+    """Take in what the engine has sent; True once it has answered."""
     if not state.slot.first_look(patience):
         return False
     if state.slot.state == "done" and state.slot.result:
@@ -187,24 +184,12 @@ def bring_back(visit: Session, text: str) -> None:
     except InputError as error:
         state.came.notes, state.begun = [str(error)], True
         return
-    game = _playing(saved)
+    turns = saved.games[saved.place] if saved.place < len(saved.games) else []
+    here = turns[-1] if turns else None
+    game = Playing(saved.plan, saved.place, saved.games, here=here, name=saved.name, came=Arrival(read=True))
+    game.typed, game.second = saved.typed, saved.second
     game.ours = compare_digest(signature.encode(), _signature(game_text).encode())
     if state.linked and game.plan != state.plan:
         state.before = game
     else:
-        visit.play = game
-        set_widgets({"play_guess": game.typed, "play_second": game.second, "play_two": game.two})
-
-
-def _playing(saved: SavedGame) -> Playing:
-    turns = saved.games[saved.place] if saved.place < len(saved.games) else []
-    return Playing(
-        saved.plan,
-        saved.place,
-        saved.games,
-        here=turns[-1] if turns else None,
-        typed=saved.typed,
-        second=saved.second,
-        name=saved.name,
-        came=Arrival(read=True),
-    )
+        _go_on(visit, game)

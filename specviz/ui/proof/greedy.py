@@ -10,12 +10,15 @@ from specviz.core.names import short_name
 from specviz.core.request import DEFAULT_DRAFT, RunRequest
 from specviz.core.rounding import SOURCE, Judged
 from specviz.core.settings import DecodeSettings
+from specviz.data.page_texts import page_texts
 from specviz.measure.proof.rows import GreedyRow, NearTie
 from specviz.ui.proof.outcomes import badge, show_status, tie_figure
-from specviz.ui.proof.proof_state import Proving, Source, Wanted, one_of_each
+from specviz.ui.proof.proof_state import ONE_OF_EACH, Proving, Source, Wanted
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
 from specviz.ui.shared.parts import data_table, say
+
+SAYS = page_texts("proof")
 
 Cells = dict[str, str | int]  # of a row of the table
 SETTINGS = ("draft length", "draft", "target")
@@ -30,12 +33,8 @@ DIFFERENCES: dict[Result, str] = {"identical": "none", "rounding": "near-tie", "
 
 
 def show_greedy(state: Proving, wanted: Wanted) -> None:
-    """Both decoders on several prompts, and an example in which they differ."""
     st.header("Greedy: token for token", anchor="greedy")
-    about = (
-        "Greedy decoding is temperature 0: both ways must write the same tokens. They are compared by number (token "
-        "id), not by text."
-    )
+    about = SAYS["greedy"]
     say(about, "proof-greedy")
     left, right = st.columns([4, 6], gap="large")
     with left:
@@ -47,17 +46,17 @@ def show_greedy(state: Proving, wanted: Wanted) -> None:
 def _greedy_rows(state: Proving, wanted: Wanted) -> None:
     rows, busy = state.greedy, state.slot.busy or wanted.problem is not None
     if rows:
-        st.markdown(f"{badge(state.greedy_source)} {_greedy_verdict(rows)}")
+        st.markdown(f"{badge(state.source('greedy'))} {_greedy_verdict(rows)}")
         same, table = without_constant([_greedy_row(row) for row in rows])
-        data_table(table, "proof_greedy_rows", GREEDY_ALT)
+        data_table(table, "proof_greedy_rows")
         if same:
             st.caption(plain(f"In every row: {', '.join(f'{name} {value}' for name, value in same.items())}."))
     with st.container(horizontal=True, key="proof_greedy_buttons"):
         if st.button("Compare one prompt of each kind", key="proof_greedy", disabled=busy):
-            state.compare_greedy(wanted.request, one_of_each())
+            state.compare("greedy", wanted.request, ONE_OF_EACH)
             st.rerun()
         if st.button("Compare my prompt", key="proof_greedy_own", disabled=busy):
-            state.compare_greedy(wanted.request, [])
+            state.compare("greedy", wanted.request)
             st.rerun()
     show_status(state, "greedy")
 
@@ -92,21 +91,21 @@ def without_constant(rows: Sequence[Cells]) -> tuple[Cells, list[Cells]]:
 
 def _near_tie(state: Proving) -> None:
     parted = sorted((row for row in state.greedy if row.near_tie), key=lambda row: _state(row) != "fails")
-    row, source = (parted[0], state.greedy_source) if parted else (state.near_tie, state.near_tie_source)
+    row = parted[0] if parted else state.near_tie
     if row is None:
         return
     st.markdown("**When greedy texts differ: the place in detail**")
-    show_difference(row, source, "proof_tie_figure")
+    show_difference(row, state.source("greedy" if parted else "near-tie"), "proof_tie_figure")
     busy = state.slot.busy or row.dtype != "bfloat16" or not row.preset
-    if st.button("Run this example here", key="proof_tie", disabled=busy, help=TIE_BUTTON_HELP):
+    if st.button("Run this example here", key="proof_tie", disabled=busy, help=SAYS["near_tie_help"]):
         settings = DecodeSettings(draft_length=row.draft_length)
-        state.repeat_near_tie(RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings), row.preset)
+        request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
+        state.compare("near-tie", request, [row.preset])
         st.rerun()
     show_status(state, "near-tie")
 
 
 def show_difference(row: GreedyRow, source: Source, key: str) -> None:
-    """The first place where two greedy texts differ, the scores there, and whether rounding explains it."""
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
         st.markdown(f"{badge(source)} Here the two texts do not differ: all {row.tokens} tokens are the same.")
@@ -119,8 +118,7 @@ def show_difference(row: GreedyRow, source: Source, key: str) -> None:
         f"differ from new token {tie.position + 1} on.  \n{mark}[**{plain(sentence)}.**]"
     )
     st.text(f"…{' '.join(tie.text.split())} ▸ {tie.plain_token!r} or {tie.speculative_token!r}")
-    alt = "Scores of both tokens in the one-token pass, the batched pass, and recomputed in float32."
-    chart(tie_figure(tie), key=key, alt=alt)
+    chart(tie_figure(tie), key, alt=SAYS["tie_alt"])
     st.caption(_why(row, tie), help=SOURCE)
 
 
@@ -147,7 +145,3 @@ def _why(row: GreedyRow, tie: NearTie) -> str:
 def bfloat16_step(value: float) -> float:
     """The distance between neighbouring bfloat16 numbers near `value`."""
     return 2.0 ** (floor(log2(abs(value))) - 7) if value else 0.0
-
-
-GREEDY_ALT = "Each prompt with how many tokens are the same, from the start, in both outputs."
-TIE_BUTTON_HELP = "Decodes the recorded prompt again on this machine, both ways, with the target in bfloat16."

@@ -1,31 +1,30 @@
 """The task under way on the Same quality page, what draws came to, and their figures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal
+from html import escape
+from typing import Literal, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.drafters import spoken
-from specviz.measure.proof.findings import Finding, Look
+from specviz.data.page_texts import page_texts
+from specviz.measure.proof.findings import FALSE_ALARM, LIMIT, Finding, Look, looks, place_looks
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie
 from specviz.measure.proof.rule_names import POSITIONS, rule_text
 from specviz.service.job import JobView
 from specviz.service.protocol import Progress
-from specviz.ui.proof.proof_state import Outcome, Proving, Source, Task
-from specviz.ui.proof.statistics import meanings, statistics_table
+from specviz.ui.proof.proof_state import Outcome, Place, Proving, Source, Task
 from specviz.ui.shared.escaping import figure_text, plain
 from specviz.ui.shared.figures import BLUE, GREY, HATCHED, ORANGE, Figure, Part, axis, bars, chart, figure, scatter
 from specviz.ui.shared.job_slot import show_progress, waiting_line, while_busy
+from specviz.ui.shared.parts import role_table
+
+SAYS = page_texts("proof")
 
 HEIGHT = 300
 SHOWN = 12  # tokens with their own bars
-WAYS = {
-    "one token": "plain: one token a pass",
-    "batched": "speculative: {batch} tokens a pass",
-    "float32": "recheck in float32",
-}
+SHARES = axis("share of the draws", tickformat=".0%", rangemode="tozero")
 
 
 def token_label(text: str) -> str:
@@ -35,7 +34,6 @@ def token_label(text: str) -> str:
 
 
 def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
-    """Shares of the most likely tokens: expected from the target's probabilities, and written by both decoders."""
     tokens, (expected, speculative, plain) = _shares(batches)
     ring = {"symbol": "diamond-open", "size": 9, "color": ORANGE, "line": {"width": 2}}
     places = range(len(tokens))
@@ -43,18 +41,13 @@ def distribution_figure(batches: Sequence[DrawBatch]) -> Figure:
     def said(name: str) -> Part:
         return {"name": name, "hover": f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>", "customdata": tokens}
 
-    return figure(
-        [
-            bars(x=places, y=expected, marker=HATCHED, **said("the target’s own probabilities")),
-            bars(x=places, y=speculative, marker={"color": BLUE}, **said("speculative decoding wrote")),
-            scatter(x=places, y=plain, mode="markers", marker=ring, **said("the target alone wrote")),
-        ],
-        HEIGHT,
-        x=axis(tickvals=list(places), ticktext=tokens, tickangle=-40),
-        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
-        bargap=0.25,
-        bargroupgap=0.05,
-    )
+    shown = [
+        bars(x=places, y=expected, marker=HATCHED, **said("the target’s own probabilities")),
+        bars(x=places, y=speculative, marker={"color": BLUE}, **said("speculative decoding wrote")),
+        scatter(x=places, y=plain, mode="markers", marker=ring, **said("the target alone wrote")),
+    ]
+    x = axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
+    return figure(shown, HEIGHT, x=x, y=SHARES, bargap=0.25, bargroupgap=0.05)
 
 
 def _shares(batches: Sequence[DrawBatch]) -> tuple[list[str], list[list[float]]]:
@@ -85,85 +78,58 @@ def places_figure(batches: Sequence[DrawBatch]) -> Figure:
     ring = {"symbol": "diamond-open", "size": 8, "color": ORANGE}
     alone: Part = {"hover": f"{said}target alone</extra>", "mode": "markers", "marker": ring}
     even: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}, "hoverinfo": "skip"}
-    return figure(
-        [
-            bars("places, speculative", x, shares("speculative_places"), **drawn),
-            scatter("target alone", x, shares("plain_places"), **alone),
-            scatter("spread evenly", [0, 1], [1 / PLACES] * 2, **even),
-        ],
-        HEIGHT,
-        x=axis("place, the most probable token first", range=[0, 1]),
-        y=axis("share of the draws", tickformat=".0%", rangemode="tozero"),
-        bargap=0.1,
-    )
+    shown = [
+        bars("places, speculative", x, shares("speculative_places"), **drawn),
+        scatter("target alone", x, shares("plain_places"), **alone),
+        scatter("spread evenly", [0, 1], [1 / PLACES] * 2, **even),
+    ]
+    along = axis("place, the most probable token first", range=[0, 1])
+    return figure(shown, HEIGHT, x=along, y=SHARES, bargap=0.1)
 
 
 def distance_figure(speculative: Sequence[Look], plain: Sequence[Look]) -> Figure:
-    """The distance from the target's probabilities by number of draws, beside the limit of chance."""
-    chance = scatter(
-        "chance stays below (19 in 20)",
-        [one.draws for one in speculative],
-        [one.chance for one in speculative],
-        "%{x:,} draws: %{y:.3f}<extra>chance alone</extra>",
-        mode="lines",
-        line={"color": GREY, "dash": "dash"},
-        fill="tozeroy",
-        fillcolor="rgba(128,128,128,0.12)",
-    )
-    lines = [
-        _distances("speculative", speculative, BLUE, "circle"),
-        _distances("target alone", plain, ORANGE, "diamond-open"),
-    ]
+    said = "%{x:,} draws: %{y:.3f}<extra>"
+    below: Part = {"mode": "lines", "line": {"color": GREY, "dash": "dash"}}
+    below |= {"fill": "tozeroy", "fillcolor": "rgba(128,128,128,0.12)"}
+    draws, chance = [one.draws for one in speculative], [one.chance for one in speculative]
+    lines = [scatter("chance stays below (19 in 20)", draws, chance, f"{said}chance alone</extra>", **below)]
+    shown = (("speculative", speculative, BLUE, "circle"), ("target alone", plain, ORANGE, "diamond-open"))
+    for name, each, color, symbol in shown:
+        style: Part = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
+        at, distances = [one.draws for one in each], [one.distance for one in each]
+        lines.append(scatter(name, at, distances, f"{said}{name}</extra>", **style))
     x, y = axis("draws each way", rangemode="tozero"), axis("distance", rangemode="tozero")
-    return figure([chance, *lines], HEIGHT, x=x, y=y)
-
-
-def _distances(name: str, looks: Sequence[Look], color: str, symbol: str) -> Part:
-    x, y = [one.draws for one in looks], [one.distance for one in looks]
-    style = {"line": {"color": color, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
-    return scatter(name, x, y, f"%{{x:,}} draws: %{{y:.3f}}<extra>{name}</extra>", **style)
+    return figure(lines, HEIGHT, x=x, y=y)
 
 
 def tie_figure(tie: NearTie) -> Figure:
-    """Both tokens' logits in the one-token pass, in the batched pass, and in float32."""
-    places = [WAYS[one.way].format(batch=tie.batch) for one in tie.ways]
+    ways = page_texts("tie_ways")
+    places = [ways[one.way].format(batch=tie.batch) for one in tie.ways]
     plain, speculative = [one.plain for one in tie.ways], [one.speculative for one in tie.ways]
     line: Part = {"mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip", "showlegend": False}
     gaps = [
         scatter("", [one.plain, one.speculative], [place, place], **line)
         for place, one in zip(places, tie.ways, strict=True)
     ]
+    said = [f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal" for one in tie.ways]
     gap_labels = [
-        {
-            "x": (one.plain + one.speculative) / 2,
-            "y": place,
-            "text": f"gap {abs(one.gap):.2g}" if one.gap else "exactly equal",
-            "showarrow": False,
-            "yshift": 16,
-        }
-        for place, one in zip(places, tie.ways, strict=True)
+        {"x": (one.plain + one.speculative) / 2, "y": place, "text": text, "showarrow": False, "yshift": 16}
+        for place, one, text in zip(places, tie.ways, said, strict=True)
     ]
-    return figure(
-        [
-            *gaps,
-            _logits(f"{token_label(tie.plain_token)} (plain took it)", plain, places, "circle", ORANGE),
-            _logits(f"{token_label(tie.speculative_token)} (speculative)", speculative, places, "diamond", BLUE),
-        ],
-        240,
-        x=axis("logit (score before the softmax)"),
-        y=axis(autorange="reversed", tickfont={"size": 11}),
-        annotations=gap_labels,
-    )
+    both = [
+        _logits(f"{token_label(tie.plain_token)} (plain took it)", plain, places, "circle", ORANGE),
+        _logits(f"{token_label(tie.speculative_token)} (speculative)", speculative, places, "diamond", BLUE),
+    ]
+    x, y = axis("logit (score before the softmax)"), axis(autorange="reversed", tickfont={"size": 11})
+    return figure([*gaps, *both], 240, x=x, y=y, annotations=gap_labels)
 
 
 def _logits(name: str, logits: list[float], places: list[str], symbol: str, color: str) -> Part:
     marker = {"symbol": symbol, "size": 13, "color": color, "opacity": 0.8}
-    return scatter(
-        name, logits, places, f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>", mode="markers", marker=marker
-    )
+    said = f"%{{y}}: logit %{{x:.4f}}<extra>{name}</extra>"
+    return scatter(name, logits, places, said, mode="markers", marker=marker)
 
 
-Place = Literal["greedy", "near-tie", "sampling", "switch"]
 STOPPED = {
     "cancelled": "Cancelled. The results so far stay.",
     "lost": "This proof has expired. The results so far stay.",
@@ -171,18 +137,13 @@ STOPPED = {
 
 
 def show_status(state: Proving, place: Place) -> None:
-    """How far it is, with a Cancel button, or why the last one ended. Nothing where it was not started here."""
     task, slot = state.task, state.slot
-    if task is None or slot.view is None or place_of(task) != place:
+    if task is None or slot.view is None or task.place != place:
         return
     if slot.busy:
         with st.container(key="proof_status", border=True):
-            while_busy(
-                lambda: slot.busy,
-                lambda: show_progress(slot, partial(_progress_text, task)),
-                state.refresh,
-                part=_part(place),
-            )
+            progress = partial(show_progress, slot, partial(_progress_text, task))
+            while_busy(lambda: slot.busy, progress, state.refresh, part=_part(place))
             st.button("Cancel", key="proof_cancel", icon=":material/close:", on_click=_cancel, args=(state,))
     elif slot.state == "failed":
         st.error(plain(slot.message), icon=":material/error:")
@@ -204,22 +165,13 @@ def _cancel(state: Proving) -> None:
     st.rerun()  # the buttons of every section are free again
 
 
-def place_of(task: Task) -> Place:
-    """The part of the page whose button started it."""
-    if task.what == "draws":
-        return "sampling" if task.rule == "lossless" else "switch"
-    return "switch" if task.what == "forgotten row" else task.what
-
-
 def _progress_text(task: Task, view: JobView) -> str:
-    what = {"greedy": "Greedy comparison", "near-tie": "The near-tie, here"}
-    name = what.get(task.what) or rule_text(task.rule).title
-    doing = waiting_line(view) or (proof_step(view.progress) if view.progress else "running")
-    return f"{name}: {doing}"
+    greedy = "Greedy comparison" if task.place == "greedy" else "The near-tie, here"
+    name = rule_text(task.rule).title if task.rule else greedy
+    return f"{name}: {waiting_line(view) or (_step(view.progress) if view.progress else 'running')}"
 
 
-def proof_step(progress: Progress) -> str:
-    """How far a proof is and what it does now, in words."""
+def _step(progress: Progress) -> str:
     done = f"{progress.done} of {progress.total} parts"
     if progress.phase == "drawing":
         return f"{done}, drawing {progress.draws:,} {'more' if progress.done else 'tokens'} each way"
@@ -227,33 +179,28 @@ def proof_step(progress: Progress) -> str:
 
 
 def show_outcome(state: Proving, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
-    """The verdict, with its statistics folded under it, and three figures."""
     if not outcome.batches:
         return
     running = state.drawing == outcome.rule
     st.markdown(f"{badge(outcome.source)} {_what(outcome)}")
     st.markdown(_verdict(outcome.finding, cut_short=not running and len(outcome.batches) < BATCHES))
     with st.expander("The statistics of this test", key=f"{key}_statistics"):
-        st.html(statistics_table(outcome))
-        st.caption(meanings(outcome))
-    bars, distance, places = _places_for_figures(narrow)
-    with bars:
-        chart(distribution_figure(outcome.batches), key=f"{key}_bars", alt=BARS_ALT)
-    with distance:
-        chart(distance_figure(outcome.looks, outcome.plain_looks), key=f"{key}_distance", alt=DISTANCE_ALT)
+        found = list(_statistics(outcome))
+        cells = [f'<td role="cell" data-label="{escape(each.title)}">{escape(each.value)}</td>' for each in found]
+        row = f'<tr role="row">{"".join(cells)}</tr>'
+        st.html(role_table("statistics", [each.title for each in found], [row]))
+        st.caption("\n".join(f"- **{each.title}**: {each.meaning}" for each in found))
+    drawn = {"bars": distribution_figure(outcome.batches)}
+    drawn["distance"] = distance_figure(outcome.looks, looks(outcome.batches, "plain"))
     if outcome.place_looks:
-        with places:
-            chart(places_figure(outcome.batches), key=f"{key}_places", alt=PLACES_ALT)
+        drawn["places"] = places_figure(outcome.batches)
+    # in one row, or the first above the others
+    columns = [st.container(), *st.columns(2, gap="small")] if narrow else st.columns([5, 4, 4], gap="small")
+    for column, (name, shown) in zip(columns, drawn.items(), strict=False):
+        with column:
+            chart(shown, f"{key}_{name}", alt=SAYS[f"{name}_alt"])
     bins = ", ".join(token.replace("\n", "⏎") for token in outcome.batches[0].tokens)
     st.caption(plain(f"Bins of the first test: {bins}. The bars show the first {SHOWN}, and all the rest together."))
-
-
-def _places_for_figures(narrow: bool) -> Sequence[DeltaGenerator]:
-    """In one row, or the first above the others."""
-    if not narrow:
-        return st.columns([5, 4, 4], gap="small")
-    above = st.container()
-    return [above, *st.columns(2, gap="small")]
 
 
 def _what(outcome: Outcome) -> str:
@@ -277,12 +224,31 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     return f":material/pending: {found.sentence}"
 
 
+class Statistic(NamedTuple):
+    title: str
+    value: str
+    meaning: str
+
+
+def _statistics(outcome: Outcome) -> Iterator[Statistic]:
+    last, alone = outcome.looks[-1], looks(outcome.batches, "plain")[-1]
+    yield Statistic("draws each way", f"{last.draws:,}", SAYS["drawn"])
+    yield Statistic("distance", f"{last.distance:.3f}", SAYS["distance"])
+    yield Statistic("distance by chance", f"up to {last.chance:.3f}", SAYS["chance"])
+    yield Statistic(f"χ² ({last.degrees} degrees of freedom)", f"{last.statistic:.1f}", SAYS["chi_squared"])
+    meaning = SAYS["p_value"].format(batches=BATCHES, limit=LIMIT, false_alarm=FALSE_ALARM)
+    yield Statistic("p-value, counts", _p(last.p_value), meaning)
+    yield Statistic("p-value, counts, target alone", _p(alone.p_value), SAYS["control"])
+    if outcome.place_looks:  # an older recording has none
+        yield Statistic("p-value, places", _p(outcome.place_looks[-1].p_value), SAYS["places"])
+        yield Statistic(
+            "p-value, places, target alone", _p(place_looks(outcome.batches, "plain")[-1].p_value), SAYS["control"]
+        )
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
+
+
 def badge(source: Source) -> str:
     return ":gray-badge[RECORDED]" if source == "recorded" else ":green-badge[LIVE · this machine]"
-
-
-PLACES_ALT = "Share of the places in each twentieth of the probability, speculative and plain, beside the even 5 %."
-BARS_ALT = (
-    "Share of each of the most likely tokens: the target's probabilities, speculative decoding's draws, plain draws."
-)
-DISTANCE_ALT = "Distance from the target's probabilities by number of draws, both ways, and the limit of chance."

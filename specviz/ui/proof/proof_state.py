@@ -20,12 +20,11 @@ from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
 Source = Literal["recorded", "live"]
+Place = Literal["greedy", "near-tie", "sampling", "switch"]  # a part of the page
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Draws by one rule, and what they come to."""
-
     rule: RuleName
     position: Position
     request: RunRequest
@@ -37,17 +36,9 @@ class Outcome:
         return looks(self.batches)
 
     @property
-    def plain_looks(self) -> list[Look]:
-        return looks(self.batches, "plain")
-
-    @property
     def place_looks(self) -> list[Look]:
         """One test of the places of the drawn tokens after each batch; empty if they were not recorded."""
         return place_looks(self.batches)
-
-    @property
-    def plain_place_looks(self) -> list[Look]:
-        return place_looks(self.batches, "plain")
 
     @property
     def finding(self) -> Finding:
@@ -62,9 +53,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    what: Literal["draws", "greedy", "near-tie", "forgotten row"]
+    place: Place  # of the button that started it
     request: RunRequest
-    rule: RuleName = "lossless"
+    rule: RuleName | None = None  # of draws, or the one that forgets a row
     position: Position = "first"
 
 
@@ -74,17 +65,18 @@ class Proving:
     came: Arrival = field(default_factory=Arrival)
     outcomes: dict[RuleName, Outcome] = field(default_factory=dict)
     greedy: list[GreedyRow] = field(default_factory=list)
-    greedy_source: Source = "recorded"
     near_tie: GreedyRow | None = None
-    near_tie_source: Source = "recorded"
     forgotten_row: GreedyRow | None = None
-    forgotten_row_source: Source = "recorded"
+    compared: set[Place] = field(default_factory=set)  # which of these rows are of this visit
     task: Task | None = None
     slot: JobSlot[Items[Any]] = field(default_factory=lambda: JobSlot("proof", Items))
 
     @property
     def drawing(self) -> RuleName | None:
-        return self.task.rule if self.slot.busy and self.task and self.task.what == "draws" else None
+        return self.task.rule if self.slot.busy and self.task else None
+
+    def source(self, place: Place) -> Source:
+        return "live" if place in self.compared else "recorded"
 
     @classmethod
     def recorded(cls) -> Self:
@@ -96,51 +88,36 @@ class Proving:
         return cls(outcomes=outcomes, greedy=found.greedy, near_tie=found.near_tie, forgotten_row=found.forgotten_row)
 
     def draw(self, request: RunRequest, rule: RuleName, position: Position, draws: int) -> None:
-        """Start drawing; the first new draws replace what this rule had before."""
-        self.task = Task("draws", request, rule, position)
+        self.task = Task("sampling" if rule == "lossless" else "switch", request, rule, position)
         self.slot.start(lambda job: Prove(job, request, rule, position, draws))
 
-    def compare_greedy(self, request: RunRequest, presets: Sequence[str]) -> None:
-        self.task = Task("greedy", request)
-        self.slot.start(lambda job: CompareGreedy(job, request, list(presets)))
-
-    def repeat_near_tie(self, request: RunRequest, preset: str) -> None:
-        """Run the near-tie's example here: its prompt and draft length, with the target in bfloat16."""
-        self.task = Task("near-tie", request)
-        self.slot.start(lambda job: CompareGreedy(job, request, [preset], half=True))
-
-    def forget_row(self, request: RunRequest) -> None:
-        """Start comparing the request's prompt with a target whose cache forgets a row."""
-        self.task = Task("forgotten row", request, "forgotten-row")
-        self.slot.start(lambda job: CompareGreedy(job, request, [], forgets=True))
+    def compare(self, place: Place, request: RunRequest, presets: Sequence[str] = ()) -> None:
+        """Start comparing prompts; a near-tie with the target in bfloat16, a switch with a cache that forgets a row."""
+        half, forgets = place == "near-tie", place == "switch"
+        self.task = Task(place, request, "forgotten-row" if forgets else None)
+        self.slot.start(lambda job: CompareGreedy(job, request, list(presets), half=half, forgets=forgets))
 
     def refresh(self) -> bool:
-        """Take in what the engine has sent; whether that is new."""
         before = self.slot.result
         self.slot.refresh()
         result, task = self.slot.result, self.task
         if result is before:
             return False
-        if result and task and result.task == "prove":
+        if result and task and task.rule and result.task == "prove":
             items = list(result.items)
             self.outcomes[task.rule] = Outcome(task.rule, task.position, task.request, "live", items)
         elif result and task:
-            self._take_rows(task, result.items)
+            self.compared.add(task.place)
+            if task.place == "greedy":
+                self.greedy = list(result.items)
+            elif task.place == "switch":
+                self.forgotten_row = result.items[-1]
+            else:
+                self.near_tie = result.items[-1]
         return True
 
-    def _take_rows(self, task: Task, rows: Sequence[GreedyRow]) -> None:
-        if task.what == "greedy":
-            self.greedy, self.greedy_source = list(rows), "live"
-        elif task.what == "forgotten row":
-            self.forgotten_row, self.forgotten_row_source = rows[-1], "live"
-        else:
-            self.near_tie, self.near_tie_source = rows[-1], "live"
 
-
-def one_of_each() -> list[str]:
-    return [workload.prompts[0].name for workload in WORKLOADS]
-
-
+ONE_OF_EACH = [workload.prompts[0].name for workload in WORKLOADS]
 DRAWS = [500, 1000, 2000, 5000, 10_000, MOST_DRAWS]
 SWITCHES: list[RuleName] = [rule.name for rule in (*RULES, FORGETFUL) if rule.name != "lossless"]
 FIRST_SWITCH: RuleName = "no-residual"
@@ -161,15 +138,12 @@ class Wanted:
 
 
 class ProofLink(RunLink):
-    """The address of a proof: a run, which token to look at, how often, and the switch chosen."""
-
     position: Annotated[Position, Field(description="a position known here")] = "first"
     draws: Annotated[int, DIGITS, one_of(DRAWS), Field(description=f"one of {', '.join(map(str, DRAWS))}")] = 2000
     rule: Annotated[RuleName, one_of(SWITCHES), Field(description="a rule known here")] = FIRST_SWITCH
 
 
 def wanted_from_link(params: Params, known_models: Collection[str]) -> tuple[Wanted, list[str]]:
-    """What an address asks for, and a line for each part of it that fell back to the default."""
     link, problems = ProofLink.read(params, context=frozenset(known_models))
     prompt, preset, more = link.chosen_prompt()
     return Wanted(link.request(prompt), preset, link.position, link.draws, link.rule), [*problems, *more]

@@ -7,44 +7,37 @@ import streamlit as st
 from specviz.measure.race import RaceLap
 from specviz.measure.sweep.beside_race import Beside, beside
 from specviz.measure.sweep.study import Study
-from specviz.ui.helps.helps_state import Sweeps
-from specviz.ui.helps.studied import studied
+from specviz.ui.helps.helps_state import Sweeps, studied
 from specviz.ui.shared.escaping import plain
 
 
 def show_sweep_beside(laps: Sequence[RaceLap], sweeps: Sweeps) -> None:
     """On Race: why a kind of text has another word on When it helps; nothing where that page has no such sweep."""
-    found = _first(beside(laps, studied(sweeps, source)) for source in sweeps.sources())
-    if not found:
-        return
-    _say(found, "When it helps")
-    if st.button("Open When it helps", key="race_to_helps", type="tertiary", icon=":material/arrow_forward:"):
-        st.switch_page("pages/helps.py")
+    _show(
+        _first(beside(laps, studied(sweeps, source)) for source in sweeps.sources()), "When it helps", "race_to_helps"
+    )
 
 
 def show_race_beside(study: Study, races: Iterable[Sequence[RaceLap]]) -> None:
     """On When it helps: why a kind of text has another word on Race; nothing where no race has these models."""
-    found = _first(beside(laps, [study]) for laps in races)
-    if not found:
-        return
-    _say(found, "Race")
-    if st.button("Open Race", key="helps_to_race", type="tertiary", icon=":material/arrow_forward:"):
-        st.switch_page("pages/race.py")
+    _show(_first(beside(laps, [study]) for laps in races), "Race", "helps_to_race")
 
 
 def _first(each: Iterable[list[Beside]]) -> list[Beside]:
     return next((found for found in each if found), [])
 
 
-def _say(found: Sequence[Beside], page: str) -> None:
-    others = [each for each in found if each.differs]
-    if not others:
-        st.caption(f"{page} has these kinds of text too, and the same words for them.")
+def _show(found: Sequence[Beside], page: str, key: str) -> None:
+    if not found:
         return
-    st.markdown(f"**{page} has another word for {_titles(others)}.**")
-    for each in others:
-        st.markdown(plain(each.sentence))
-
-
-def _titles(others: Sequence[Beside]) -> str:
-    return ", ".join(f"{plain(each.raced.title)[0].lower()}{plain(each.raced.title)[1:]}" for each in others)
+    others = [each for each in found if each.differs]
+    if others:
+        titles = [plain(each.raced.title) for each in others]
+        named = ", ".join(f"{title[0].lower()}{title[1:]}" for title in titles)
+        st.markdown(f"**{page} has another word for {named}.**")
+        for each in others:
+            st.markdown(plain(each.sentence))
+    else:
+        st.caption(f"{page} has these kinds of text too, and the same words for them.")
+    if st.button(f"Open {page}", key=key, type="tertiary", icon=":material/arrow_forward:"):
+        st.switch_page(f"pages/{key.rpartition('_')[2]}.py")

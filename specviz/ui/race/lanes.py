@@ -54,14 +54,7 @@ MAX_PLACE = 10_000_000.0  # ms
 
 
 def lanes_data(laps: Sequence[RaceLap], *, run_id: str, badge: str, place: float | None) -> RacePayload:
-    """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt.
-
-    Args:
-        laps: at least one.
-        run_id: a new one starts the playback again.
-        badge: where the times are from.
-        place: where the visitor left the clock (ms); None plays from the start.
-    """
+    """Everything the lanes draw, of one repeat; times are milliseconds from the end of the prompt."""
     shown = [_lap(lap) for lap in laps]
     end = max(lane["end"] for lap in shown for lane in lap["lanes"])
     return {
@@ -84,8 +77,10 @@ def _lap(lap: RaceLap) -> LapPayload:
     prompt = " ".join(lap.plain.prompt.text.split())
     verdict = lap.verdict
     plain, speculative = _plain_lane(lap), _speculative_lane(lap)
-    wins = winner(verdict)
-    if wins:
+    # no flag where both are about equally fast, or the repeats do not agree
+    wins: Literal["plain", "speculative"] | None = None
+    if verdict.label != "neutral":
+        wins = "speculative" if verdict.label == "helps" else "plain"
         (plain if wins == "plain" else speculative)["flag"] = flag(verdict)
     return {
         "name": lap.name,
@@ -96,21 +91,13 @@ def _lap(lap: RaceLap) -> LapPayload:
     }
 
 
-def winner(verdict: Verdict) -> Literal["plain", "speculative"] | None:
-    """Which lane gets the flag; None where both are about equally fast or the repeats do not agree."""
-    if verdict.label == "neutral":
-        return None
-    return "speculative" if verdict.label == "helps" else "plain"
-
-
 def flag(verdict: Verdict) -> str:
     """ "speculative faster: 1.42×", "speculative looks slower: 0.77×" (one repeat), "about even (0.99×)"."""
     looks = "" if verdict.certain else "looks "
     if verdict.label == "neutral":
         return f"{verdict.judgement.said} ({verdict.speedup:.2f}×)"
-    if verdict.label == "helps":
-        return f"speculative {looks}faster: {verdict.speedup:.2f}×"
-    return f"speculative {looks}slower: {verdict.speedup:.2f}×"
+    than = "faster" if verdict.label == "helps" else "slower"
+    return f"speculative {looks}{than}: {verdict.speedup:.2f}×"
 
 
 def _plain_lane(lap: RaceLap) -> LanePayload:

@@ -1,79 +1,65 @@
-"""The Race page: what to race on, which race is on screen, and everything drawn from it."""
+"""The Race page: what to race on, the race under way, which race is on screen, and everything drawn from it."""
 
+from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from specviz.core.drafters import spoken
 from specviz.core.names import first_words, short_name
 from specviz.core.settings import SETTINGS
+from specviz.data.page_texts import page_texts
 from specviz.data.permalink import left_out_of_link
 from specviz.data.workloads import find_preset
 from specviz.measure.paired import Pace, in_minutes
-from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap
+from specviz.measure.race import MAX_PROMPTS, MAX_REPEATS, RaceLap, RacePrompt
+from specviz.service.job import JobView
+from specviz.service.protocol import Progress
 from specviz.ui.race.lanes import lanes_data, race_lanes
-from specviz.ui.race.measuring import show_measuring
 from specviz.ui.race.race_state import PRESET_NAMES, RECORDED_ID, Entry, Racing, entry_from_link, link_of_entry
-from specviz.ui.race.results import say_verdict, show_results
+from specviz.ui.race.results import prompt_row, say_verdict, show_results
 from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
 from specviz.ui.shared.engine import UNKNOWN, limit_sentence, pace_here
 from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.job_slot import beside_line
-from specviz.ui.shared.parts import MOST_TYPED, heading, notices
+from specviz.ui.shared.job_slot import beside_line, waiting_line, while_busy
+from specviz.ui.shared.parts import MOST_TYPED, Options, data_table, notices, texts
 from specviz.ui.shared.persistent_widgets import restore_widgets, with_default, with_value
 from specviz.ui.shared.run_controls import RunControls
 
+SAYS = page_texts("race")
+
 CONTROLS = RunControls("race_")
-MORE = (
-    ("seed",),
-    ("top_k", "top_p"),
-    ("tree", "draft_schedule"),
-    ("draft_sampling", "verification", "precision"),
-)
+MORE = (("seed",), ("top_k", "top_p"), ("tree", "draft_schedule"), ("draft_sampling", "verification", "precision"))
 SHOWN_CHARACTERS = 18  # of a preset in the menu
 
 
 def race_controls(entry: Entry, running: bool) -> tuple[Entry, bool]:
-    """Draw the controls, filled with `entry` where the visitor comes from another page.
-
-    Returns:
-        What they say now, and whether the start button was pressed.
-    """
+    """Draw the controls, filled with `entry` at first; what they say, and whether the start button was pressed."""
     restore_widgets(_values(entry))
     with st.container(key="controls"):
         prompts, models, sliders = st.columns([3.2, 1.6, 2.4], gap="medium")
         with prompts:
-            _prompt_controls()
+            chosen = with_default("race_presets")
+            st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
+            own = with_value("race_own") | {"placeholder": "One prompt a line", "max_chars": MOST_TYPED}
+            most = f"Up to {MAX_PROMPTS} prompts in all."
+            st.text_area("Your own prompts, one a line", height=68, help=most, **own)
         with models:
             CONTROLS.target()
             CONTROLS.draft()
         with sliders:
             _slider_controls()
         start, more = st.columns([1, 3.8], gap="medium")
-        pressed = start.button(
-            "Start the race",
-            type="primary",
-            key="race_start",
-            disabled=running,
-            icon=":material/flag:",
-            width="stretch",
-        )
-        with more:
-            _more_controls()
+        options: Options = {"icon": ":material/flag:", "width": "stretch", "disabled": running}
+        pressed = start.button("Start the race", type="primary", key="race_start", **options)
+        with more, st.expander("More settings"):
+            columns = st.columns(4, gap="medium")
+            same = with_value("race_same_length") | {"help": SAYS["same_length_help"]}
+            columns[0].checkbox("The same length for both", **same)
+            CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
     return _read(), pressed
-
-
-def _prompt_controls() -> None:
-    chosen = with_default("race_presets")
-    st.multiselect("Prompts", PRESET_NAMES, format_func=preset_label, placeholder="Choose prompts", **chosen)
-    st.text_area(
-        "Your own prompts, one a line",
-        height=68,
-        placeholder="One prompt a line",
-        max_chars=MOST_TYPED,
-        help=f"Up to {MAX_PROMPTS} prompts in all.",
-        **with_value("race_own"),
-    )
 
 
 def _slider_controls() -> None:
@@ -85,23 +71,7 @@ def _slider_controls() -> None:
     tokens, repeats = st.columns(2, gap="medium")
     with tokens:
         CONTROLS.draw("max_new_tokens")
-    repeats.slider("Repeats", 1, MAX_REPEATS, help=REPEATS_HELP, **with_value("race_repeats"))
-
-
-def _more_controls() -> None:
-    with st.expander("More settings"):
-        columns = st.columns(4, gap="medium")
-        columns[0].checkbox("The same length for both", help=SAME_LENGTH_HELP, **with_value("race_same_length"))
-        CONTROLS.more(MORE, ("draft_length", "temperature", "max_new_tokens"), columns)
-
-
-REPEATS_HELP = (
-    "How often each decoder is timed on each prompt; the two are timed alternately. Above temperature 0 each repeat "
-    "has a new seed: the one in More settings, the next one, and so on."
-)
-SAME_LENGTH_HELP = (
-    "On: both write the same number of tokens, also after an end-of-text token. Off: each stops where its text ends."
-)
+    repeats.slider("Repeats", 1, MAX_REPEATS, help=SAYS["repeats_help"], **with_value("race_repeats"))
 
 
 def preset_label(name: str) -> str:
@@ -111,7 +81,6 @@ def preset_label(name: str) -> str:
 
 
 def _values(entry: Entry) -> dict[str, Any]:
-    """What the widgets must hold to ask for this race."""
     return {
         **CONTROLS.values_of(entry.request),
         "race_presets": list(entry.presets),
@@ -127,16 +96,7 @@ def _read() -> Entry:
     return Entry(request, tuple(state.race_presets), state.race_own, state.race_repeats)
 
 
-def lead() -> None:
-    about = (
-        "The target model writes alone and with a draft model, timed alternately on the same prompts. The lanes replay "
-        "the measured times."
-    )
-    heading("**Is it really faster?**", about, "race-lead")
-
-
 def race(racing: Racing) -> None:
-    """Draw the controls; start a race only when its button is pressed."""
     if linked := racing.came.take(address(), lambda given: entry_from_link(given, models_in(given))):
         racing.entry = linked
     racing.refresh()
@@ -156,7 +116,6 @@ def race(racing: Racing) -> None:
 
 
 def size_sentence(entry: Entry, pace: Pace | None) -> str:
-    """What a race is made of, and about how long it takes."""
     tokens = entry.request.settings.max_new_tokens
     parts = ((len(entry.prompts), "prompt"), (entry.repeats, "repeat"), (tokens, "token"))
     of = " × ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
@@ -164,16 +123,11 @@ def size_sentence(entry: Entry, pace: Pace | None) -> str:
     if pace is None:
         return f"{written}; {UNKNOWN}. {limit_sentence()}"
     seconds = entry.tokens * pace.both
-    return (
-        f"{written}, {in_minutes(seconds)} for both, going by this server’s own measurements. {limit_sentence(seconds)}"
-    )
-
-
-OWN, FIRST = "Your race", "The recorded race"
+    both = f"{in_minutes(seconds)} for both, going by this server’s own measurements"
+    return f"{written}, {both}. {limit_sentence(seconds)}"
 
 
 def show_race(racing: Racing) -> None:
-    """The race under way, or the verdicts, the lanes and the results: the visitor's beside the recorded one."""
     if racing.slot.busy:
         show_measuring(racing)
         return
@@ -195,7 +149,8 @@ def show_race(racing: Racing) -> None:
     if place is not None:
         racing.places[run_id] = place
     with st.container(key="outcome"):
-        show_results({_short(each): its for each, its in races.items()}, laps)
+        short = {each: "recorded" if each == RECORDED_ID else "yours" for each in races}  # at a row of the plot
+        show_results({short[each]: its for each, its in races.items()}, laps)
 
 
 def _choose_race(racing: Racing, races: list[str]) -> str:
@@ -210,16 +165,10 @@ def _choose_race(racing: Racing, races: list[str]) -> str:
 
 
 def _name(run_id: str) -> str:
-    return FIRST if run_id == RECORDED_ID else OWN
-
-
-def _short(run_id: str) -> str:
-    """At a row of the plot."""
-    return "recorded" if run_id == RECORDED_ID else "yours"
+    return "The recorded race" if run_id == RECORDED_ID else "Your race"
 
 
 def _pair(laps: list[RaceLap]) -> str:
-    """What drafted, and how long its drafts were."""
     run = laps[0].speculative
     assert run.drafter is not None
     settings = run.settings
@@ -233,33 +182,92 @@ def _where(run_id: str, laps: list[RaceLap]) -> str:
     return f"recorded on {laps[0].speculative.recorded_on.machine}"
 
 
-def _seeds(lap: RaceLap) -> str:
-    """Which seeds the repeats have; nothing to say for greedy decoding."""
-    if lap.speculative.settings.greedy:
-        return ""
-    seeds = lap.seeds
-    return f", a new seed in each ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else f", seed {seeds[0]} in each"
-
-
 def _caption(racing: Racing, run_id: str, laps: list[RaceLap]) -> str:
-    """What the race in the lanes was of, and whether the controls have moved on since."""
     first = laps[0].speculative
     assert first.drafter is not None
     draft = plain(spoken(short_name(first.drafter.name)))
     settings = first.settings
-    policy = (
-        ""
-        if settings.draft_schedule == "fixed"
-        else f" ({SETTINGS['draft_schedule'].labels[settings.draft_schedule].lower()})"
-    )
-    repeats = len(laps[0].plain_seconds)
+    schedule = SETTINGS["draft_schedule"].labels[settings.draft_schedule].lower()
+    policy = "" if settings.draft_schedule == "fixed" else f" ({schedule})"
+    repeats, seeds = len(laps[0].plain_seconds), laps[0].seeds
+    several = f", a new seed in each ({seeds[0]} to {seeds[-1]})"
+    drawn = "" if settings.greedy else several if len(seeds) > 1 else f", seed {seeds[0]} in each"
     of = (
         f"{plain(short_name(first.target.name))} ({plain(first.target.dtype)}) with {draft}, "
         f"γ = {settings.draft_length}{policy}{settings.manner}, temperature {settings.temperature:g}, "
-        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{_seeds(laps[0])}"
+        f"{settings.max_new_tokens} tokens, {repeats} {'repeat' if repeats == 1 else 'repeats'}{drawn}"
     )
     if run_id == RECORDED_ID:
         yours = "" if racing.laps else " Press **Start the race** to run yours here."
         return f"The recorded race: {of}.{yours}"
     stale = racing.raced != racing.entry
     return f"{':orange[From before you changed the settings:] ' if stale else ''}Your race: {of}."
+
+
+SO_FAR = "race_so_far"  # the part of the page that grows with a race
+FIGURES = ("speedup", "quality", "accepted", "rejected", "target calls", "target alone, s", "speculative, s")
+
+
+def show_measuring(racing: Racing) -> None:
+    def progress() -> None:
+        if view := racing.slot.view:
+            st.progress(race_share(view.progress), plain(progress_line(view, racing.so_far)))
+
+    with st.container(border=True, key="race_progress"):
+        while_busy(lambda: racing.slot.busy, progress, racing.look, part=SO_FAR)
+        st.caption(SAYS["expect"])
+        st.button("Cancel", key="race_cancel", icon=":material/close:", on_click=racing.slot.cancel)
+
+    @st.fragment(key=SO_FAR)
+    def found() -> None:
+        if racing.started:
+            laps, prompts = racing.so_far, racing.started.prompts
+            st.markdown(SAYS["so_far"].format(done=len(laps), total=len(prompts)))
+            columns = texts(*(name for name in FIGURES if name != "quality"))
+            data_table(pd.DataFrame(rows_so_far(laps, prompts)), "race_table_so_far", columns=columns)
+
+    found()
+
+
+def race_share(progress: Progress | None) -> float:
+    """How much of the race is done, from 0 to 1: finished prompts, and the finished repeats of the one being timed."""
+    if progress is None or not progress.total:
+        return 0.0
+    within = (progress.repeat - 1) / progress.repeats if progress.repeat else 0.0
+    return min(1.0, (progress.done + within) / progress.total)
+
+
+def progress_line(view: JobView, laps: Sequence[RaceLap]) -> str:
+    if line := waiting_line(view):
+        measured = f"{len(laps)} prompts are measured so far" if laps else "nothing is measured yet"
+        return f"{line[0].upper()}{line[1:]}".rstrip(".") + f"; {measured}."
+    if view.progress is None:
+        return "Starting: nothing is measured yet."
+    left = race_left(view.progress, laps)
+    return f"{race_step(view.progress)}." + (f" {in_minutes(left).capitalize()} of measuring left." if left else "")
+
+
+def race_step(progress: Progress) -> str:
+    timing = f"repeat {progress.repeat} of {progress.repeats}, both decoders in turns"
+    doing = timing if progress.phase == "timing" else f"{progress.phase} both decoders, not timed"
+    return f"Prompt {progress.done + 1} of {progress.total}, {progress.prompt}: {doing}"
+
+
+def race_left(progress: Progress, laps: Sequence[RaceLap]) -> float | None:
+    """Seconds of timed runs that are still to come, going by the finished prompts; None before there is one."""
+    each = [one + other for lap in laps for one, other in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
+    if not each:
+        return None
+    return fmean(each) * progress.repeats * progress.total * (1 - race_share(progress))
+
+
+def rows_so_far(laps: Sequence[RaceLap], prompts: Sequence[RacePrompt]) -> list[dict[str, str]]:
+    shown = [(lap, prompt_row(lap)) for lap in laps]
+    finished = [
+        {"prompt": lap.name, "so far": lap.verdict.judgement.said, **{name: str(row[name]) for name in FIGURES}}
+        for lap, row in shown
+    ]
+    coming = [{"prompt": prompt.name, "so far": "to come", **dict.fromkeys(FIGURES, "")} for prompt in prompts]
+    for row in coming[len(laps) : len(laps) + 1]:
+        row["so far"] = "next"
+    return [*finished, *coming[len(laps) :]]

@@ -22,7 +22,7 @@ from specviz.ui.shared.arrival import Arrival
 from specviz.ui.shared.job_slot import JobSlot
 
 DEFAULT_PRESETS = ("story-1", "code-2", "structured-1", "random-1")
-DEFAULT_REPEATS = 5
+DEFAULT_REPEATS, TO_REPEATS = 5, f"a number from 1 to {MAX_REPEATS}"
 NO_PROMPT = "No prompt is chosen: pick at least one, or write one."
 PRESET_NAMES = [preset.name for workload in WORKLOADS for preset in workload.prompts]
 
@@ -46,12 +46,10 @@ class Entry:
 
     @property
     def tokens(self) -> int:
-        """How many each decoder writes at most: prompts × repeats × tokens."""
         return len(self.prompts) * self.repeats * self.request.settings.max_new_tokens
 
     @property
     def problem(self) -> str | None:
-        """One sentence that says why this cannot be raced; None when it can."""
         too_long = prompt_problem(self.own) if self.own.strip() else None
         if too_long:
             return too_long
@@ -65,20 +63,15 @@ class Entry:
 
 
 class RaceLink(SettingsLink):
-    """The address of a race: a run's settings, several presets, and the race's own settings."""
-
     LEFT_OUT: ClassVar[str] = "The link names a {name} that is not known here: leaving it out."
 
     preset: Annotated[tuple[Annotated[str, one_of(PRESET_NAMES)], ...], unique(most=len(PRESET_NAMES))] = ()
     prompt: SkipValidation[str] = ""  # one a line; `Entry.problem` says what is wrong with it
-    repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=f"a number from 1 to {MAX_REPEATS}")] = (
-        DEFAULT_REPEATS
-    )
+    repeats: Annotated[int, DIGITS, Field(ge=1, le=MAX_REPEATS, description=TO_REPEATS)] = DEFAULT_REPEATS
     same_length: Annotated[bool, ZERO_OR_ONE, Field(description="0 or 1")] = True
 
 
 def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
-    """The address's parameters, every setting among them: a run's, but with several presets, and the race's own."""
     link = link_of(entry.request)
     link.pop("prompt", None)
     own = {"prompt": entry.own} if entry.own.strip() and left_out_of_link(entry.own) is None else {}
@@ -87,7 +80,6 @@ def link_of_entry(entry: Entry) -> dict[str, str | list[str]]:
 
 
 def entry_from_link(params: Params, known_models: Collection[str]) -> tuple[Entry, list[str]]:
-    """What an address asks for, and a line for each part of it that fell back to the default."""
     link, problems = RaceLink.read(params, context=frozenset(known_models))
     presets = link.preset or (() if link.prompt.strip() else DEFAULT_PRESETS)
     request = link.request("")
@@ -120,41 +112,33 @@ class Racing:
 
     def refresh(self) -> bool:
         """Ask how far the race is; True once it is over, and its results are shown."""
-        ended = self.slot.refresh()
-        if ended:
+        if ended := self.slot.refresh():
             self._take()
         return ended
 
     def look(self) -> bool:
-        """As `refresh`; True where another prompt is finished."""
         before = len(self.so_far)
         self.refresh()
         return len(self.so_far) > before
 
     def shown(self) -> dict[str, list[RaceLap]]:
-        """The races on screen by their ids: the visitor's own first, then the recorded one."""
         both = {self.own_id: self.laps, RECORDED_ID: recorded_race()}
         return {run_id: laps for run_id, laps in both.items() if laps}
 
     @property
     def so_far(self) -> Sequence[RaceLap]:
-        """The prompts that are finished in the race under way."""
         return self.slot.result.items if self.slot.result else ()
 
     def _take(self) -> None:
-        """Show the prompts that were finished, whatever ended the race."""
         slot, asked = self.slot, self.started
         assert asked is not None
         laps = list(self.so_far)
         done, total = len(laps), len(asked.prompts)
         finished = f"the {done} of {total} prompts that were finished are shown"
         shown = finished if laps else "the previous results are shown"
-        if slot.state == "failed":
-            self.message, self.finished = slot.message, f"{shown[0].upper()}{shown[1:]}."
-        elif slot.state == "cancelled":
-            self.finished = f"Cancelled: {shown}."
-        elif slot.state == "lost":
-            self.finished = LOST.format(shown=shown)
+        ends = {"failed": f"{shown[0].upper()}{shown[1:]}.", "cancelled": f"Cancelled: {shown}."}
+        self.message = slot.message if slot.state == "failed" else self.message
+        self.finished = (ends | {"lost": LOST.format(shown=shown)}).get(slot.state, self.finished)
         if laps:
             self.laps, self.raced, self.own_id = laps, asked, f"live-{slot.job}"
             self.in_lanes, self.places = "", {}

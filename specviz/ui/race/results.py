@@ -1,16 +1,17 @@
 """The results of a race: a sentence, a plot, a table, how the texts compare, files."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.rounding import judge_difference
 from specviz.core.verdict import Verdict
+from specviz.data.page_texts import page_texts
 from specviz.measure.race import (
     GreedyQuality,
     Kind,
@@ -23,39 +24,14 @@ from specviz.measure.race import (
     overall_verdict,
     race_csv,
 )
-from specviz.player.html_file import page_that_says
 from specviz.player.offline import offline_page
 from specviz.ui.race.elsewhere import show_sweep_beside
-from specviz.ui.race.figures import speedups_figure
 from specviz.ui.session import session
-from specviz.ui.shared.escaping import plain
-from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import data_table, download, headline, note, numbers, texts, two_texts
+from specviz.ui.shared.escaping import figure_text, plain
+from specviz.ui.shared.figures import GREY, UPRIGHT, Figure, Part, axis, chart, figure, interval, scatter
+from specviz.ui.shared.parts import Options, data_table, download, headline, note, numbers, texts, two_texts
 
-OFFLINE_HELP = "One HTML file that plays the speculative run of this prompt, from disk, without a network."
-
-
-def show_files(laps: Sequence[RaceLap]) -> None:
-    """The whole race, as a table or with every time and token."""
-    as_csv, as_json, _ = st.columns([1, 1, 3])
-    with as_csv:
-        download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
-    with as_json:
-        download("Download JSON", lambda: dump_race(laps), "specviz-race.json", width="stretch")
-
-
-def offline_button(lap: RaceLap) -> None:
-    options = {"key": f"race_offline_{lap.name}", "icon": ":material/download:", "help": OFFLINE_HELP}
-    name = f"specviz-{lap.name}.html"
-    download("Save this run as a page that plays offline", lambda: offline_lap(lap), name, **options)
-
-
-def offline_lap(lap: RaceLap) -> str:
-    """The page, with the verdict of all repeats; a sentence where it would be too large."""
-    try:
-        return offline_page(lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
-    except InputError as error:
-        return page_that_says(str(error))
+SAYS = page_texts("race")
 
 
 CONTEXT_TOKENS = 12  # shown before the place where two texts begin to differ
@@ -64,13 +40,7 @@ Row = dict[str, Any]
 
 
 def say_verdict(laps: Sequence[RaceLap], name: str, where: str) -> None:
-    """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind.
-
-    Args:
-        laps: at least one.
-        name: of the race.
-        where: on which machine it was measured.
-    """
+    """One sentence over all prompts; where kinds of prompt clearly differ, with the word of each kind."""
     verdict, kinds = overall_verdict(laps), kinds_of(laps)
     assert verdict is not None
     from_where = f":gray[({plain(where)})]"
@@ -94,42 +64,26 @@ def by_kind(kinds: Sequence[Kind]) -> str:
 
 
 def show_results(races: Mapping[str, Sequence[RaceLap]], laps: Sequence[RaceLap]) -> None:
-    """Every race's speedups as a plot; then the table, the texts and the files of the one in the lanes.
-
-    Args:
-        races: by their names, for the plot.
-        laps: of the race in the lanes.
-    """
     plot, words = st.columns([5, 4], gap="large")
     with plot:
-        alt = "Speedup of each prompt with its 95 % interval, and where it is as fast as the target alone."
-        chart(speedups_figure(races), key="race_speedups", alt=alt)
+        chart(speedups_figure(races), "race_speedups")
     with words:
-        _show_kinds(laps)
+        verdict, kinds = overall_verdict(laps), kinds_of(laps)
+        st.caption(SAYS["plot"])
+        if verdict and clearly_differ(kinds):
+            st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
+            over = _over(laps, verdict)[:-1]
+            mean = f"The mean {over} is {verdict.speedup:.2f}×: it describes none of these kinds. "
+            st.caption(f"{'' if verdict.certain else mean}{SAYS['kinds']}")
     show_sweep_beside(laps, session().sweeps)
-    data_table(pd.DataFrame(rows(laps)), "race_table", "Results by prompt.", _columns())
-    note(TABLE_CAPTION, "race-table")
+    data_table(pd.DataFrame(rows(laps)), "race_table", columns=COLUMNS)
+    note(SAYS["table"], "race-table")
     show_quality(laps)
-    show_files(laps)
-
-
-def _show_kinds(laps: Sequence[RaceLap]) -> None:
-    """A verdict for each kind of prompt, where they clearly differ."""
-    verdict, kinds = overall_verdict(laps), kinds_of(laps)
-    st.caption(PLOT_CAPTION)
-    if verdict and clearly_differ(kinds):
-        st.markdown("\n".join(f"- {kind_line(kind)}" for kind in kinds))
-        st.caption(" ".join([*([] if verdict.certain else [mean_sentence(laps, verdict)]), KINDS_CAPTION]))
-
-
-PLOT_CAPTION = (
-    "Each point is the speedup on one prompt, and its line is the 95 % interval over the repeats; an arrow says that "
-    "it goes further. Right of the dotted line speculative decoding is faster than the target alone, left of it slower."
-)
-KINDS_CAPTION = (
-    "The 95 % intervals of some kinds do not overlap, so each kind has its own verdict. A kind with one prompt is "
-    "judged on that prompt only: its interval is over repeats. With more prompts, the interval is over prompts."
-)
+    as_csv, as_json, _ = st.columns([1, 1, 3])  # the whole race, as a table or with every time and token
+    with as_csv:
+        download("Download CSV", lambda: race_csv(laps), "specviz-race.csv", width="stretch")
+    with as_json:
+        download("Download JSON", lambda: dump_race(laps), "specviz-race.json", width="stretch")
 
 
 def kind_line(kind: Kind) -> str:
@@ -142,23 +96,6 @@ def kind_line(kind: Kind) -> str:
     return f"{line}, 95 % interval {low:.2f} to {high:.2f}×"
 
 
-def mean_sentence(laps: Sequence[RaceLap], verdict: Verdict) -> str:
-    """The mean of kinds that differ, and that it is no verdict."""
-    return f"The mean {_over(laps, verdict)[:-1]} is {verdict.speedup:.2f}×: it describes none of these kinds."
-
-
-DISCARDED = "Never judged: drafted after a rejected token, or in a tree not on the way that was taken."
-TABLE_CAPTION = (
-    "The speedup is computed from pairs of runs that were timed back to back, alternately the target alone first and "
-    "speculative decoding first: it is the geometric mean of their ratios, seconds of the target alone / seconds of "
-    "speculative decoding, with the 95 % interval of the same ratios. `specviz compare` computes it in the same way. "
-    "Over all prompts the interval is over prompts, not over repeats. Greedy repeats all write the same text, so the "
-    "counts are of one. Above temperature 0 each repeat has a new seed: the interval is over seeds, and the counts are "
-    "the sum over them. Tokens per second and speedup leave out prefill; "
-    "the latency in seconds includes it and is the median of the repeats (fastest to slowest)."
-)
-
-
 def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
     if len(laps) == 1:
         return "on this prompt."
@@ -169,7 +106,6 @@ def _over(laps: Sequence[RaceLap], verdict: Verdict) -> str:
 
 
 def rows(laps: Sequence[RaceLap]) -> list[Row]:
-    """The table: a row for each prompt, and one for all of them where there are several."""
     each = [prompt_row(lap) for lap in laps]
     return [*each, _overall_row(laps)] if len(laps) > 1 else each
 
@@ -190,12 +126,15 @@ def prompt_row(lap: RaceLap) -> Row:
 def _overall_row(laps: Sequence[RaceLap]) -> Row:
     verdict = overall_verdict(laps)
     assert verdict is not None
+    same = sum(bool(lap.identical) for lap in laps)
+    quality = "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
+    greedy = all(isinstance(lap.quality, GreedyQuality) for lap in laps)
     plain_seconds = sum(median(lap.plain_seconds) for lap in laps)
     seconds = sum(median(lap.speculative_seconds) for lap in laps)
     return {
         "prompt": "all together",
         "speedup": with_interval(verdict),
-        "quality": overall_quality(laps),
+        "quality": quality if greedy else "two draws each",
         **_counts(laps),
         "target alone, s": f"{sum(median(lap.plain_latency) for lap in laps):.2f}",
         "speculative, s": f"{sum(median(lap.speculative_latency) for lap in laps):.2f}",
@@ -214,15 +153,14 @@ def _counts(laps: Sequence[RaceLap]) -> dict[str, int]:
     }
 
 
-def _columns() -> dict[str, Any]:
-    return {
-        **texts("speedup", "target alone, s", "speculative, s"),  # each with its range
-        "quality": st.column_config.TextColumn(width="medium"),
-        **numbers("%d", "accepted", "rejected"),
-        **numbers("%d", "discarded", explanation=DISCARDED),
-        **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
-        **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
-    }
+COLUMNS = {
+    **texts("speedup", "target alone, s", "speculative, s"),  # each with its range
+    "quality": st.column_config.TextColumn(width="medium"),
+    **numbers("%d", "accepted", "rejected"),
+    **numbers("%d", "discarded", explanation=SAYS["discarded"]),
+    **numbers("%d", "target calls", explanation="Passes of the target in the speculative run."),
+    **numbers("%.0f", "target alone, tokens/s", "speculative, tokens/s"),
+}
 
 
 def with_interval(verdict: Verdict) -> str:
@@ -241,7 +179,6 @@ def with_spread(seconds: Sequence[float]) -> str:
 
 
 def quality_cell(lap: RaceLap) -> str:
-    """How the two texts of a prompt compare, in a few words."""
     found = lap.quality
     if isinstance(found, SampledQuality):
         return f"{found.speculative.mean:.2f}, alone {found.autoregressive.mean:.2f}"
@@ -251,36 +188,26 @@ def quality_cell(lap: RaceLap) -> str:
     return f"{'FAILS: ' if found.explained == 'fails' else ''}differs from token {found.first_difference + 1}{gap}"
 
 
-def overall_quality(laps: Sequence[RaceLap]) -> str:
-    """For how many prompts the two texts are the same."""
-    if not all(isinstance(lap.quality, GreedyQuality) for lap in laps):
-        return "two draws each"
-    same = sum(bool(lap.identical) for lap in laps)
-    return "identical" if same == len(laps) else f"{same} of {len(laps)} identical"
-
-
 def show_quality(laps: Sequence[RaceLap]) -> None:
     st.markdown("**Is the text as good?**")
     if all(lap.identical for lap in laps):
         st.markdown("Identical: on every prompt both decoders wrote the same tokens, id for id.")
     if any(isinstance(lap.quality, SampledQuality) for lap in laps):
-        st.markdown(SAMPLED)
+        st.markdown(SAYS["sampled"])
     for lap in laps:
         with st.expander(f"{plain(lap.name)}: {quality_cell(lap)}"):
             st.text(quality_sentence(lap))  # holds tokens: text, not Markdown
             two_texts(lap.speculative.output.text, lap.plain.output.text)
-            offline_button(lap)
-
-
-SAMPLED = (
-    "Above temperature 0 the two texts are different draws from the same distribution. What can be compared is how "
-    "likely each text is for the target: its mean log-probability a token, where higher means more likely. Neither "
-    "decoder should be better."
-)
+            made = partial(offline_page, lap.speculative, plain_text=lap.plain.output.text, repeats=lap)
+            options: Options = {
+                "key": f"race_offline_{lap.name}",
+                "icon": ":material/download:",
+                "help": SAYS["offline_help"],
+            }
+            download("Save this run as a page that plays offline", made, f"specviz-{lap.name}.html", **options)
 
 
 def quality_sentence(lap: RaceLap) -> str:
-    """How the two texts of a prompt compare, in one or two sentences."""
     if isinstance(lap.quality, SampledQuality):
         ours, theirs = log_probability(lap.quality.speculative), log_probability(lap.quality.autoregressive)
         return (
@@ -314,3 +241,78 @@ def log_probability(found: LogProbability) -> str:
     if found.low is None or found.high is None:
         return f"{found.mean:.2f}"
     return f"{found.mean:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
+
+
+ALL = "all prompts"
+ROW, AROUND = 46, 66  # px: of a row, and of what is around the rows
+ROOM, WIDEST = 1.08, 2  # beside the highest end; times the highest speedup, where an interval is cut
+
+
+def speedups_figure(races: Mapping[str, Sequence[RaceLap]]) -> Figure:
+    """A row for each prompt of each race, those of one prompt below each other."""
+    found = {name: _verdicts(laps) for name, laps in races.items()}
+    prompts = list(dict.fromkeys(prompt for its in found.values() for prompt in its if prompt != ALL))
+    rows = {
+        f"{prompt}, {name}" if len(races) > 1 else prompt: its[prompt]
+        for prompt in (*prompts, ALL)
+        for name, its in found.items()
+        if prompt in its
+    }
+    most = ROOM * min(max(map(_high, rows.values())), WIDEST * max(verdict.speedup for verdict in rows.values()))
+    heights = range(len(rows), 0, -1)
+    x = axis("speedup (1×: as fast as the target alone)", range=[0, most], ticksuffix="×")
+    names = [figure_text(row) for row in rows]
+    y = axis(tickvals=list(heights), ticktext=names, range=[0.4, len(rows) + 0.7], showgrid=False)
+    return figure(
+        [_point(name, verdict, at) for name, verdict, at in zip(names, rows.values(), heights, strict=True)],
+        AROUND + ROW * len(rows),
+        x=x,
+        y=y,
+        showlegend=False,
+        shapes=[UPRIGHT],
+        annotations=[
+            label for verdict, at in zip(rows.values(), heights, strict=True) for label in _labels(verdict, at, most)
+        ],
+    )
+
+
+def _high(verdict: Verdict) -> float:
+    return max(verdict.interval or (verdict.speedup,))
+
+
+def _verdicts(laps: Sequence[RaceLap]) -> dict[str, Verdict]:
+    """Of each prompt, and of all unless that would be the mean of kinds that differ."""
+    found = {lap.name: lap.verdict for lap in laps}
+    whole = overall_verdict(laps)
+    if len(laps) > 1 and whole and (whole.certain or not clearly_differ(kinds_of(laps))):
+        found[ALL] = whole
+    return found
+
+
+def _point(row: str, verdict: Verdict, height: int) -> Part:
+    speedup, look = verdict.speedup, verdict.judgement.look
+    ends, said = {}, "one repeat, no interval"
+    if verdict.interval:
+        low, high = verdict.interval
+        ends = {"error_x": interval([speedup], [low], [high], GREY)}
+        said = f"95 % interval {low:.2f} to {high:.2f}×"
+    marker = {"symbol": look.shape, "size": 13, "color": look.fill, "line": {"width": 2, "color": look.fill}}
+    hover = f"{_said(verdict)}; {said}<extra></extra>"
+    return scatter(row, [speedup], [height], hover, mode="markers", marker=marker, **ends)
+
+
+def _said(verdict: Verdict) -> str:
+    return f"{verdict.speedup:.2f}× {verdict.judgement.said}"
+
+
+def _labels(verdict: Verdict, height: int, most: float) -> list[Part]:
+    """Above its point, towards the middle of the figure: on a phone it has no room on the other side.
+
+    Two prompts that differ give an interval of hundreds: drawn to its end, it would flatten every other.
+    """
+    side = "right" if verdict.speedup > most / 2 else "left"
+    place = {"x": verdict.speedup, "y": height, "xanchor": side, "yanchor": "bottom", "yshift": 7}
+    end = {"x": most, "y": height, "xanchor": "right", "yanchor": "middle"}
+    further = {"text": "→", "font": {"size": 16}, "showarrow": False, **end}
+    label = {"text": _said(verdict), "showarrow": False, **place}
+    return [label, further] if _high(verdict) > most else [label]

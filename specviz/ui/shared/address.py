@@ -23,7 +23,6 @@ def address() -> dict[str, list[str]]:
 
 
 def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
-    """Put a link into the address, unless it is there already."""
     wanted = {name: [value] if isinstance(value, str) else list(value) for name, value in link.items()}
     walk = session().walk
     if walk and walk.here:
@@ -38,14 +37,12 @@ def own_address() -> SplitResult:
 
 
 def page_address(name: str, **parameters: str) -> str:
-    """The address of another page of this app, as this visitor reaches it."""
     here = own_address()
     folder = here.path.rpartition("/")[0]
     return urlunsplit((here.scheme, here.netloc, f"{folder}/{name}", urlencode(parameters), ""))
 
 
 def only_here() -> bool:
-    """Whether the visitor's address leads other computers to themselves."""
     host = own_address().hostname or ""
     return host in ("localhost", "::1") or host.startswith("127.")
 
@@ -57,7 +54,6 @@ def models_in(link: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def hidden() -> frozenset[str]:
-    """The names of the controls that this visitor does not see."""
     visitor = session()
     if visitor.hidden is None:
         visitor.hidden = hidden_in(st.query_params.get_all(PARAMETER))[0]
@@ -69,7 +65,6 @@ def is_hidden(name: str) -> bool:
 
 
 def unknown_hidden() -> str | None:
-    """One line where the address names controls that there are not."""
     unknown = hidden_in(st.query_params.get_all(PARAMETER))[1]
     return unknown_line(unknown) if unknown else None
 
@@ -79,13 +74,16 @@ def hidden_in_link() -> dict[str, str]:
     return {PARAMETER: written(hidden())} if hidden() else {}
 
 
+def hide(names: frozenset[str]) -> None:
+    session().hidden = names
+
+
 def show_hidden() -> None:
     session().hidden = frozenset()
     st.query_params.pop(PARAMETER, None)
 
 
 def hide_menu() -> None:
-    """Take the menu of pages away where the link says so."""
     if is_hidden("menu"):
         st.html(ASSETS / "no_menu.css")
 
@@ -102,12 +100,12 @@ def view() -> View:
     visitor = session()
     if visitor.view is None:
         newcomer: View | None = "simple" if TOUR in st.query_params else None
-        visitor.view = _asked() or newcomer or _remembered() or ("full" if st.query_params else "simple")
+        asked, before = _one_of(VIEWS, st.query_params.get(VIEW)), _one_of(CHOICES, remembered(COOKIE))
+        visitor.view = asked or newcomer or before or ("full" if st.query_params else "simple")
     return visitor.view
 
 
 def unknown_view() -> str | None:
-    """One line where the link asks for a view that there is not."""
     asked = st.query_params.get(VIEW)
     if asked is None or asked in VIEWS:
         return None
@@ -133,7 +131,7 @@ def present() -> None:
 
 def stop_presenting() -> None:
     """Back to the view before; to everything where the projector view came by a link."""
-    session().view = session().left_view or _remembered() or "full"
+    session().view = session().left_view or _one_of(CHOICES, remembered(COOKIE)) or "full"
     st.query_params.pop(VIEW, None)
 
 
@@ -143,7 +141,6 @@ def show_in_view(wanted: View) -> None:
 
 
 def choose(chosen: View) -> None:
-    """Change the view, for this visit and the next ones."""
     session().view = session().chosen_view = chosen
     st.query_params.pop(VIEW, None)
 
@@ -154,11 +151,5 @@ def remember_choice() -> None:
         remember(COOKIE, chosen)
 
 
-def _asked() -> View | None:
-    asked = st.query_params.get(VIEW)
-    return next((known for known in VIEWS if known == asked), None)
-
-
-def _remembered() -> View | None:
-    kept = remembered(COOKIE)
-    return next((known for known in CHOICES if known == kept), None)
+def _one_of(views: tuple[View, ...], name: str | None) -> View | None:
+    return next((known for known in views if known == name), None)

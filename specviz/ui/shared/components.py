@@ -106,14 +106,7 @@ MOST = 2_000_000  # characters: more than any page holds, less than a browser re
 
 
 def keep(name: str, text: str | None, take: Callable[[str], None]) -> None:
-    """Hold a text in the browser tab. Nothing is to be seen of it.
-
-    Args:
-        name: of the text; one page's.
-        text: what is to be held; an empty one removes it; None where the page has nothing yet, and wants what the tab
-            has.
-        take: called with what the tab has, before the script runs again.
-    """
+    """Hold a text in the browser tab. Nothing is to be seen of it."""
     key = f"kept-{name}"
 
     def came() -> None:

@@ -24,8 +24,6 @@ HEAD_START_SECONDS = 2.0  # importing torch takes a whole core for seconds, and 
 
 @dataclass(frozen=True)
 class Visitor:
-    """One browser session, as the queue knows it."""
-
     id: str
 
 
@@ -95,7 +93,6 @@ UNKNOWN = "how long that takes is not known before this pair has run here"
 
 
 def pace_here(request: RunRequest) -> Pace | None:
-    """How fast the request's pair runs on this server; None where its costs are not measured yet."""
     costs = engine().known_costs(request)
     return pace_of_costs(costs) if costs else None
 

@@ -27,11 +27,8 @@ def plain(text: str) -> Plain:
     if isinstance(text, Plain):
         return text
     line = _READ_LATE.sub(rf"\g<0>{_JOINER}", _LINE_END.sub("↵", _one_way(text.strip(" \t"))))
-    return Plain(_BLOCK.sub(_escaped_start, _MARKUP.sub(r"\\\1", line)))
-
-
-def _escaped_start(start: re.Match[str]) -> str:
-    return f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
+    escaped = _MARKUP.sub(r"\\\1", line)
+    return Plain(_BLOCK.sub(lambda start: f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}", escaped))
 
 
 def figure_text(text: str) -> str:

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
+import streamlit as st
+
+from specviz.data.page_texts import page_texts
 from specviz.ui.shared.components import component
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on light and dark
@@ -10,6 +13,7 @@ BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808a97"  # Okabe-Ito, legible on li
 Part = dict[str, Any]  # of a figure: JSON only, so None for a number that is not known
 
 DOTTED: Part = {"dash": "dot", "color": ORANGE}
+UPRIGHT: Part = {"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": 1, "x1": 1, "line": DOTTED}  # at 1×
 # Bars that are told apart without their colour.
 HATCH: Part = {"shape": "/", "size": 6, "solidity": 0.35}
 HATCHED: Part = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 2}, "pattern": {**HATCH, "fgcolor": GREY}}
@@ -50,7 +54,6 @@ def look(color: str, dash: str, symbol: str, size: int, width: int = 2) -> Part:
 
 
 def interval(values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any) -> Part:
-    """Lines from the low to the high ends of intervals around the values."""
     ends = {
         "array": [above - value for value, above in zip(values, high, strict=True)],
         "arrayminus": [value - below for value, below in zip(values, low, strict=True)],
@@ -81,13 +84,23 @@ class ChartPayload(TypedDict):
 _CHART = component("specviz_chart", "chart/chart.html", ("chart/chart.css",), "chart/chart.js")
 
 
-def chart(figure: Figure, key: str, alt: str) -> None:
+def chart(figure: Figure, key: str, alt: str = "", **filled: str) -> None:
     """Mount a chart.
 
     Args:
         figure: what to draw.
         key: of the component, so that it stays when the figure changes.
-        alt: what the figure shows, for a screen reader.
+        alt: what the figure shows, for a screen reader; by default what pages.yaml says of this key.
+        filled: what that has in braces.
     """
-    payload: ChartPayload = {"figure": figure, "alt": alt}
+    payload: ChartPayload = {"figure": figure, "alt": alt or page_texts("shown")[key].format(**filled)}
     _CHART(key=key, data=payload, height=figure["layout"]["height"])
+
+
+def two_charts(*shown: tuple[Figure, str, str]) -> None:
+    """Charts beside each other: a figure, its key, and the caption above it; an empty one is left out."""
+    for column, (drawn, key, caption) in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
+        with column:
+            if caption:
+                st.caption(caption)
+            chart(drawn, key)

@@ -14,9 +14,6 @@ WRONG = f"{FRAMES} is a list of sites with spaces between, such as https://moodl
 def frame_ancestors(text: str) -> bytes | None:
     """The value of the header that says who may show the app in a frame; None where anybody may.
 
-    Args:
-        text: sites with spaces between, or "none"; empty for anybody.
-
     Raises:
         InputError: it is something else.
     """

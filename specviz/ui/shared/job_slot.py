@@ -26,10 +26,6 @@ class JobSlot(Generic[R]):
 
     Streamlit may begin a page's next run while the one before is still in `wait` or `refresh`. So what is seen of a
     job that was replaced meanwhile is dropped.
-
-    Args:
-        slot: which of the visitor's jobs this is; a new one replaces the old one.
-        kinds: the types its result may have.
     """
 
     def __init__(self, slot: Slot, *kinds: type[R]) -> None:
@@ -41,12 +37,10 @@ class JobSlot(Generic[R]):
 
     @property
     def view(self) -> JobView | None:
-        """The job as it was last seen; None while idle."""
         return self._view
 
     @property
     def job(self) -> int | None:
-        """The job's number; None while idle."""
         return self._view.job if self._view else None
 
     @property
@@ -60,12 +54,10 @@ class JobSlot(Generic[R]):
 
     @property
     def message(self) -> str:
-        """One sentence for the visitor, where there is one; see `JobView.message`."""
         return self._view.message if self._view else ""
 
     @property
     def beside(self) -> int:
-        """The most other engines that were busy while the job ran."""
         return self._view.beside if self._view else 0
 
     @property
@@ -92,7 +84,6 @@ class JobSlot(Generic[R]):
             engine().cancel(visitor().id, self.slot)
 
     def reset(self) -> None:
-        """End the job, and forget it and what it found."""
         self.cancel()
         with self._lock:
             self._view = None
@@ -103,11 +94,11 @@ class JobSlot(Generic[R]):
 
     def wait(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job has found something or `timeout` seconds have passed."""
-        return self._wait(_has_begun, timeout)
+        return self._wait(lambda view: view.rounds > 0 or view.items > 0, timeout)
 
     def wait_for_end(self, timeout: float) -> bool:
         """As `refresh`, but first wait until the job is over or `timeout` seconds have passed."""
-        return self._wait(_never, timeout)
+        return self._wait(lambda _: False, timeout)
 
     def first_look(self, patience: float) -> bool:
         """As `wait_for_end` the first time after `start`, later as `refresh`: a short job needs no polling."""
@@ -144,16 +135,7 @@ class JobSlot(Generic[R]):
         return seen.finished
 
 
-def _has_begun(view: JobView) -> bool:
-    return view.rounds > 0 or view.items > 0
-
-
-def _never(view: JobView) -> bool:
-    return False
-
-
 def show_progress(slot: JobSlot[Any], line: Callable[[JobView], str]) -> None:
-    """A bar with a line: how far the job is."""
     if view := slot.view:
         progress = view.progress
         st.progress(progress.done / progress.total if progress else 0.0, plain(line(view)))
@@ -168,7 +150,6 @@ def beside_line(engines: int) -> str | None:
 
 
 def waiting_line(view: JobView) -> str | None:
-    """What the job waits for, for the visitor; None once it runs."""
     if view.state == "waiting":
         return view.message or (f"waiting: place {view.place} in the queue" if view.place else "waiting")
     if view.state != "loading":

@@ -26,23 +26,17 @@ def look_after_leftovers() -> None:
 
 @cache
 def _begin(manager: WebsocketSessionManager) -> None:
-    Thread(target=_for_ever, args=(manager,), name="leftovers", daemon=True).start()
+    def for_ever() -> None:
+        pause, visited = Event(), True
+        while True:
+            pause.wait(EVERY)
+            visited = tidy(manager, visited)
 
-
-def _for_ever(manager: WebsocketSessionManager) -> None:
-    pause, visited = Event(), True
-    while True:
-        pause.wait(EVERY)
-        visited = tidy(manager, visited)
+    Thread(target=for_ever, name="leftovers", daemon=True).start()
 
 
 def tidy(manager: WebsocketSessionManager, visited: bool) -> bool:
-    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back.
-
-    Args:
-        manager: of Streamlit's sessions.
-        visited: what the last look gave: a server without visitors since then has nothing to collect.
-    """
+    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back."""
     storage: Any = manager._session_storage
     with manager._storage_lock:
         waiting = len(storage._cache)  # counting makes Streamlit forget those whose time is over

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from specviz.data.page_texts import page_texts
+
 PROJECT = "specviz"
 
 
@@ -14,7 +16,7 @@ class Page:
     name: str  # of its file in pages/, and its path; the first page is also at "/"
     title: str
     description: str  # one or two sentences for someone who has not opened it
-    in_menu: bool = True  # False: reached from other pages and by its address
+    in_menu: bool = True
 
     @property
     def file(self) -> str:
@@ -22,37 +24,12 @@ class Page:
 
     @property
     def full_title(self) -> str:
-        """As a browser's tab and a preview show it."""
         return f"{self.title} · {PROJECT}"
 
 
-PAGES = (
-    Page(
-        "watch",
-        "Watch",
-        "Speculative decoding, token by token: a small model drafts, a big model checks the whole draft in one pass.",
-    ),
-    Page("learn", "Learn", "Speculative decoding as a story in small steps, with a quiz and the vocabulary."),
-    Page("race", "Race", "Is it really faster? Both decoders on the same prompts, timed alternately and played back."),
-    Page(
-        "helps",
-        "When it helps",
-        "Measurements over texts, draft models and draft lengths: where speculative decoding pays, and where not.",
-    ),
-    Page("worksheet", "Worksheet", "Does a draft pay? Enter counts and costs, and get the break-even and the speedup."),
-    Page(
-        "proof",
-        "Same quality",
-        "The output is the target model’s own: checked token for token and draw for draw, with rules that fail.",
-    ),
-    Page("play", "Be the draft", "You write the next words, the target model checks them, and a small model competes."),
-    Page(
-        "class",
-        "Class board",
-        "A class joins with a code, and its rounds and quiz answers arrive on one board.",
-        in_menu=False,
-    ),
-)
+HIDDEN = {"class"}  # reached from other pages and by its address
+_ABOUT = page_texts("descriptions")
+PAGES = tuple(Page(name, title, _ABOUT[name], name not in HIDDEN) for name, title in page_texts("titles").items())
 
 
 Message = MutableMapping[str, Any]
@@ -72,7 +49,6 @@ def page_at(path: str) -> Page | None:
 
 
 def with_preview(html: bytes, page: Page) -> bytes:
-    """The HTML with the page's title, and its description where previews look for it."""
     title, words = escape(page.full_title), escape(page.description)
     tags = (
         f"<title>{title}</title>"
@@ -93,15 +69,12 @@ class Previews:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         root = scope.get("root_path", "")
-        page = page_at(scope.get("path", "").removeprefix(root)) if _asks_for_text(scope) else None
+        asks_for_text = scope["type"] == "http" and scope["method"] == "GET"
+        page = page_at(scope.get("path", "").removeprefix(root)) if asks_for_text else None
         if page is None:
             return await self._app(scope, receive, send)
         headers = [header for header in scope["headers"] if header[0].lower() not in AS_IT_IS]
         await self._app({**scope, "headers": headers}, receive, _Changed(send, page))
-
-
-def _asks_for_text(scope: Message) -> bool:
-    return bool(scope["type"] == "http" and scope["method"] == "GET")
 
 
 class _Changed:

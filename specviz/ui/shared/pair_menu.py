@@ -6,18 +6,13 @@ import streamlit as st
 
 from specviz.core.drafters import menu_title, named
 from specviz.core.names import is_path, short_name
+from specviz.data.page_texts import page_texts
 from specviz.models.catalogue import bundled_heads
 from specviz.models.draft_menu import draft_groups, offered_names
 from specviz.models.pairs import HUB_MODELS, PAIRS, KnownModel, Pair, known_models
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import set_widgets
 
-LESSONS = {
-    "pays": "pays",
-    "no better": "a bigger draft, no better",
-    "does not pay": "does not pay",
-    "open": "find out",
-}
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out
 HUB_NAMES = frozenset(model.name for model in HUB_MODELS)
 
@@ -62,20 +57,15 @@ def pair_menu(measured_here: str | None) -> None:
             st.markdown(f"**Now: {pair_label(pair)}**")
             if measured_here:
                 st.markdown(f"Measured here, last run: {measured_here}")
-            _about(pair)
-
-
-def _about(pair: Pair) -> None:
-    for statement in pair.statements:
-        source = "its model card" if statement.source.startswith("assets/") else statement.source
-        st.caption(f"{statement.text} ({source})")
-    exact, half = pair.float32_bytes / 1e9, pair.bfloat16_bytes / 1e9
-    in_memory = f"Weights of both in memory: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16."
-    st.caption(f"{in_memory} {what_it_downloads(pair)}")
+            for statement in pair.statements:
+                source = "its model card" if statement.source.startswith("assets/") else statement.source
+                st.caption(f"{statement.text} ({source})")
+            exact, half = pair.float32_bytes / 1e9, pair.bfloat16_bytes / 1e9
+            in_memory = f"Weights of both in memory: {exact:.2f} GB in float32, {half:.2f} GB in bfloat16."
+            st.caption(f"{in_memory} {what_it_downloads(pair)}")
 
 
 def what_it_downloads(pair: Pair) -> str:
-    """What the first run of a pair gets from the Hub, and how much that is at least: a sentence."""
     hub = _from_hub(pair)
     if not hub:
         return "Both ship with this app: nothing is downloaded."
@@ -95,12 +85,11 @@ def _gigabytes(models: Sequence[KnownModel]) -> str:
 
 
 def pair_label(pair: Pair) -> str:
-    """A pair in the menu: what it shows, and how much its first run downloads."""
     draft, target = pair.draft.rpartition("/")[2], pair.target.rpartition("/")[2]
     basis = "" if pair.lesson == "open" else f" ({pair.basis})"
     hub = _from_hub(pair)
     size = f" · downloads {_gigabytes(hub)} or more" if hub else ""
-    return f"{draft} → {target} · {LESSONS[pair.lesson]}{basis}{size}"
+    return f"{draft} → {target} · {page_texts('pair_lessons')[pair.lesson]}{basis}{size}"
 
 
 def _fill_in_pair() -> None:

@@ -7,10 +7,13 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from specviz.core.errors import InputError
 from specviz.core.metrics import Counts
 from specviz.core.verdict import Verdict
 from specviz.data.lessons.glossary import explained
+from specviz.data.page_texts import page_texts
 from specviz.data.sentences import percent
+from specviz.player.html_file import page_that_says
 from specviz.ui.shared.escaping import plain
 
 MOST_TYPED = 1_200_000  # characters of a text field: those of a page go in one message, `server.maxWidgetStateSize`
@@ -41,15 +44,14 @@ def say_that_it_failed(_: Exception) -> bool:
 
 
 def heading(words: str, more: str = "", place: str = "") -> None:
-    """The project's name, and what the page is for.
-
-    Args:
-        words: Markdown.
-        more: a sentence whose words of the field are explained.
-        place: where that stands; see `glossary.explained`.
-    """
+    """The project's name and what the page is for, in Markdown; the words of the field in `more` are explained."""
     about = f"{words} {explained(more, place)}" if more else words
     st.markdown(f"# :primary[spec]viz&emsp;{about}", unsafe_allow_html=bool(more))
+
+
+def lead(page: str) -> None:
+    says = page_texts(page)
+    heading(says["heading"], says["lead"], f"{page}-lead")
 
 
 def say(words: str, place: str) -> None:
@@ -80,18 +82,15 @@ def uploaded(key: str) -> UploadedFile | None:
 
 
 def rate_of(counts: Counts) -> str:
-    """The acceptance rate in a table."""
     return NOT_MEASURED if counts.acceptance_rate is None else percent(counts.acceptance_rate)
 
 
 def per_call(counts: Counts) -> str:
-    """Tokens per target call in a table."""
     calls = counts.tokens_per_target_call
     return NOT_MEASURED if calls is None else f"{calls:.2f}"
 
 
 def two_texts(speculative: str, plain_text: str) -> None:
-    """What both decoders wrote, beside each other."""
     columns = st.columns(2, gap="medium")
     for column, writer, text in zip(columns, WRITERS, (speculative, plain_text), strict=True):
         column.caption(f"{writer} wrote")
@@ -105,13 +104,18 @@ TYPES = {"csv": "text/csv", "json": "application/json", "html": "text/html", "ya
 def download(label: str, made: Callable[[], str | bytes] | str, name: str, **options: Any) -> None:
     """A button that saves a file; what it holds is made when it is pressed, and the page is not drawn again for it.
 
-    Args:
-        label: of the button.
-        made: makes what the file holds.
-        name: of the file; its ending says the type.
-        options: others of `st.download_button`.
+    The ending of the file's name says its type. A page that cannot be made is one that says why.
     """
-    st.download_button(label, made, name, TYPES[name.rpartition(".")[2]], on_click="ignore", **options)
+
+    def page() -> str | bytes:
+        try:
+            return made if isinstance(made, str) else made()
+        except InputError as error:
+            return page_that_says(str(error))
+
+    kind = name.rpartition(".")[2]
+    data = page if kind == "html" and not isinstance(made, str) else made
+    st.download_button(label, data, name, TYPES[kind], on_click="ignore", **options)
 
 
 TIMES = "%.2f×"
@@ -121,6 +125,7 @@ ROWS_ON_PAPER = 300
 LONG_WORD = 20  # characters: a longer one is broken, so that the table fits the paper
 
 Row = Mapping[str, Any]
+Options = dict[str, Any]  # of a widget
 
 
 def numbers(number_format: str, *names: str, explanation: str | None = None) -> dict[str, Any]:
@@ -133,19 +138,31 @@ def texts(*names: str) -> dict[str, Any]:
     return {name: st.column_config.TextColumn(alignment="right") for name in names}
 
 
-def data_table(rows: Any, key: str, alt: str, columns: Mapping[str, Any] | None = None, **options: Any) -> None:
+def data_table(rows: Any, key: str, alt: str = "", columns: Mapping[str, Any] | None = None, **options: Any) -> None:
     """A data frame on screen, and a plain table on paper.
 
     Args:
         rows: a pandas data frame, a list of rows, or a dictionary of columns.
         key: of the widget.
-        alt: what the table shows, for a screen reader.
+        alt: what the table shows, for a screen reader; by default what pages.yaml says of this key.
         columns: their formats, as `st.dataframe` takes them.
         options: others of `st.dataframe`.
     """
+    alt = alt or page_texts("shown")[key]
     usual: dict[str, Any] = {"hide_index": True, "placeholder": NOT_MEASURED}
     st.dataframe(rows, key=key, alt=alt, column_config=columns, **(usual | options))
-    st.html(html_table(_records(rows), columns or {}))
+    if isinstance(rows, Mapping):
+        rows = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
+    st.html(html_table(list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows), columns or {}))
+
+
+def role_table(kind: str, titles: Iterable[str], rows: Iterable[str]) -> str:
+    """A table that becomes a list on a phone, and stays a table for a screen reader; the rows are HTML."""
+    head = "".join(f'<th role="columnheader" scope="col">{escape(title)}</th>' for title in titles)
+    return (
+        f'<table class="{kind}" role="table"><thead role="rowgroup">'
+        f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
+    )
 
 
 def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
@@ -158,12 +175,6 @@ def html_table(rows: Sequence[Row], column_config: Mapping[str, Any]) -> str:
     left_out = len(rows) - ROWS_ON_PAPER
     more = f"<p>{left_out} more rows are not printed.</p>" if left_out > 0 else ""
     return f'<div class="on-paper"><table><thead>{head}</thead><tbody>{body}</tbody></table>{more}</div>'
-
-
-def _records(rows: Any) -> list[Row]:
-    if isinstance(rows, Mapping):
-        return [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
-    return list(rows.to_dict("records") if hasattr(rows, "to_dict") else rows)
 
 
 def _line(tag: str, cells: Iterable[tuple[str, str]]) -> str:

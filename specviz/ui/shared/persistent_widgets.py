@@ -34,7 +34,6 @@ def remember_widgets(values: dict[str, Any]) -> None:
 
 
 def seconds_since_set() -> float:
-    """How long ago a widget was set by the program."""
     return monotonic() - float(st.session_state.get("widgets_set_at", 0.0))
 
 

@@ -32,7 +32,6 @@ TYPED_HELP = (
 
 
 def preset_label(name: str) -> str:
-    """What a prompt menu says of a preset: its kind and its first words."""
     preset, workload = find_preset(name), workload_of(name)
     if preset is None or workload is None:
         return "Your own text"
@@ -40,13 +39,11 @@ def preset_label(name: str) -> str:
 
 
 def draft_help() -> str:
-    """What the groups of the Draft menu are, as Markdown."""
     groups = [f"**{group.title}.** {group.about} {group.used}" for group in draft_groups()]
     return "\n\n".join([f"{DRAFT_HELP} Who uses what: read on {READ_ON}.", *groups])
 
 
 def tree_label(tree: str) -> str:
-    """A tree in a menu: its shape, and how many guesses it has."""
     if tree == NO_TREE:
         return "None: one guess a place"
     shape = parse_tree(tree)
@@ -75,20 +72,13 @@ class RunControls:
     def _prompt_text(self, **more: Any) -> None:
         chosen = with_value(self._key("prompt"))
         chosen |= {"key": fresh_key(chosen["key"])} if self.popover else {}
-        text = st.text_area(
-            "Prompt text: Ctrl+Enter runs it" if self.popover else "Prompt text",
-            height=140 if self.popover else 68,
-            placeholder="Write a few words for the models to continue.",
-            on_change=self._note_own_text,
-            args=(chosen["key"],),
-            **chosen,
-            **more,
-        )
+        label, height = ("Prompt text: Ctrl+Enter runs it", 140) if self.popover else ("Prompt text", 68)
+        more |= {"placeholder": "Write a few words for the models to continue.", "args": (chosen["key"],)}
+        text = st.text_area(label, height=height, on_change=self._note_own_text, **chosen, **more)
         if self.popover:
             st.session_state[self._key("prompt")] = text
 
     def prompt_line(self) -> None:
-        """The same in one line: the menu, and a box that opens for the visitor's own text."""
         left, right = st.columns([2.8, 1], gap="small", vertical_alignment="bottom")
         with left:
             self._prompt_menu()
@@ -112,12 +102,6 @@ class RunControls:
         self._model("Draft", "draft", drafts, draft_help(), first=ready)
 
     def draw(self, *names: str, **changes: Any) -> None:
-        """The controls of these settings, as their rows say.
-
-        Args:
-            names: of rows of `SHOWN`.
-            changes: of the rows, where a page's controls are not the usual ones.
-        """
         for name in names:
             row = replace(SHOWN[name], **changes)
             if row.choices:
@@ -128,18 +112,9 @@ class RunControls:
                 self._number(row)
 
     def more(
-        self,
-        groups: Sequence[Sequence[str]],
-        elsewhere: Collection[str],
-        columns: Sequence[Any] | None = None,
+        self, groups: Sequence[Sequence[str]], elsewhere: Collection[str], columns: Sequence[Any] | None = None
     ) -> None:
-        """Groups of settings, each in its column. What the page has nowhere yet comes last.
-
-        Args:
-            groups: names of settings.
-            elsewhere: those that stand in another place, or that the page goes without.
-            columns: where the groups are drawn; by default one below the other.
-        """
+        """Groups of settings, each in its column. What the page has nowhere yet comes last."""
         rest = [name for name, row in SHOWN.items() if row.label and name not in {*chain(*groups), *elsewhere}]
         below = [nullcontext()] * len(groups)
         for group, column in zip((*groups[:-1], [*groups[-1], *rest]), columns or below, strict=True):

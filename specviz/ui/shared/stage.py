@@ -14,8 +14,6 @@ from specviz.ui.shared.components import as_json, component, ignore_change
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What of a run the browser was sent."""
-
     run_id: str
     rounds: int
     plain: int  # steps of the target alone
@@ -24,9 +22,8 @@ class Sent:
 
 
 def sent_with(payload: StagePayload) -> Sent:
-    return Sent(
-        payload["run_id"], len(payload["rounds"]), len(payload["plain"] or []), payload["running"], payload["notice"]
-    )
+    rounds, plain = len(payload["rounds"]), len(payload["plain"] or [])
+    return Sent(payload["run_id"], rounds, plain, payload["running"], payload["notice"])
 
 
 def news(payload: StagePayload, sent: Sent | None) -> FeedPayload | None:
@@ -38,14 +35,10 @@ def news(payload: StagePayload, sent: Sent | None) -> FeedPayload | None:
         return None
     known = sent is not None and sent.run_id == payload["run_id"]
     ended = known and sent is not None and sent.running and not payload["running"]
+    stream, version = payload["stream"], payload["version"]
     if sent is None or not known or ended:
-        return {"stream": payload["stream"], "version": payload["version"], "whole": payload, "growth": None}
-    return {
-        "stream": payload["stream"],
-        "version": payload["version"],
-        "whole": None,
-        "growth": _growth(payload, sent),
-    }
+        return {"stream": stream, "version": version, "whole": payload, "growth": None}
+    return {"stream": stream, "version": version, "whole": None, "growth": _growth(payload, sent)}
 
 
 def _growth(payload: StagePayload, sent: Sent) -> StageGrowth:
@@ -113,15 +106,10 @@ def stage(
         if on_tour:
             on_tour(st.session_state[key].get("tour"))
 
-    changes = {
-        "on_step_change": ignore_change,
-        "on_gamma_change": released,
-        "on_gap_change": ignore_change,
-        "on_tour_change": moved,
-    }
+    changes = {"on_gamma_change": released, "on_tour_change": moved}
     run, rest = split(data)
     _RUN(key=f"{key}-run", data=run)
-    result = _STAGE(key=key, data=rest, **changes)
+    result = _STAGE(key=key, data=rest, on_step_change=ignore_change, on_gap_change=ignore_change, **changes)
     step = result.get("step")
     return step if type(step) is int and 0 <= step < MAX_STEP else None
 

@@ -17,19 +17,9 @@ def publish_plotly(static: Path) -> Path | None:
 
     Returns its path, or None where it cannot be had: the page then says that its figures could not load.
     """
-    source = _packaged()
-    if source is None:
-        return None
-    return publish(static / FILE_NAME, source)
-
-
-def _packaged() -> Path | None:
-    """Found without importing plotly: the web server starts faster without it."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        return None
-    path = Path(spec.origin).parent / "package_data" / FILE_NAME
-    return path if path.exists() else None
+    spec = find_spec("plotly")  # without importing it: the web server starts faster
+    packaged = Path(spec.origin).parent / "package_data" / FILE_NAME if spec and spec.origin else None
+    return publish(static / FILE_NAME, packaged) if packaged and packaged.exists() else None
 
 
 def inside_app() -> None:
@@ -44,7 +34,6 @@ def inside_app() -> None:
 
 
 def apply_look() -> None:
-    """Apply the style sheets, and put plotly.js where the stage can load it."""
     st.session_state.inside_app = True
     publish_plotly(STATIC)
     for name in ("app.css", "explained.css", "print.css"):

@@ -55,7 +55,6 @@ class Uploads:
             self._under_way[session] -= size
 
     def _problem(self, session: str, address: str, size: int) -> str | None:
-        """Why there is no room for a file; None where there is."""
         files = self._held()
         self._under_way = +self._under_way  # without those that have nothing under way
         held = Counter({each: sum(sizes) for each, sizes in files.items()}) + self._under_way

@@ -9,15 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.page_link import Params
-from specviz.measure.worksheet.model import (
-    BATCHES,
-    MOST_COST,
-    MOST_OVERHEAD,
-    MOST_TOKENS,
-    MOST_VERIFICATION,
-    Model,
-    alpha_of_counts,
-)
+from specviz.data.page_texts import page_texts
+from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import BY_HAND, Production, costs_are_told
 from specviz.measure.worksheet.starts import Start
 from specviz.ui.shared.address import address, write_address
@@ -25,6 +18,8 @@ from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import set_widgets, with_index, with_value
 from specviz.ui.worksheet.worksheet_state import Worksheet, WorksheetLink, start_from_link
+
+SAYS = page_texts("worksheet")
 
 # The controls of a model's terms, in the order of its fields.
 TERMS = ["alpha", "gamma", "cost", "verification", "overhead", "batch", "operations"]
@@ -42,14 +37,14 @@ SAID: dict[str, tuple[str, Callable[[float], str]]] = {  # what the first view c
 }
 LIMITS = {
     "alpha": (0.0, 1.0),
-    "cost": (0.0, MOST_COST),
-    "verification": (1.0, MOST_VERIFICATION),
-    "overhead": (0.0, MOST_OVERHEAD),
+    "cost": (0.0, terms.MOST_COST),
+    "verification": (1.0, terms.MOST_VERIFICATION),
+    "overhead": (0.0, terms.MOST_OVERHEAD),
     "operations": (0.0, 1.0),
 }
 
 
-def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
+def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> terms.Model:
     """Draw the controls of the first view, and read all of them.
 
     `runs` is how many runs are finished: a new one is taken up.
@@ -58,27 +53,17 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
     if any(st.session_state[key] != value for key, value in worksheet.values.items()):
         worksheet.came.change()
     notices(worksheet.came.notes)
-    st.selectbox(
-        "Start from",
-        [start.label for start in found],
-        on_change=lambda: fill(chosen_start(worksheet, found)),
-        help="Fills in everything below. Every number can be changed afterwards.",
-        **with_index("worksheet_start", [start.label for start in found]),
-    )
+    labels, taken = [start.label for start in found], lambda: fill(chosen_start(worksheet, found))
+    chosen = with_index("worksheet_start", labels)
+    st.selectbox("Start from", labels, on_change=taken, help=SAYS["start_help"], **chosen)
     start = chosen_start(worksheet, found)
     st.caption(plain(start.source))
-    _fine(st, "alpha", "Acceptance of checked guesses", ALPHA_HELP, format="percent")
-    st.slider(
-        "Draft length",
-        1,
-        MAX_DRAFT_LENGTH,
-        on_change=lambda: _verification_from(start),
-        help=GAMMA_HELP,
-        **with_value("worksheet_gamma"),
-    )
-    _fine(st, "cost", "Cost of a guess", COST_HELP)
-    _fine(st, "verification", "Cost of a check", VERIFICATION_HELP)
-    st.caption(UNIT)
+    _fine(st, "alpha", "Acceptance of checked guesses", format="percent")
+    more = with_value("worksheet_gamma") | {"help": SAYS["gamma_help"], "on_change": lambda: _verification_from(start)}
+    st.slider("Draft length", 1, MAX_DRAFT_LENGTH, **more)
+    _fine(st, "cost", "Cost of a guess")
+    _fine(st, "verification", "Cost of a check")
+    st.caption(SAYS["unit"])
     worksheet.values, worksheet.runs = {key: st.session_state[key] for key in KEYS}, runs
     model, state = model_now(worksheet, start), st.session_state
     counts = (state[f"worksheet_{name}"] for name in COUNTS)
@@ -87,19 +72,21 @@ def controls(worksheet: Worksheet, found: Sequence[Start], runs: int) -> Model:
 
 
 def more_controls() -> None:
-    """The controls that the first view goes without: counts, and the rest of the costs."""
-    _counts()
+    counts = ("drafted", "accepted")
+    for place, name in zip(_side_by_side("worksheet_drafted_accepted"), counts, strict=True):
+        more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": SAYS[f"{name}_help"]}
+        place.number_input(name.capitalize(), 0, terms.MOST_TOKENS, **more)
     overhead, batch = _side_by_side("worksheet_overhead_batch")
-    _fine(overhead, "overhead", "o, overhead", OVERHEAD_HELP)
-    batch.select_slider("Batch size", BATCHES, help=BATCH_HELP, **with_value("worksheet_batch"))
-    _fine(st, "operations", "ĉ, draft’s operations", OPERATIONS_HELP)
+    _fine(overhead, "overhead", "o, overhead")
+    batch.select_slider("Batch size", terms.BATCHES, help=SAYS["batch_help"], **with_value("worksheet_batch"))
+    _fine(st, "operations", "ĉ, draft’s operations")
 
 
-def read_model() -> Model:
-    return Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
+def read_model() -> terms.Model:
+    return terms.Model(*(st.session_state[f"worksheet_{name}"] for name in TERMS))
 
 
-def model_now(worksheet: Worksheet, start: Start) -> Model:
+def model_now(worksheet: Worksheet, start: Start) -> terms.Model:
     """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
     produced, state = worksheet.produced, st.session_state
     same = produced and (state.worksheet_drafted, state.worksheet_accepted) == (produced.drafted, produced.accepted)
@@ -161,13 +148,12 @@ def _filled(start: Start) -> dict[str, float]:
     if start.acceptance_only:
         checked = replace(read_model(), batch=1).steps(model.draft_length + 1)
         return acceptance | _within(verification=checked)
-    batch = {"worksheet_batch": min(BATCHES, key=lambda size: abs(size - model.batch))}
+    batch = {"worksheet_batch": min(terms.BATCHES, key=lambda size: abs(size - model.batch))}
     costs = {"cost": model.cost_ratio, "verification": model.verification, "overhead": model.overhead}
     return acceptance | batch | _within(**costs, operations=model.operations_ratio)
 
 
 def put_on_map(worksheet: Worksheet, start: Start, found: Production) -> None:
-    """Start from pasted counters: the whole page then shows them."""
     worksheet.produced, worksheet.counted = start, found
     fill(start)
 
@@ -191,16 +177,9 @@ def changes(start: Start) -> list[str]:
     ]
 
 
-def _counts() -> None:
-    places = _side_by_side("worksheet_drafted_accepted")
-    for place, name, explanation in zip(places, ("drafted", "accepted"), (DRAFTED_HELP, ACCEPTED_HELP), strict=True):
-        more = with_value(f"worksheet_{name}") | {"on_change": _alpha_from_counts, "help": explanation}
-        place.number_input(name.capitalize(), 0, MOST_TOKENS, **more)
-
-
-def _fine(place: Any, name: str, label: str, explanation: str, format: str = "%.3f") -> None:
-    more = with_value(f"worksheet_{name}") | {"step": 0.001, "format": format}
-    place.slider(label, *LIMITS[name], help=explanation, **more)
+def _fine(place: Any, name: str, label: str, format: str = "%.3f") -> None:
+    more = with_value(f"worksheet_{name}") | {"step": 0.001, "format": format, "help": SAYS[f"{name}_help"]}
+    place.slider(label, *LIMITS[name], **more)
 
 
 def _side_by_side(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -213,7 +192,7 @@ def _alpha_from_counts() -> None:
     state = st.session_state
     state.update(worksheet_counted_at=state.worksheet_gamma)
     if 0 <= state.worksheet_accepted <= state.worksheet_drafted and state.worksheet_drafted:
-        alpha = alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
+        alpha = terms.alpha_of_counts(state.worksheet_drafted, state.worksheet_accepted, state.worksheet_gamma)
         state.update(_within(alpha=alpha))
 
 
@@ -274,25 +253,3 @@ def _linked(given: Params, found: Sequence[Start]) -> tuple[Start | None, list[s
     linked, problems = start_from_link(given, default)
     alike = (start for start in found if linked and _filled(start) == _filled(linked))
     return next(alike, linked), problems
-
-
-UNIT = "Costs: 1 is the time in which the target alone writes one token."
-DRAFTED_HELP = "How many tokens the draft proposed. A changed count sets α to the value that gives this rate at this γ."
-ACCEPTED_HELP = "How many of them the target accepted. accepted / drafted is the acceptance rate."
-ALPHA_HELP = (
-    "Of the guesses that the target checked, the share that it accepted: accepted / (accepted + rejected), α for "
-    "short. Discarded guesses were never checked, so it is at least accepted / drafted."
-)
-GAMMA_HELP = "How many tokens the draft proposes before the target checks them, γ for short."
-COST_HELP = "The time of one draft step over the time of one target step for a single token, c for short."
-VERIFICATION_HELP = (
-    "The target’s time for all guesses of a round at once, and one token more, over its time for one token: v(γ+1) for "
-    "short. 1: checking is free; γ + 1: as slow as one by one. For other draft lengths, a straight line through "
-    "v(1) = 1 and this value is used."
-)
-OVERHEAD_HELP = "o: the time of a round that is neither drafting nor checking, in target steps."
-BATCH_HELP = "How many sequences are decoded together. Modelled: the text below says from what."
-OPERATIONS_HELP = (
-    "ĉ: operations per token of the draft over those of the target: a ratio of work, not of time like c. For a run it "
-    "is the ratio of parameters. It only changes the extra compute."
-)

@@ -7,21 +7,8 @@ from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.data.published import PublishedRun
 from specviz.measure.worksheet.model import Model
 from specviz.measure.worksheet.runs import Gap, Measured, Where, signed
+from specviz.ui.shared import figures as plot
 from specviz.ui.shared.escaping import figure_text
-from specviz.ui.shared.figures import (
-    BLUE,
-    DOTTED,
-    GREY,
-    HATCHED,
-    ORANGE,
-    Figure,
-    Part,
-    axis,
-    bars,
-    figure,
-    level,
-    scatter,
-)
 
 PALE, INK = "#eef0f2", "#1b1f24"
 ALPHAS = [step / 40 for step in range(41)]
@@ -31,35 +18,24 @@ LENGTHS = list(range(1, MAX_DRAFT_LENGTH + 1))
 SYMBOLS: dict[Where, str] = {"Watch": "circle", "Race": "square", "When it helps": "triangle-up"}
 
 
-def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None = None) -> Figure:
-    """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting.
-
-    Args:
-        model: what the sliders say.
-        points: everything measured.
-        loaded: the loaded run's own setting, where the sliders have another one.
-    """
+def speedup_map(model: Model, points: Sequence[Measured], loaded: Model | None = None) -> plot.Figure:
+    """Speedup over acceptance and draft length at the model's costs, the break-even line, the runs and the setting."""
     speedups = [[model.speedup_at(alpha, length) for length in LENGTHS] for alpha in ALPHAS]
     sources = dict.fromkeys(point.source for point in points)
+    settings = [_setting("loaded", loaded, "diamond-open")] if loaded else []
+    settings.append(_setting("the sliders", model, "circle-open"))
     runs = [_dots([point for point in points if point.source == source]) for source in sources]
-    return figure(
-        [
-            _ground(speedups),
-            _levels(speedups),
-            _break_even_line(model),
-            *runs,
-            *([_setting("loaded", loaded, "diamond-open")] if loaded else []),
-            _setting("the sliders", model, "circle-open"),
-        ],
+    return plot.figure(
+        [_ground(speedups), _levels(speedups), _break_even_line(model), *runs, *settings],
         450,
-        x=axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2),
-        y=axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False),
+        x=plot.axis("draft length", range=[0.5, MAX_DRAFT_LENGTH + 0.5], tick0=2, dtick=2),
+        y=plot.axis("checked guesses accepted", range=[0, 1.012], tickformat=".0%", showgrid=False),
         legend={"bgcolor": PALE, "font": {"color": INK}},  # its dark lines and rings would vanish on a dark page
         margin={"b": 100},
     )
 
 
-def _ground(speedups: list[list[float]]) -> Part:
+def _ground(speedups: list[list[float]]) -> plot.Part:
     """Coloured by the logarithm, so that 2× and ½× are equally far from 1×; limits at ¼× and 4×."""
     return {
         "type": "heatmap",
@@ -69,7 +45,7 @@ def _ground(speedups: list[list[float]]) -> Part:
         "customdata": speedups,
         "zmin": -2,
         "zmax": 2,
-        "colorscale": [[0, ORANGE], [0.5, PALE], [1, BLUE]],
+        "colorscale": [[0, plot.ORANGE], [0.5, PALE], [1, plot.BLUE]],
         "colorbar": {
             "orientation": "h",
             "title": {"text": "speedup, modelled", "side": "bottom"},
@@ -85,7 +61,7 @@ def _ground(speedups: list[list[float]]) -> Part:
     }
 
 
-def _levels(speedups: list[list[float]]) -> Part:
+def _levels(speedups: list[list[float]]) -> plot.Part:
     return {
         "type": "contour",
         "x": LENGTHS,
@@ -107,21 +83,20 @@ def _levels(speedups: list[list[float]]) -> Part:
     }
 
 
-def _break_even_line(model: Model) -> Part:
+def _break_even_line(model: Model) -> plot.Part:
     alphas = [model.break_even_at(length) for length in LENGTHS]
     look = {"mode": "lines", "line": {"color": INK, "width": 3, "dash": "dash"}}
-    return scatter(
-        "break-even, 1×", LENGTHS, alphas, "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>", **look
-    )
+    said = "draft length %{x}: breaks even at %{y:.0%} accepted<extra></extra>"
+    return plot.scatter("break-even, 1×", LENGTHS, alphas, said, **look)
 
 
-def _dots(points: Sequence[Measured]) -> Part:
+def _dots(points: Sequence[Measured]) -> plot.Part:
     """The points of one source. Recorded points are paler and have a dot inside."""
     first = points[0]
     symbol, fill = SYMBOLS[first.where], "#ffffff" if first.recorded else "#F0E442"
     size = 8 if first.where == "When it helps" else 11
     marker = {"symbol": f"{symbol}-dot" if first.recorded else symbol, "size": size, "color": fill}
-    return scatter(
+    return plot.scatter(
         first.source,
         [point.terms.draft_length for point in points],
         [point.terms.alpha for point in points],
@@ -133,65 +108,57 @@ def _dots(points: Sequence[Measured]) -> Part:
     )
 
 
-def _setting(name: str, model: Model, symbol: str) -> Part:
+def _setting(name: str, model: Model, symbol: str) -> plot.Part:
     ring = {"symbol": symbol, "size": 22, "color": INK, "line": {"color": INK, "width": 3}}
     said = f"{name}: {model.realistic:.2f}× modelled<extra></extra>"
-    return scatter(name, [model.draft_length], [model.alpha], said, mode="markers", marker=ring)
+    return plot.scatter(name, [model.draft_length], [model.alpha], said, mode="markers", marker=ring)
 
 
-def gap_figure(gap: Gap) -> Figure:
-    """From the paper's prediction to the measured speedup, with a bar for each cause."""
+def gap_figure(gap: Gap) -> plot.Figure:
     changes = [gap.clustering, gap.verification, gap.overhead, gap.rest]
     names = ["paper’s formula", "by position", "verification", "overhead", "the rest", "measured"]
-    causes: Part = {
+    causes: plot.Part = {
         "type": "waterfall",
         "x": names,
         "y": [gap.ideal, *changes, gap.measured],
         "measure": ["absolute", *["relative"] * len(changes), "total"],
         "text": [f"{gap.ideal:.2f}×", *map(signed, changes), f"{gap.measured:.2f}×"],
         "textposition": "outside",
-        "increasing": {"marker": {"color": BLUE}},
-        "decreasing": {"marker": {"color": ORANGE}},
-        "totals": {"marker": {"color": GREY}},
-        "connector": {"line": {"color": GREY, "width": 1}},
+        "increasing": {"marker": {"color": plot.BLUE}},
+        "decreasing": {"marker": {"color": plot.ORANGE}},
+        "totals": {"marker": {"color": plot.GREY}},
+        "connector": {"line": {"color": plot.GREY, "width": 1}},
         "hovertemplate": "%{x}: %{text}<extra></extra>",
         "cliponaxis": False,
     }
-    return figure([causes], 300, x=axis(), y=axis("speedup", ticksuffix="×", rangemode="tozero"), **level(1))
-
-
-def machines_figure(runs: Sequence[PublishedRun]) -> Figure:
-    """Published speedups beside the modelled ones, a line for each configuration."""
-    known = [run for run in runs if run.modelled_speedup is not None]
-    modelled = [run.modelled_speedup for run in known]
-    return figure(
-        [
-            _speedups_of(known, modelled, "modelled, E(γ)/(γc+1)", "circle-open"),
-            _speedups_of(runs, [run.speedup for run in runs], "published, measured by the authors", "diamond"),
-        ],
-        90 + 42 * len(runs),
-        x=axis("speedup", ticksuffix="×", range=[0.9, 4]),
-        y=axis(autorange="reversed"),
-        shapes=[{"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": 1, "x1": 1, "line": DOTTED}],
+    return plot.figure(
+        [causes], 300, x=plot.axis(), y=plot.axis("speedup", ticksuffix="×", rangemode="tozero"), **plot.level(1)
     )
 
 
-def _speedups_of(runs: Sequence[PublishedRun], speedups: Sequence[float | None], name: str, symbol: str) -> Part:
-    marker = {"symbol": symbol, "size": 12, "color": BLUE, "line": {"width": 2, "color": BLUE}}
+def machines_figure(runs: Sequence[PublishedRun]) -> plot.Figure:
+    known = [run for run in runs if run.modelled_speedup is not None]
+    modelled = [run.modelled_speedup for run in known]
+    both = [
+        _speedups_of(known, modelled, "modelled, E(γ)/(γc+1)", "circle-open"),
+        _speedups_of(runs, [run.speedup for run in runs], "published, measured by the authors", "diamond"),
+    ]
+    x, y = plot.axis("speedup", ticksuffix="×", range=[0.9, 4]), plot.axis(autorange="reversed")
+    return plot.figure(both, 90 + 42 * len(runs), x=x, y=y, shapes=[plot.UPRIGHT])
+
+
+def _speedups_of(runs: Sequence[PublishedRun], speedups: Sequence[float | None], name: str, symbol: str) -> plot.Part:
+    marker = {"symbol": symbol, "size": 12, "color": plot.BLUE, "line": {"width": 2, "color": plot.BLUE}}
     said = f"%{{y}}: %{{x:.2f}}×<extra>{name}</extra>"
-    return scatter(name, speedups, map(short_label, runs), said, mode="markers", marker=marker)
+    labels = [f"{run.pair}<br>{run.task}, {run.temperature}" for run in runs]
+    return plot.scatter(name, speedups, labels, said, mode="markers", marker=marker)
 
 
-def short_label(run: PublishedRun) -> str:
-    return f"{run.pair}<br>{run.task}, {run.temperature}"
-
-
-def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> Figure:
-    """Acceptance by position of a serving engine: per judgement, and as vLLM counts it."""
+def positions_figure(rates: Sequence[float], survival: Sequence[float]) -> plot.Figure:
     positions = list(range(1, len(rates) + 1))
     said = "position %{x}: %{y:.0%} of the judged accepted<extra></extra>"
-    judged = bars("per judgement", positions, rates, said, marker={"color": BLUE})
+    judged = plot.bars("per judgement", positions, rates, said, marker={"color": plot.BLUE})
     said = "position %{x}: accepted in %{y:.0%} of the drafts<extra></extra>"
-    counted = bars("of all drafts, as counted", positions, survival[: len(positions)], said, marker=HATCHED)
-    x, y = axis("position in the draft", dtick=1), axis(range=[0, 1], tickformat=".0%")
-    return figure([judged, counted], 260, x=x, y=y)
+    counted = plot.bars("of all drafts, as counted", positions, survival[: len(positions)], said, marker=plot.HATCHED)
+    x, y = plot.axis("position in the draft", dtick=1), plot.axis(range=[0, 1], tickformat=".0%")
+    return plot.figure([judged, counted], 260, x=x, y=y)

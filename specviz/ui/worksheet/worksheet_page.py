@@ -1,4 +1,4 @@
-"""The worksheet's sections on the visitor's own runs: predicted against measured, exercises."""
+"""The worksheet: its calculator, and the sections on the visitor's own runs: predicted against measured, exercises."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,29 +7,37 @@ import pandas as pd
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.judge import LOOKS, UNTOLD, judge
 from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.trace import Trace
 from specviz.data.batches import BatchStudy, recorded_batches
 from specviz.data.first_run import first_trace
+from specviz.data.page_texts import page_texts
+from specviz.measure.batch_sentences import checks_sentence, kinds_of_machines
 from specviz.measure.race import RaceLap
+from specviz.measure.worksheet import advice
+from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.exercises import exercises, sheet
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import Measured, first_series, of_laps, of_rows, of_runs, trace_of_lap
+from specviz.measure.worksheet.serving import Production, contain_load, outlook
 from specviz.measure.worksheet.starts import Start, batch_starts, start_of_file, starts, with_passes
 from specviz.ui.helps.helps_state import HERE, recorded_sweep
 from specviz.ui.race.race_state import recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.figures import chart
-from specviz.ui.shared.parts import TIMES, data_table, download, heading, numbers
-from specviz.ui.worksheet.figures import gap_figure
+from specviz.ui.shared.parts import TIMES, data_table, download, note, numbers, say
+from specviz.ui.worksheet import controls as sliders
+from specviz.ui.worksheet.figures import gap_figure, speedup_map
+from specviz.ui.worksheet.worksheet_state import Worksheet
+
+SAYS = page_texts("worksheet")
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The runs of this visitor and the recorded ones."""
-
     finished: list[Trace]  # the Watch page's runs
     count: int  # of them, also those that the server has no longer, and of files
     costs: dict[tuple[str, str, str], Costs]
@@ -62,7 +70,6 @@ class Known:
 
 
 def known_runs(visitor: Session) -> Known:
-    """Collect the results of Watch, Race and When it helps."""
     finished, recorded = [shown.trace for shown in visitor.watch.past.finished], first_trace()
     raced, swept = visitor.race.laps, visitor.sweeps.rows_of(HERE)
     measured = [
@@ -83,13 +90,7 @@ def _batches() -> BatchStudy | None:
         return None  # the page works without it
 
 
-def lead() -> None:
-    about = "Four values decide it: acceptance, draft length, and two costs. Modelled unless marked as measured."
-    heading("**Does a draft pay?**", about, "worksheet-lead")
-
-
 def show_gaps(known: Known) -> None:
-    """Predicted against measured for every run, race and sweep, and one run's gap split into its causes."""
     if not known.measured:
         st.info("No run has both decoders yet: make one on the Watch page.")
         return
@@ -100,9 +101,8 @@ def show_gaps(known: Known) -> None:
         st.markdown("**Predicted against measured**")
         speedups = numbers(TIMES, "formula", "with v, o", "by position", "measured")
         columns = numbers("%d", "γ") | numbers("%.2f", "α") | speedups
-        alt = "Predicted and measured speedup of each run, race and sweep."
-        data_table(pd.DataFrame([_gap_row(each) for each in known.measured]), "worksheet_gaps", alt, columns)
-        st.caption(MEASURED_CAPTION)
+        data_table(pd.DataFrame([_gap_row(each) for each in known.measured]), "worksheet_gaps", columns=columns)
+        st.caption(SAYS["measured"])
 
 
 def _show_gap(split: Sequence[Measured]) -> None:
@@ -110,14 +110,12 @@ def _show_gap(split: Sequence[Measured]) -> None:
         st.info("No run with acceptance by position yet: make one on the Watch page.")
         return
     names = [f"{each.source}: {each.label}, γ = {each.terms.draft_length}" for each in split]
-    chosen = split[
-        st.selectbox("Run to explain", range(len(split)), format_func=names.__getitem__, key="worksheet_gap_of")
-    ]
+    places = range(len(split))
+    chosen = split[st.selectbox("Run to explain", places, format_func=names.__getitem__, key="worksheet_gap_of")]
     assert chosen.gap
     st.markdown(chosen.gap.sentence)
-    alt = "Speedup by the paper's formula, what each cause changes, and the measured speedup."
-    chart(gap_figure(chosen.gap), key="worksheet_gap", alt=alt)
-    st.caption(GAP_CAPTION)
+    chart(gap_figure(chosen.gap), "worksheet_gap")
+    st.caption(SAYS["gap"])
 
 
 def _gap_row(each: Measured) -> dict[str, str | float | None]:
@@ -134,7 +132,6 @@ def _gap_row(each: Measured) -> dict[str, str | float | None]:
 
 
 def show_exercises(known: Known) -> None:
-    """Questions about the visitor's last run, to print, with an answer key computed from it."""
     trace = known.last
     if trace is None or not (found := exercises(trace)):
         st.info("There is no run with drafted tokens yet: make one on the Watch page.")
@@ -155,12 +152,81 @@ def show_exercises(known: Known) -> None:
 
 
 TITLE = "Speculative decoding: exercises on one run"
-MEASURED_CAPTION = (
-    "Predicted from what each measured of itself: α, c, v and o. “Yours” is from this session, on this machine; for a "
-    "page on which you have not measured yet, the recorded values are shown. A sweep’s rows are pooled by workload and "
-    "draft length, and store no acceptance by position. The speedup of a race is over all its repeats."
-)
-GAP_CAPTION = (
-    "Each cause is added to those before it: acceptance by position instead of one α; v(γ+1) instead of 1; o instead "
-    "of 0; the rest is rounds with shorter drafts and uneven steps. Costs are this run’s own medians."
-)
+
+
+def calculator(worksheet: Worksheet, known: Known) -> None:
+    outcome = st.container(key="worksheet_outcome")
+    inputs, picture = st.columns([5, 8], gap="large")
+    with inputs:
+        model = sliders.controls(worksheet, known.starts, known.count)
+    start = sliders.chosen_start(worksheet, known.starts)
+    alone = sliders.counters_alone(worksheet, start)
+    with outcome:
+        if alone:
+            _untold(alone)
+        else:
+            _verdict(model)
+        changed = sliders.changes(start)
+        now = f" The sliders now say: {', '.join(changed)}." if changed else " The sliders say the same."
+        st.caption(f"**Loaded:** {plain(start.in_words)}{now}")
+        if model.batch > 1 and not alone:
+            st.info(_batch(model, start), icon=":material/groups:")
+    with picture:
+        loaded = start.model if changed and not start.costs_only else None  # where it is not that of the sliders
+        chart(speedup_map(model, known.measured, loaded), "worksheet_map")
+        whose = f", those of {plain(sliders.costs_named(start))} and not of your machine" if alone else ""
+        st.caption(f"The map has the costs of the sliders{whose}. Its points are measured, each at its own costs.")
+    with st.expander("All terms"):
+        _all_terms(model, start, known.batches)
+
+
+def _verdict(model: terms.Model) -> None:
+    judged = judge(model.realistic, None, modelled=True)
+    look = judged.look
+    st.markdown(f":material/{look.icon}: :{look.color}[**{judged.headline}.**]")
+    say(terms.verdict_sentence(model), "worksheet-verdict")
+    needed = "none" if model.break_even is None else f"{100 * model.break_even:.0f} %"
+    best = f"{model.best} ({model.best_speedup:.2f}×)"
+    speedup = ("Speedup", f"{model.realistic:.2f}×", "speedup_help")
+    _metrics(speedup, ("Pays above", needed, "needed_help"), ("Best length", best, "best_help"))
+
+
+def _untold(found: Production) -> None:
+    """Counters without the cost of a round: no verdict, but a range. The text below takes it from the same place."""
+    ahead, look = outlook(found), LOOKS[UNTOLD]
+    st.markdown(f":material/{look.icon}: :{look.color}[**{advice.UNTOLD}**]")
+    say(advice.known_without_costs(found), "worksheet-verdict")
+    below = ("Pays below", f"{found.tokens:.2f} steps", "below_help")
+    _metrics(("Speedup", ahead.speeds, "range_help"), below, ("Best length", ahead.lengths, "lengths_help"))
+
+
+def _metrics(*shown: tuple[str, str, str]) -> None:
+    """Figures beside each other: a label, the value, and the name of its explanation."""
+    with st.container(horizontal=True, gap="medium", key="worksheet_figures"):
+        for label, value, explanation in shown:
+            st.metric(label, value, help=SAYS[explanation], width="content")
+
+
+def _all_terms(model: terms.Model, start: Start, study: BatchStudy | None) -> None:
+    inputs, outcome = st.columns([5, 8], gap="large")
+    state = st.session_state
+    with inputs:
+        sliders.more_controls()
+        if model.batch == 1:
+            st.caption(_batch(model, start))
+        kinds = f" {plain(kinds_of_machines(study))}" if study else ""
+        st.caption(f"{plain(terms.batch_shape(model))}{kinds} {SAYS['h100']}")
+        st.caption(SAYS["batch_lesson"])
+        if study and (said := checks_sentence(study, model.draft_length, model.batch)):
+            st.caption(plain(said))
+    with outcome:
+        counts = state.worksheet_drafted, state.worksheet_accepted, state.worksheet_counted_at
+        say(terms.counts_sentence(*counts, model), "worksheet-counts")
+        say(terms.break_even_sentence(model), "worksheet-break-even")
+        rows = "\n".join(f"| {symbol} | {meaning} | {value} |" for symbol, meaning, value in terms.symbols(model))
+        st.markdown(f"| symbol | what it is | value |\n| --- | --- | ---: |\n{rows}")
+        note(terms.half_sentence(model), "worksheet-half")
+
+
+def _batch(model: terms.Model, start: Start) -> str:
+    return terms.batch_sentence(model, measured=contain_load(start.named_costs))

@@ -26,42 +26,30 @@ class Worksheet:
 NUMBER = real(decimals=3)
 
 
+def _within(least: float, most: float, kind: str = "number") -> Any:
+    return Field(
+        ge=least, le=most, description=f"a {kind} from {least:g} to {f'{most:g}' if kind == 'number' else most}"
+    )
+
+
 class WorksheetLink(PageLink):
     """Every value of the worksheet; a page fills in what its address leaves out."""
 
     REFUSED: ClassVar[str] = "The link’s {name} is not {expected}: {instead}."
 
-    alpha: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
-    gamma: Annotated[
-        int,
-        DIGITS,
-        Field(ge=1, le=MAX_DRAFT_LENGTH, description=f"a whole number from 1 to {MAX_DRAFT_LENGTH}"),
-    ] = 1
-    c: Annotated[float, NUMBER, Field(ge=0, le=MOST_COST, description=f"a number from 0 to {MOST_COST:g}")] = 0.0
-    v: Annotated[
-        float,
-        NUMBER,
-        Field(ge=1, le=MOST_VERIFICATION, description=f"a number from 1 to {MOST_VERIFICATION:g}"),
-    ] = 1.0
-    o: Annotated[float, NUMBER, Field(ge=0, le=MOST_OVERHEAD, description=f"a number from 0 to {MOST_OVERHEAD:g}")] = (
-        0.0
-    )
+    alpha: Annotated[float, NUMBER, _within(0, 1)] = 0.0
+    gamma: Annotated[int, DIGITS, _within(1, MAX_DRAFT_LENGTH, "whole number")] = 1
+    c: Annotated[float, NUMBER, _within(0, MOST_COST)] = 0.0
+    v: Annotated[float, NUMBER, _within(1, MOST_VERIFICATION)] = 1.0
+    o: Annotated[float, NUMBER, _within(0, MOST_OVERHEAD)] = 0.0
     batch: Annotated[int, DIGITS, one_of(BATCHES), Field(description=f"one of {', '.join(map(str, BATCHES))}")] = 1
-    operations: Annotated[float, NUMBER, Field(ge=0, le=1, description="a number from 0 to 1")] = 0.0
-    shape: Annotated[int, DIGITS, Field(ge=0, le=1, description="0, a straight line, or 1, as measured")] = (
-        0  # of the cost of a pass over several texts
-    )
-    drafted: Annotated[
-        int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
-    ] = 0
-    accepted: Annotated[
-        int, DIGITS, Field(ge=0, le=MOST_TOKENS, description=f"a whole number from 0 to {MOST_TOKENS}")
-    ] = 0
-    counted_at: Annotated[
-        int,
-        DIGITS,
-        Field(ge=0, le=MAX_DRAFT_LENGTH, description=f"a whole number from 0 to {MAX_DRAFT_LENGTH}"),
-    ] = 0  # the draft length of the counts; 0: gamma, as in older links
+    operations: Annotated[float, NUMBER, _within(0, 1)] = 0.0
+    # of the cost of a pass over several texts
+    shape: Annotated[int, DIGITS, Field(ge=0, le=1, description="0, a straight line, or 1, as measured")] = 0
+    drafted: Annotated[int, DIGITS, _within(0, MOST_TOKENS, "whole number")] = 0
+    accepted: Annotated[int, DIGITS, _within(0, MOST_TOKENS, "whole number")] = 0
+    # the draft length of the counts; 0: gamma, as in older links
+    counted_at: Annotated[int, DIGITS, _within(0, MAX_DRAFT_LENGTH, "whole number")] = 0
 
     @classmethod
     def of(cls, model: Model, drafted: int, accepted: int, counted_at: int = 0) -> Self:
@@ -86,10 +74,6 @@ class WorksheetLink(PageLink):
 
 def start_from_link(params: Params, default: Start) -> tuple[Start | None, list[str]]:
     """What an address asks for, and a line for each part of it that cannot be used: the default's value stands in.
-
-    Args:
-        params: the address's parameters, each with all its values; the last counts.
-        default: what a missing or impossible value is taken from.
 
     Returns:
         None where the address names none of the worksheet's values.
