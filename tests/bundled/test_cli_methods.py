@@ -20,6 +20,8 @@ WAYS = {
     "most probable drafts": ["--draft", "wren-nano", "--draft-sampling", "argmax", *SAMPLED],
     "block verification": ["--draft", "wren-nano", "--verification", "block", *SAMPLED],
 }
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_that_follows_a_grammar_is_saved_shown_and_exported(
     ok: Callable[..., str], tmp_path: Path, way: str

@@ -117,27 +117,6 @@ def test_a_bad_second_guess_is_answered_and_both_stay(page: AppTest) -> None:
     assert (page.text_input(key="play_guess").value, page.text_input(key="play_second").value) == ("Lily.", "🐦")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("", "Nothing to check yet"),
-        ("word " * 10_000, "a lot of text"),
-        ("the\x00cat", "control characters"),
-        ("日本語", "Latin alphabet"),
-        ("🐦", "words, not pictures"),
-        ("<|endoftext|>", "a special mark of the models"),
-    ],
-)
-def test_bad_input_is_answered_in_one_sentence_and_costs_nothing(page: AppTest, words: str, said: str) -> None:
-    page.session_state["play_guess"] = words
-    button(page, "play_send").click().run()
-    assert not page.exception
-    assert said in page.warning[0].value.replace("\\", "")  # its marks are escaped: it is text, not Markdown
-    assert not game(page).slot.busy
-    assert game(page).all_turns == []
-    assert page.table[0].value["accepted"][0] == "–"
-
-
 def test_a_skipped_turn_does_not_count_and_keeps_the_typed_text(page: AppTest) -> None:
     page.text_input(key="play_guess").set_value("and then")
     button(page, "play_skip").click().run()

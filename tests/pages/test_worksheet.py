@@ -1,6 +1,5 @@
 """The Worksheet page by AppTest: before any run, with runs, with what a visitor types. No engine, no models."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -301,30 +300,6 @@ def test_what_was_pasted_survives_another_page(page: AppTest) -> None:
     assert metric(again, "Speedup") == "0.94×"
 
 
-ANSWERS = {
-    "vLLM": {"metrics": {"speculative_decoding": {"acceptance_histogram": [39, 1, 0, 3], "num_spec_steps": 43}}},
-    "SGLang": {"meta_info": {"spec_verify_ct": 43, "spec_num_correct_drafts": 63, "spec_num_proposed_drafts": 215}},
-    "llama.cpp": {"timings": {"predicted_n": 200, "draft_n": 347, "draft_n_accepted": 65}},
-    "TensorRT-LLM": {"speculative_decoding": {"total_accepted_draft_tokens": 30, "total_draft_tokens": 60}},
-    "LM Studio": {
-        "stats": {"predictedTokensCount": 233, "totalDraftTokensCount": 160, "acceptedDraftTokensCount": 132}
-    },
-}
-
-
-def test_every_systems_answer_is_read_with_and_without_a_measured_speedup(page: AppTest) -> None:
-    for engine, answer in ANSWERS.items():
-        page.text_area(key="worksheet_paste").set_value(json.dumps(answer))
-        page.number_input(key="worksheet_speedup").set_value(None).run()
-        assert not page.exception
-        assert not page.error
-        assert f"{engine}: " in texts(page)
-        assert UNTOLD in texts(page)
-        page.number_input(key="worksheet_speedup").set_value(0.9).run()
-        assert not page.exception
-        assert "**Measure next.**" in texts(page)
-
-
 def test_published_machines_include_gpus_with_their_sources(page: AppTest) -> None:
     machines = next(each.value for each in page.dataframe if "machine" in each.value)
     gpus = machines[machines["source"].str.contains("github")]
@@ -355,32 +330,6 @@ def test_a_link_holds_the_shape_of_the_batch(shape: str, says: str) -> None:
     page = opened({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": shape})
     assert not page.exception
     assert says in texts(page)
-
-
-def test_hardly_any_drafts_are_read_too(page: AppTest) -> None:
-    counters = {"drafts": 100, "draft_tokens": 30, "accepted_tokens": 20}  # prompt lookup that seldom finds anything
-    text = "\n".join(f"vllm:spec_decode_num_{name}_total {count}" for name, count in counters.items())
-    page.text_area(key="worksheet_paste").set_value(text).run()
-    assert not page.exception
-    assert f"{UNTOLD} 1.20 tokens per target call" in texts(page)
-
-
-@pytest.mark.parametrize(
-    "rubbish",
-    [
-        "hello",
-        "<b>x</b>",
-        "\x00",
-        "vllm:spec_decode_num_drafts_total oops",
-        "spec_decode_num_drafts_total " + "9" * 5_000,
-        '{"timings": {"draft_n": NaN, "draft_n_accepted": 1}}',
-        '{"timings": {"draft_n": -5, "draft_n_accepted": 1}}',
-    ],
-)
-def test_rubbish_gets_a_sentence(page: AppTest, rubbish: str) -> None:
-    page.text_area(key="worksheet_paste").set_value(rubbish).run()
-    assert not page.exception
-    assert len(page.error) == 1
 
 
 def test_what_was_set_survives_another_page_until_a_new_run(page: AppTest) -> None:
