@@ -41,7 +41,7 @@ js: node_modules/installed
 	npm test --silent
 
 check: style js
-	$(call BESIDE_TYPES,$(PYTEST) tests/unit tests/js)
+	$(call BESIDE_TYPES,$(PYTEST) tests/unit tests/js -m "not full")
 
 test: style js
 	$(FIND_CHROMIUM) && $(call BESIDE_TYPES,$(PYTEST) -m "not full")

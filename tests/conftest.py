@@ -12,7 +12,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from specviz.ui.shared import job_slot
+from specviz.ui.shared.engine import Visitor
 from tests.support.app_server import AppServer, serving
+from tests.support.fake_service import FakeService
 from tests.support.visitor import DESK, wait_until_drawn
 
 __all__ = ["AppServer"]
@@ -134,3 +137,12 @@ def context(new_context: NewContext) -> BrowserContext:
 def page(context: BrowserContext) -> Page:
     """A new visitor's page."""
     return context.new_page()
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    """In place of the engine: it takes commands, and a test says what came of them."""
+    service = FakeService()
+    monkeypatch.setattr(job_slot, "engine", lambda: service)
+    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
+    return service

@@ -3,6 +3,7 @@
 from playwright.sync_api import Download, Locator, Page, Route, expect
 
 from tests.conftest import AppServer
+from tests.support.layout import placed
 from tests.support.visitor import wait_until_drawn
 
 KINDS = {"PNG": b"\x89PNG", "SVG": b"<svg"}  # and how their files begin
@@ -20,12 +21,10 @@ def test_a_chart_says_what_it_shows_and_follows_the_theme_and_the_width(page: Pa
     light = fill_of(chart)
     page.emulate_media(color_scheme="dark")
     expect(chart.locator(".xtitle")).not_to_have_css("fill", light)
-    wide = chart.bounding_box()
-    assert wide is not None
+    [wide] = placed(chart)
     page.set_viewport_size({"width": 390, "height": 844})
     expect(drawn).not_to_have_attribute("width", f"{wide['width']:g}")
-    narrow = drawn.bounding_box()
-    assert narrow is not None
+    [narrow] = placed(drawn)
     assert narrow["width"] < 390
 
 
@@ -40,8 +39,7 @@ def test_a_place_is_reserved_and_a_sentence_stands_in_it_where_plotly_cannot_be_
     page.context.route("**/plotly.min.js", lambda route: route.abort())
     page.goto(f"{app_server.url}/worksheet")
     expect(page.get_by_text("This figure could not be loaded.").first).to_be_visible()
-    box = page.locator(".chart").first.bounding_box()
-    assert box is not None
+    [box] = placed(page.locator(".chart").first)
     assert box["height"] == 450
     expect(page.get_by_role("img", name=MAP)).to_have_count(1)
 

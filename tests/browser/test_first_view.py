@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
 from tests.conftest import AppServer, NewContext
 from tests.support.known import known
+from tests.support.layout import placed
 from tests.support.visitor import (
     DESK,
     PHONE,
@@ -54,12 +55,6 @@ def open_first_view(context: BrowserContext, server: AppServer) -> Page:
     return page
 
 
-def box_of(part: Locator) -> FloatRect:
-    box = part.bounding_box()
-    assert box is not None
-    return box
-
-
 def slider_of(page: Page) -> Locator:
     return page.get_by_role("slider", name="Draft length γ")
 
@@ -81,32 +76,33 @@ def emptiest(boxes: Sequence[Sequence[float]], width: int, height: int) -> float
     return largest / (COLUMNS * ROWS)
 
 
-@pytest.mark.parametrize(("width", "height"), SCREENS)
-def test_the_first_view_fills_the_window_and_nothing_scrolls(page: Page, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    wait_until_still(page)
-    expect_all_in_sight(page)
-    for name in PLOTS:
-        plot = page.locator(f"[data-figure={name}] .plot")
-        expect(plot).to_be_in_viewport(ratio=1)
-        expect(plot.locator(".curve:not(.pale)").first).to_be_visible()
-    assert box_of(slider_of(page))["width"] >= 200
-    assert box_of(page.locator(".scrubber"))["width"] >= 300
-    assert emptiest(page.evaluate(BOXES), width, height) <= EMPTIEST
-    shot(page, f"first-view-{width}")
+def expect_wide_sliders(page: Page) -> None:
+    slider, scrubber = placed(slider_of(page), page.locator(".scrubber"))
+    assert slider["width"] >= 200
+    assert scrubber["width"] >= 300
 
 
-def test_on_a_phone_the_controls_come_first(page: Page) -> None:
+def test_the_first_view_fills_the_window_and_on_a_phone_the_controls_come_first(page: Page) -> None:
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_still(page)
+        expect_all_in_sight(page)
+        for name in PLOTS:
+            plot = page.locator(f"[data-figure={name}] .plot")
+            expect(plot).to_be_in_viewport(ratio=1)
+            expect(plot.locator(".curve:not(.pale)").first).to_be_visible()
+        expect_wide_sliders(page)
+        assert emptiest(page.evaluate(BOXES), width, height) <= EMPTIEST
+        shot(page, f"first-view-{width}")
     page.set_viewport_size(PHONE)
     wait_until_still(page)
     expect_no_sideways_scroll(page)
     parts = [page.get_by_role("combobox", name=name) for name in ("Prompt", "Target", "Draft")]
     parts += [slider_of(page), page.locator(".says"), page.locator(".strip"), page.locator(".scrubber")]
     parts += [page.locator(f"[data-figure={name}]") for name in PLOTS]
-    tops = [box_of(part)["y"] for part in parts]
+    tops = [box["y"] for box in placed(*parts)]
     assert tops == sorted(tops)
-    assert box_of(slider_of(page))["width"] >= 200
-    assert box_of(page.locator(".scrubber"))["width"] >= 300
+    expect_wide_sliders(page)
     assert violations_of(page) == []
     shot(page, "first-view-phone")
 
@@ -128,20 +124,21 @@ def test_dragging_moves_the_dot_of_the_length_plot_and_nothing_else(page: Page, 
     wait_until_still(page)
     dots = page.locator("[data-figure=lengths] .dot.corrected:not(.pale)")
     still = [page.locator(part) for part in (".strips", ".draft-length input", ".scrubber", ".change", ".grid")]
-    before, at = [box_of(part) for part in still], box_of(dots)
+    before, [at] = placed(*still), placed(dots)
     seen = [at["x"]]
     for length in (5, 9, 16):
         drag(page, length)
         expect(dots).to_have_class("dot corrected hollow")
-        seen.append(box_of(dots)["x"])
-        assert [box_of(part) for part in still] == before
+        seen.append(placed(dots)[0]["x"])
+        assert placed(*still) == before
         expect(page.locator(".says strong")).to_contain_text("estimated")
         expect(page.locator(".badge")).to_have_text("MODELLED")
         expect(page.locator(".change")).to_contain_text(f"at {length}, estimated")
+        expect_no_sideways_scroll(page)
     assert seen == sorted(set(seen)), "the dot goes to the right with the length"
     drag(page, 4)
     expect(page.locator(".says strong")).not_to_contain_text("estimated")
-    assert box_of(dots) == at
+    assert placed(dots) == [at]
 
 
 def test_after_a_change_the_run_before_is_a_pale_line_and_is_said_beside_the_new_one(page: Page) -> None:

@@ -112,13 +112,14 @@ SCREENS = {"desk": DESK, "phone": PHONE}
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_the_words_of_every_figure_are_whole_and_none_lies_over_another(
+def test_words_and_marks_of_every_figure_are_whole_and_none_lies_over_another(
     new_context: NewContext, app_server: AppServer, screen: str
 ) -> None:
     page = open_page(new_context(viewport=SCREENS[screen], has_touch=screen == "phone"), app_server)
     looked_at = 0
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()
+        expect_no_sideways_scroll(page)
         panel = page.get_by_role("tabpanel").filter(visible=True)
         for chart in panel.locator(".chart").all():
             chart.scroll_into_view_if_needed()
@@ -130,13 +131,6 @@ def test_the_words_of_every_figure_are_whole_and_none_lies_over_another(
             assert [word for word in words if overlapping([word, *button])] == [], tab
             looked_at += 1
     assert looked_at > len(TABS)
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_no_mark_of_a_figure_touches_another_on_the_map_or_is_cut_at_the_edge(
-    new_context: NewContext, app_server: AppServer, screen: str
-) -> None:
-    page = open_page(new_context(viewport=SCREENS[screen], has_touch=screen == "phone"), app_server)
     page.get_by_role("tab", name="Map").click()
     grid = page.locator(".chart").filter(has=page.get_by_role("img", name="Speedup by workload and draft length"))
     marks = boxes_of(grid.locator(".points path"))
@@ -146,11 +140,3 @@ def test_no_mark_of_a_figure_touches_another_on_the_map_or_is_cut_at_the_edge(
     costs = page.locator(".chart").filter(has=page.get_by_role("img", name="Tokens per target call against the cost"))
     expect(costs.locator(".points path")).to_have_count(12)
     assert outside(costs.locator(".points path"), costs.locator(".nsewdrag")) == []
-
-
-def test_on_a_phone_nothing_scrolls_sideways(new_context: NewContext, app_server: AppServer) -> None:
-    page = open_page(new_context(viewport=PHONE, color_scheme="dark"), app_server)
-    expect(page.get_by_text(re.compile(r"Helps (for sure )?on")).first).to_be_visible()
-    for tab in TABS:
-        page.get_by_role("tab", name=tab).click()
-        expect_no_sideways_scroll(page)

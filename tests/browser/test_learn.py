@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from specviz.data.lessons.recorded_runs import full_round
-from specviz.data.lessons.story import quiz, steps
+from specviz.data.lessons.story import steps
 from tests.conftest import AppServer, NewContext
+from tests.support.layout import bottom, placed
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, wait_until_still
 
 BOXES = (".box.draft", ".box.target")
@@ -74,12 +75,9 @@ def test_the_picture_follows_the_playhead(context: BrowserContext, app_server: A
         expect(picture(page)).to_have_attribute("data-phase", phase)
     expect(picture(page)).to_have_attribute("aria-label", re.compile("1 rejected.*then one correction"))
     picture(page).evaluate(ARRIVED)
-    accepted, failed, own = (
-        page.locator(f".diagram .guess.{kind}").first.bounding_box() for kind in ("accepted", "rejected", "correction")
+    accepted, failed, own = placed(
+        *(page.locator(f".diagram .guess.{kind}").first for kind in ("accepted", "rejected", "correction"))
     )
-    assert accepted is not None
-    assert failed is not None
-    assert own is not None
     assert failed["x"] < accepted["x"]  # an accepted token moves on to the text, a rejected one does not
     assert abs(own["x"] - accepted["x"]) < 3
     assert abs(own["y"] - failed["y"]) < 3  # the correction takes its row
@@ -94,10 +92,7 @@ def test_a_heads_picture_shows_the_state_that_it_reads(
 ) -> None:
     page = open_learn(context, app_server, f"?lesson=head&words={words}")
     expect(picture(page)).to_have_attribute("aria-label", re.compile(said))
-    back, draft, target = (page.locator(f".diagram {part}").bounding_box() for part in (".arrow.state", *BOXES))
-    assert back is not None
-    assert draft is not None
-    assert target is not None
+    back, draft, target = placed(*(page.locator(f".diagram {part}") for part in (".arrow.state", *BOXES)))
     edges = 4  # pixels: lines have a width, and it is counted
     assert draft["x"] + draft["width"] - edges < back["x"]
     assert back["x"] + back["width"] < target["x"] + edges
@@ -195,8 +190,7 @@ def test_the_pictures_fit_a_phone(new_context: NewContext, app_server: AppServer
     for lesson in ("slow", "acceptance", "bonus", "sampled", "arithmetic", "together", "stop"):
         page = open_learn(narrow, app_server, f"?lesson={lesson}", wait=".diagram svg")
         page.keyboard.press("End")
-        svg, texts = page.locator(".diagram svg").bounding_box(), page.locator(".diagram text").all()
-        assert svg is not None
+        [svg], texts = placed(page.locator(".diagram svg")), page.locator(".diagram text").all()
         assert len(texts) > 5
         assert svg["width"] > 300  # not made smaller to fit a height
         for text in texts:
@@ -224,8 +218,7 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(
     group.get_by_role("button").last.click()
     expect(rate).not_to_have_text(recorded)
     sliders.nth(1).scroll_into_view_if_needed()
-    box = sliders.nth(1).bounding_box()
-    assert box is not None
+    [box] = placed(sliders.nth(1))
     before = rate.text_content() or ""
     page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
     expect(rate).not_to_have_text(before)
@@ -234,45 +227,24 @@ def test_q_is_moved_by_keyboard_and_by_finger_and_p_stays(
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("lesson", ["lossless", "stop", "arithmetic"])
-def test_a_new_picture_fits_a_projector(context: BrowserContext, app_server: AppServer, lesson: str) -> None:
-    page = open_learn(context, app_server, f"?lesson={lesson}", wait=".diagram :is(svg, .lossless)")
-    wait_until_still(page)
-    stage, option = page.locator(".stage").bounding_box(), page.locator(f".st-key-step-{lesson}-2").bounding_box()
-    for box in (stage, option):
-        assert box is not None
-        assert box["y"] + box["height"] <= 720
+def test_a_step_fits_a_projector(context: BrowserContext, app_server: AppServer) -> None:
+    for lesson in ("lossless", "stop", "arithmetic", "rejection", "tree"):
+        page = open_learn(context, app_server, f"?lesson={lesson}", wait=".diagram :is(svg, .lossless)")
+        stage = page.locator(".stage")
+        if lesson in ("rejection", "tree"):
+            expect(stage.locator(".lanes svg").first).to_be_attached()
+        wait_until_still(page)
+        if lesson == "tree":  # the tree, its picture and the timeline
+            assert bottom(stage.locator(".lanes")) <= 720
+            assert placed(stage.locator(".strip"))[0]["y"] >= 0
+        else:
+            assert bottom(stage, page.locator(f".st-key-step-{lesson}-2")) <= 720, lesson
+        page.close()
 
 
-def test_the_reveal_moves_the_stage_to_its_place(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=4")
-    expect(picture(page)).to_have_attribute("data-phase", "check")
-    page.locator(".st-key-step-acceptance-0 button").click()
-    expect(page.get_by_text("Not quite.")).to_be_visible()
-    expect(picture(page)).to_have_attribute("data-phase", "judge")
-    page.get_by_role("button", name="Ask me again").click()
-    expect(picture(page)).to_have_attribute("data-phase", "check")
-
-
-def test_a_visitor_who_leaves_comes_back_to_the_same_step(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?lesson=5&words=plain")
-    expect_title(page, f"5. {steps()[4].title.plain}")
-    page.get_by_role("link", name="Watch").click()
-    expect(page.locator(".stage:not(.lesson) .round .chip").first).to_be_visible()
-    page.get_by_role("link", name="Learn", exact=True).click()
-    expect_title(page, f"5. {steps()[4].title.plain}")
-    expect(page.locator(".diagram .title.draft")).to_have_text("intern")
-
-
-def test_a_step_fits_a_projector_and_explains_its_words(context: BrowserContext, app_server: AppServer) -> None:
+def test_a_step_explains_its_words(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?lesson=5")
-    expect(page.locator(".stage .lanes svg").first).to_be_attached()
     wait_until_still(page)
-    stage, options = page.locator(".stage").bounding_box(), page.locator(".st-key-step-rejection-2").bounding_box()
-    assert stage is not None
-    assert options is not None
-    assert stage["y"] + stage["height"] <= 720
-    assert options["y"] + options["height"] <= 720
     # a word explains itself on focus
     tip = page.locator("#tip-step-rejection-discarded")
     expect(tip).to_be_hidden()
@@ -293,30 +265,6 @@ def test_a_step_fits_a_projector_and_explains_its_words(context: BrowserContext,
     assert page.failures == []  # type: ignore[attr-defined]
 
 
-def test_a_tree_its_picture_and_the_timeline_are_in_sight_together(
-    context: BrowserContext, app_server: AppServer
-) -> None:
-    page = open_learn(context, app_server, "?lesson=tree")
-    expect(page.locator(".stage .lanes svg").first).to_be_attached()
-    wait_until_still(page)
-    strip, lanes = page.locator(".stage .strip").bounding_box(), page.locator(".stage .lanes").bounding_box()
-    assert strip is not None
-    assert lanes is not None
-    assert strip["y"] >= 0
-    assert lanes["y"] + lanes["height"] <= 720
-
-
-def test_the_quiz_by_keyboard(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_learn(context, app_server, "?part=quiz", wait=".st-key-quiz-1-0")
-    for number, question in enumerate(quiz(), start=1):
-        page.locator(f".st-key-quiz-{number}-{question.right} button").focus()
-        page.keyboard.press("Enter")
-        expect(page.locator(f".st-key-reveal-quiz-{number}")).to_contain_text(
-            question.options[question.right].meaning.technical
-        )
-    expect(page.get_by_text(f"{len(quiz())} of {len(quiz())} right.")).to_be_visible()
-
-
 def test_the_vocabulary_shows_chips_and_leads_to_the_step(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?part=words", wait=".words .entry")
     entry = page.locator(".words .entry").filter(has=page.get_by_role("heading", name="bonus", exact=True))
@@ -335,9 +283,7 @@ def test_with_reduced_motion_the_picture_jumps(new_context: NewContext, app_serv
 
 def test_the_family_fits_one_screen_and_a_row_leads_to_its_run(context: BrowserContext, app_server: AppServer) -> None:
     page = open_learn(context, app_server, "?part=methods", wait=".family")
-    box = page.locator(".family").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 720
+    assert bottom(page.locator(".family")) <= 720
     page.get_by_role("link", name="Prompt lookup: see its run").click()
     expect(page.locator(".stage .round .chip").first).to_be_visible()
     assert "run=method-prompt-lookup" in page.url

@@ -9,6 +9,7 @@ from specviz.data.lessons.plan import Plan
 from specviz.data.lessons.plans import find_plan
 from tests.browser.test_views import expect_all_in_sight, small_texts, step_of
 from tests.conftest import AppServer, NewContext
+from tests.support.layout import placed
 from tests.support.visitor import PHONE, shot, violations_of, wait_until_still
 
 
@@ -57,9 +58,7 @@ def test_the_ten_minute_lesson_on_the_projector(context: BrowserContext, app_ser
     expect(page.locator(".says")).to_be_visible()
     wait_until_still(page)
     expect_all_in_sight(page)
-    stage, bar = page.locator(".stage").bounding_box(), page.locator(".st-key-lesson_bar").bounding_box()
-    assert stage is not None
-    assert bar is not None
+    stage, bar = placed(page.locator(".stage"), page.locator(".st-key-lesson_bar"))
     assert stage["y"] + stage["height"] <= bar["y"]  # the bar covers nothing of the run
     page.get_by_role("button", name="Leave the lesson").click()
     expect(page.locator(".stage[data-view=full]")).to_be_visible()

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.conftest import AppServer, NewContext
+from tests.support.grids import grid
 from tests.support.visitor import wait_until_still
 
 GUESS = "[class*=st-key-play_guess] input"
@@ -153,7 +154,7 @@ SLIDERS = {  # a page, one of its sliders, and its part of the address
 }
 
 
-@pytest.mark.parametrize("name", SLIDERS)
+@pytest.mark.parametrize("name", grid(SLIDERS, ("Race", "Same quality")))
 def test_a_setting_is_there_after_a_reload_and_after_another_page(page: Page, app_server: AppServer, name: str) -> None:
     path, slider, parameter = SLIDERS[name]
     open_page(page, app_server, path)

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -9,6 +10,10 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.conftest import AppServer, NewContext
 from tests.support.visitor import PHONE, expect_no_sideways_scroll, expect_nothing_cut_off, shot, wait_until_drawn
 
+SCREENS: dict[str, dict[str, Any]] = {
+    "desk": {},
+    "phone": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
+}
 INPUT = "input[aria-label='What are the next few words?']"
 
 
@@ -61,10 +66,12 @@ def test_one_round_as_the_draft_by_keyboard_alone(context: BrowserContext, real_
     shot(page, "play")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_second_guess_is_typed_and_both_are_drawn(new_context: NewContext, app_server: AppServer, width: int) -> None:
-    context = new_context(viewport={"width": width, "height": 844})
-    page = open_game(context, app_server)
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_second_guess_is_typed_and_both_are_drawn(
+    new_context: NewContext, app_server: AppServer, screen: str
+) -> None:
+    page = open_game(new_context(**SCREENS[screen]), app_server)
+    expect_no_sideways_scroll(page)
     page.locator(INPUT).fill("Tom. He was")
     page.get_by_role("textbox", name="A second guess (optional)").fill("Lily. She xylophoned")
     page.keyboard.press("Enter")
@@ -75,7 +82,8 @@ def test_a_second_guess_is_typed_and_both_are_drawn(new_context: NewContext, app
     expect(turn(page).get_by_text("(your other guess)")).to_be_visible()
     expect_no_sideways_scroll(page)
     expect_nothing_cut_off(turn(page))
-    shot(page, f"play-two-guesses-{width}", full_page=True)
+    expect(turn(page)).to_have_attribute("data-scheme", "dark" if screen == "phone" else "light")
+    shot(page, f"play-two-guesses-{screen}", full_page=True)
 
 
 def test_the_rounds_are_on_the_stage_too(context: BrowserContext, app_server: AppServer) -> None:
@@ -161,16 +169,3 @@ def test_the_rounds_can_be_downloaded_as_a_table(context: BrowserContext, app_se
     assert rows[0]["draft"] == " Lily. She loved"
     page.get_by_role("button", name="Play again").click()
     wait_for_round(page, 1)
-
-
-def test_a_phone_needs_no_sideways_scrolling(new_context: NewContext, app_server: AppServer) -> None:
-    context = new_context(viewport=PHONE, color_scheme="dark", has_touch=True)
-    page = open_game(context, app_server)
-    expect_no_sideways_scroll(page)
-    page.locator(INPUT).fill("Lily. She xylophoned")
-    page.get_by_role("button", name="Send").click()
-    wait_for_round(page, 2)
-    expect(turn(page).locator(".headline")).to_be_visible()
-    expect_no_sideways_scroll(page)
-    expect_nothing_cut_off(turn(page))
-    expect(turn(page)).to_have_attribute("data-scheme", "dark")

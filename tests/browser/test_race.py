@@ -4,14 +4,14 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import AppServer, NewContext
-from tests.support.layout import boxes_of, outside, overlapping, upright
+from tests.support.layout import boxes_of, outside, overlapping, placed, upright
 from tests.support.visitor import (
-    DESK,
     PHONE,
     expect_no_sideways_scroll,
     expect_nothing_cut_off,
@@ -127,21 +127,30 @@ def test_a_real_race_gives_lanes_table_and_verdict_and_survives_a_visit_elsewher
     assert wait_for_race(page) == run
 
 
+SCREENS: dict[str, dict[str, Any]] = {
+    "desk": {},
+    "phone": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
+}
 WORDS = ".annotation-text, .ytick text, .xtick text, .xtitle, .ytitle"
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("screen", SCREENS)
 def test_the_verdict_is_above_the_lanes_and_the_plots_words_are_whole(
-    new_context: NewContext, app_server: AppServer, screen: ViewportSize
+    new_context: NewContext, app_server: AppServer, screen: str
 ) -> None:
-    page = open_race(new_context(viewport=screen, reduced_motion="reduce"), app_server)
+    page = open_race(new_context(**SCREENS[screen], reduced_motion="reduce"), app_server)
     verdict = page.get_by_text("it depends on the kind of prompt.")
     expect(verdict).to_be_in_viewport()
     wait_until_still(page)
-    above, lanes = verdict.bounding_box(), race(page).bounding_box()
-    assert above is not None
-    assert lanes is not None
+    above, lanes = placed(verdict, race(page))
     assert above["y"] + above["height"] <= lanes["y"]
+    controls = page.get_by_role("group", name="New tokens")
+    lanes, controls_box = placed(race(page), controls)
+    if screen == "phone":
+        assert lanes["y"] < controls_box["y"], "the lanes come first"
+        expect(race(page)).to_have_attribute("data-scheme", "dark")
+    expect_no_sideways_scroll(page)
+    expect_nothing_cut_off(race(page))
     expect_whole_words(page, rows=4)
 
 
@@ -156,10 +165,12 @@ def expect_whole_words(page: Page, rows: int) -> None:
     assert outside(plot.locator(WORDS), plot) == []
 
 
-def test_ones_own_race_stands_beside_the_recorded_one(new_context: NewContext, app_server: AppServer) -> None:
+def test_ones_own_race_stands_beside_the_recorded_one_and_only_a_reload_ends_it(
+    new_context: NewContext, app_server: AppServer
+) -> None:
     page = open_race(new_context(viewport=PHONE, reduced_motion="reduce"), app_server, SMALL)
     start(page)
-    wait_for_race(page)
+    live = wait_for_race(page)
     expect(page.get_by_text(re.compile(r"^Your race \(wren-nano, γ = 4\)"))).to_be_visible()
     expect(page.get_by_text(re.compile(r"^The recorded race \(wren-nano, γ = 4\)"))).to_be_visible()
     rows = page.locator(".chart .ytick text")
@@ -170,12 +181,6 @@ def test_ones_own_race_stands_beside_the_recorded_one(new_context: NewContext, a
         page.get_by_role("radio", name=name).click()
         expect(page.locator(f".race[data-run^={run}] .lap")).to_have_count(laps)
         expect(race(page)).to_have_count(1)
-
-
-def test_a_way_to_when_it_helps_and_back_loses_no_race(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server, SMALL)
-    start(page)
-    run = wait_for_race(page)
     page.get_by_role("radio", name="The recorded race").click()
     wait_until_still(page)  # a click while the page is still being drawn is lost
     page.get_by_role("button", name="Open When it helps").click()
@@ -184,13 +189,7 @@ def test_a_way_to_when_it_helps_and_back_loses_no_race(context: BrowserContext, 
     page.get_by_role("button", name="Open Race").click()
     expect(page.get_by_role("radio", name="The recorded race")).to_be_checked()
     page.get_by_role("radio", name="Your race").click()
-    expect(page.locator(f".race[data-run={run}]")).to_be_visible()
-
-
-def test_a_reload_brings_the_settings_back_and_starts_nothing(context: BrowserContext, app_server: AppServer) -> None:
-    page = open_race(context, app_server, SMALL)
-    start(page)
-    wait_for_race(page)
+    expect(page.locator(f".race[data-run={live}]")).to_be_visible()
     page.reload()
     page.wait_for_selector(".race[data-run=recorded]")
     expect(page.get_by_role("slider", name="New tokens")).to_have_value("16")
@@ -240,18 +239,6 @@ def test_cancel_while_measuring(context: BrowserContext, app_server: AppServer) 
         expect(page.get_by_text("Cancelled: the previous results are shown.")).to_be_visible()
     expect(race(page).locator(".badge")).to_contain_text("recorded on")
     expect(page.get_by_role("button", name="Start the race")).to_be_enabled()
-
-
-def test_a_phone_needs_no_sideways_scrolling_and_sees_the_lanes_first(
-    new_context: NewContext, app_server: AppServer
-) -> None:
-    page = open_race(new_context(viewport=PHONE, color_scheme="dark", has_touch=True), app_server)
-    expect_no_sideways_scroll(page)
-    expect_nothing_cut_off(race(page))
-    expect(race(page)).to_have_attribute("data-scheme", "dark")
-    controls = page.get_by_role("group", name="New tokens").element_handle()
-    above = "([one, other]) => one.getBoundingClientRect().y < other.getBoundingClientRect().y"
-    page.wait_for_function(above, arg=[race(page).element_handle(), controls])  # once what stands between them is there
 
 
 def test_who_wants_stillness_sees_the_end_at_once(new_context: NewContext, app_server: AppServer) -> None:

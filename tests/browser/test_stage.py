@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import NewContext
+from tests.support.layout import placed
 from tests.support.stage_page import ADDRESS, serve_stage, visit_stage
 from tests.support.visitor import (
     expect_no_sideways_scroll,
@@ -55,17 +56,15 @@ def test_a_draft_with_another_tokenizer_shows_both_tokenisations(context: Browse
         "aria-label", re.compile("In the draft’s own tokens: ␣th, e␣p")
     )
     expect(current.locator(".own-tokens bdi").first).to_have_text("␣th")
-    chip, line = current.locator(".chip").first.bounding_box(), current.locator(".own-tokens").bounding_box()
-    strip = page.locator(".stage .strip").bounding_box()
-    assert chip is not None
-    assert line is not None
-    assert strip is not None
+    chip, line, strip = placed(
+        current.locator(".chip").first, current.locator(".own-tokens"), page.locator(".stage .strip")
+    )
     assert chip["y"] + chip["height"] <= line["y"] + 3
     assert line["y"] + line["height"] <= strip["y"] + strip["height"]
     expect(page.locator(".inspector")).to_contain_text("so there is no q")
     plain = open_stage(context, "step=11&sharpness=6&greedy")
     expect(plain.locator(".own-tokens")).to_have_count(0)
-    assert plain.locator(".stage").bounding_box() == page.locator(".stage").bounding_box()  # nothing else moved
+    assert placed(plain.locator(".stage")) == placed(page.locator(".stage"))  # nothing else moved
     assert page.failures == []  # type: ignore[attr-defined]
 
 
@@ -149,7 +148,7 @@ def test_who_moves_back_before_the_answer_has_come_is_not_moved_forth_by_it(cont
 def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContext, result: str) -> None:
     page = open_stage(context, f"greedy&step=11&sharpness=6&foresight{result}")
     slider = page.get_by_role("slider", name="Draft length")
-    before = page.locator(".stage").bounding_box()
+    before = placed(page.locator(".stage"))
     number = round_number(page).text_content() or ""
     move = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"
     slider.evaluate(move, 12)
@@ -157,7 +156,7 @@ def test_dragging_shows_the_replay_and_going_back_the_run(context: BrowserContex
     expect(page.locator(".stage .badge")).to_contain_text("MODELLED")
     expect(page.locator(".replayed .chip", has_text="?").first).to_be_attached()
     expect(page.locator(".strip")).to_be_hidden()
-    assert page.locator(".stage").bounding_box() == before  # nothing moves
+    assert placed(page.locator(".stage")) == before  # nothing moves
     slider.evaluate(move, 4)
     expect(round_number(page)).to_have_text(number)
     expect(page.locator(".strip")).to_be_visible()
@@ -216,7 +215,8 @@ def test_tokens_are_reached_by_keyboard(context: BrowserContext) -> None:
     expect(chips.nth(1)).to_be_focused()
     expect(chips.nth(1)).to_have_class(re.compile("selected"))
     page.keyboard.press("ArrowDown")
-    assert page.locator(".strip .chip:focus").bounding_box()["y"] > chips.nth(1).bounding_box()["y"]  # type: ignore[index]
+    below, above = placed(page.locator(".strip .chip:focus"), chips.nth(1))
+    assert below["y"] > above["y"]
     page.keyboard.press("Enter")
     expect(page.locator(".spoken")).to_contain_text("“")
     page.keyboard.press("Escape")
@@ -315,7 +315,7 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
     expect(page.locator(".stage figure svg")).to_have_count(4)
     dots = page.locator("[data-figure=acceptance] .dot")
     expect(dots).to_have_count(1)
-    before = dots.bounding_box()
+    before = placed(dots)
     values = page.locator("figure .value")
     assert all("–" not in text for text in values.all_text_contents())
     page.keyboard.press("Home")
@@ -323,7 +323,7 @@ def test_figures_follow_the_playhead_and_clicking_the_timeline_moves_it(context:
     expect(values.first).to_have_text("–")
     page.locator(".lane-area").click(position={"x": 400, "y": 40})
     expect(dots).to_have_count(1)
-    assert dots.bounding_box() != before or round_number(page).text_content() == "Round 4 of 21"
+    assert placed(dots) != before or round_number(page).text_content() == "Round 4 of 21"
     expect(page.locator(".caption")).to_contain_text("the target alone has written")
 
 
@@ -383,8 +383,7 @@ def test_the_stage_fits_a_projector_and_a_phone(context: BrowserContext, odd: bo
     for width, tallest in ((1280, 530), (390, 1400)):  # with the controls above and the buttons below it: 720
         page.set_viewport_size({"width": width, "height": 720})
         wait_until_still(page)
-        box = page.locator(".stage").bounding_box()
-        assert box
+        [box] = placed(page.locator(".stage"))
         assert box["height"] <= tallest
         expect_no_sideways_scroll(page)
     if odd:

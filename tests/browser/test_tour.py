@@ -10,6 +10,7 @@ from specviz.data.first_run import first_draft_guesses, first_trace
 from specviz.data.lessons.tour import Tour, tour_of
 from specviz.player.replay import replay_data
 from tests.conftest import AppServer, NewContext
+from tests.support.layout import bottom, placed
 from tests.support.visitor import DESK, PHONE, expect_no_sideways_scroll, wait_until_drawn
 
 TRACE = first_trace()
@@ -152,15 +153,12 @@ def test_a_legend_under_a_resting_pointer_does_not_cover_what_the_tour_asks_for(
 ) -> None:
     """The button that opens the tour stands where the legend is a moment later."""
     open_watch(page, app_server, "?tour=1")
-    forward = page.get_by_role("button", name="Forward one step").bounding_box()
+    forward = page.get_by_role("button", name="Forward one step")
     for chip in page.locator(".legend .chip:visible").all():
         chip.hover()
         tip = page.locator(".legend .tip:visible")
         expect(tip).to_have_count(1)
-        box = tip.bounding_box()
-        assert box is not None
-        assert forward is not None
-        assert box["y"] >= forward["y"] + forward["height"]
+        assert placed(tip)[0]["y"] >= bottom(forward)
 
 
 def test_a_reload_goes_on_at_the_same_step_and_escape_leaves(page: Page, app_server: AppServer, tour: Tour) -> None:

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.conftest import NewContext
+from tests.support.layout import bottom, placed
 from tests.support.stage_page import serve_stage, visit_stage
 from tests.support.visitor import (
     DESK,
@@ -118,10 +119,8 @@ def test_the_words_of_a_chain_come_back_with_a_chain(context: BrowserContext) ->
 @pytest.mark.parametrize("query", [SHAPE, WIDE, "tree=2,2", "tree=2,2,1,1,1,1,1,1"])
 def test_every_guess_can_be_read_without_scrolling(context: BrowserContext, query: str) -> None:
     page = open_tree(context, JUDGED, query)
-    strip, playback = page.locator(".strip").bounding_box(), page.locator(".transport").bounding_box()
-    assert strip is not None
-    assert playback is not None
-    assert playback["y"] + playback["height"] <= 720, "the tokens and the playback fit the screen"
+    [strip] = placed(page.locator(".strip"))
+    assert bottom(page.locator(".transport")) <= 720, "the tokens and the playback fit the screen"
     for _, top, width in boxes_of(nodes(page).and_(page.locator(":visible"))):
         assert strip["y"] - 1 <= top <= strip["y"] + strip["height"] - 20
         assert width >= 60, "the mark and five letters"

@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 from specviz.data.first_run import first_trace
 from specviz.player.data import SUBSTEPS
 from tests.conftest import AppServer, NewContext
+from tests.support.layout import placed
 from tests.support.visitor import SCHEMES, expect_all_in_sight, shot, wait_until_still
 
 SMALLEST = {(1920, 1080): 24, (1280, 720): 18}  # pixels that a room can read, on each screen
@@ -82,8 +83,7 @@ def test_a_room_can_read_everything_on_the_projector(context: BrowserContext, ap
             wait_until_still(page)
             assert small_texts(page, smallest) == []
             expect_all_in_sight(page)
-            box = page.locator(".stage").bounding_box()
-            assert box is not None
+            [box] = placed(page.locator(".stage"))
             assert box["width"] > 0.95 * width
             shot(page, f"projector-{scheme}-{width}")
             token.click()

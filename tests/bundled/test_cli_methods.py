@@ -8,6 +8,7 @@ import pytest
 
 from specviz.core.trace import read_trace
 from tests.support.commands import PROMPT
+from tests.support.grids import grid
 
 SHORT = ["--target", "wren-base", "--max-new-tokens", "8"]
 SAMPLED = ["--temperature", "1"]
@@ -19,7 +20,6 @@ WAYS = {
     "most probable drafts": ["--draft", "wren-nano", "--draft-sampling", "argmax", *SAMPLED],
     "block verification": ["--draft", "wren-nano", "--verification", "block", *SAMPLED],
 }
-MEASURED = ("several heads",)  # the others are measured only in the full grid
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -39,10 +39,7 @@ def test_a_run_that_follows_a_grammar_is_saved_shown_and_exported(
     assert trace.drafter.name in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "way",
-    [pytest.param(way, marks=() if way in ("a tree", "block verification") else pytest.mark.full) for way in WAYS],
-)
+@pytest.mark.parametrize("way", grid(WAYS, ("a tree", "block verification")))
 def test_it_is_compared_and_swept(ok: Callable[..., str], way: str) -> None:
     compared = json.loads(ok("compare", *SHORT, *WAYS[way], *PROMPT, "--repeats", "2", "--json", "-"))
     assert compared["speedup"] > 0

@@ -20,13 +20,13 @@ WIDTHS = [128, 72, 1, 5, 2, 17, 1, 4, 70]
 
 
 @pytest.mark.parametrize("name", bundled_names())
-def test_float32_logits_are_equal_bit_for_bit(name: str) -> None:
-    """On this machine: another matrix library may add the products of a joined matrix in another order."""
+def test_float32_logits_differ_by_rounding_alone(name: str) -> None:
+    """On most machines not at all; a matrix library may add the products of a joined matrix in another order."""
     loaded = load_model(name)
     ours, theirs = loaded.forward.reader(), TransformersForward(loaded.model, name).reader()
     assert isinstance(loaded.forward, LightForward)
     for part in TEXT.split(WIDTHS):
-        assert torch.equal(ours.read(part), theirs.read(part))
+        torch.testing.assert_close(ours.read(part), theirs.read(part), rtol=1e-5, atol=2e-5)
         for reader in (ours, theirs):
             reader.crop(3)
 

@@ -27,6 +27,7 @@ from specviz.core.trace import DrafterInfo, Trace
 from specviz.data.workloads import find_preset
 from specviz.decoding import Drafter, autoregressive_decode, speculative_decode
 from specviz.models.loaded_model import Dtype, LoadedModel
+from tests.support.grids import grid
 from tests.support.tiny_models import ending, tiny_model
 
 LENGTHS = range(1, MAX_DRAFT_LENGTH + 1)
@@ -73,9 +74,7 @@ SMALL = [("wren-nano", "story-2"), ("lookup", "copy-1")]  # the others only in t
 GRID = [(draft, preset) for draft in ("wren-nano", "lookup") for preset in ("story-2", "code-1", "copy-1")]
 
 
-@pytest.mark.parametrize(
-    ("draft", "preset"), [pytest.param(*cell, marks=() if cell in SMALL else pytest.mark.full) for cell in GRID]
-)
+@pytest.mark.parametrize(("draft", "preset"), grid(GRID, SMALL))
 def test_every_draft_length_is_replayed_as_it_is_decoded(draft: str, preset: str) -> None:
     target, drafter, prompt = bundled("wren-base"), drafter_of(draft), find_preset(preset)
     assert prompt is not None

@@ -4,9 +4,11 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from specviz.service import EngineService
 from specviz.ui.shared import engine
+from tests.support.app_pages import opened
 from tests.support.app_server import REPLAYING
 
 
@@ -32,3 +34,9 @@ def real_engine(real_service: EngineService, monkeypatch: pytest.MonkeyPatch) ->
     """The real engine with the models that ship with the app, for tests of what is decoded."""
     monkeypatch.setattr(engine, "_service", lambda: real_service)
     real_service.start()
+
+
+@pytest.fixture
+def page() -> AppTest:
+    """Watch with all its controls."""
+    return opened(view="full")

@@ -1,19 +1,16 @@
 """By drafter: the panel by AppTest with the real engine, and its sentence and figures by hand."""
 
-import time
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from specviz.core.metrics import Costs
 from specviz.core.replay import DraftGuesses, Prospect
 from specviz.core.trace import DrafterInfo
 from specviz.service.protocol import Item, dump_event, parse_event
 from specviz.ui.helps.by_draft import best_of, drafts_to_compare, points_of, prospects_figure, reading, tokens_figure
+from tests.support.app_pages import alone, texts, until
 from tests.support.figures import parts_of
-
-SECONDS = 120  # for a loaded machine; every bundled draft is loaded and calibrated
 
 
 def panel() -> None:
@@ -71,21 +68,16 @@ def test_a_prospect_is_read_as_the_engine_wrote_it() -> None:
 
 
 def test_the_button_compares_every_bundled_draft_the_eagle_head_and_prompt_lookup() -> None:
-    page = AppTest.from_function(panel, default_timeout=SECONDS).run()
+    page = alone(panel)
     assert not page.exception
     assert "Press **Compare drafts**" in page.info[0].value
     page.button(key="fs_start").click().run()
-    end = time.monotonic() + SECONDS
-    while page.session_state["session"].by_draft.slot.busy and time.monotonic() < end:
-        time.sleep(0.3)
-        page.run()
-    assert not page.exception
     by_draft = page.session_state["session"].by_draft
+    until(page, lambda: not by_draft.slot.busy)
     assert by_draft.message == ""
     assert [one.draft for one in by_draft.prospects] == drafts_to_compare()
     assert "wren-eagle" in drafts_to_compare()
     assert len({tuple(one.draft_guesses.token_ids) for one in by_draft.prospects}) == 1, "one output for all"
     assert len(page.dataframe[0].value) == len(by_draft.prospects)
-    said = "\n".join(element.value for element in page.markdown)
-    assert "✓" in said
-    assert "✗" in said
+    assert "✓" in texts(page)
+    assert "✗" in texts(page)

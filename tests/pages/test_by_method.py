@@ -6,10 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.measured_methods import MeasuredMethods
+from tests.support.app_pages import alone, texts
 from tests.support.hostile import figures_of
 from tests.support.measured_methods import NAMES, measured
-
-SECONDS = 30
 
 
 def panel() -> None:
@@ -18,21 +17,17 @@ def panel() -> None:
     show_by_method()
 
 
+def opened() -> AppTest:
+    page = alone(panel)
+    assert not page.exception
+    return page
+
+
 @pytest.fixture
 def stored(monkeypatch: pytest.MonkeyPatch) -> MeasuredMethods:
     found = measured(1.5, 1.4, 0.8, 1.02, 0.5, 0.9, 1.3, 1.35)
     monkeypatch.setattr("specviz.ui.helps.by_method.stored_methods", lambda: found)
     return found
-
-
-def opened() -> AppTest:
-    page = AppTest.from_function(panel, default_timeout=SECONDS).run()
-    assert not page.exception
-    return page
-
-
-def texts(page: AppTest) -> str:
-    return "\n".join(element.value for element in [*page.markdown, *page.caption, *page.info])
 
 
 @pytest.mark.usefixtures("stored")

@@ -11,12 +11,12 @@ from specviz.ui.classes import membership
 from specviz.ui.classes.classes_state import Attending
 from specviz.ui.play.play_state import Playing
 from specviz.ui.play.turns import bring_back, held_text
+from tests.support.app_pages import opened_in_app as opened
+from tests.support.app_pages import texts as said
 from tests.support.fake_turns import a_turn
 from tests.support.hostile import NAME, raw_names_in
 from tests.support.known import known
 from tests.support.payloads import payload_of
-
-SECONDS = 60
 
 
 @pytest.fixture(autouse=True)
@@ -24,14 +24,6 @@ def no_classes() -> Iterator[None]:
     membership.classes.cache_clear()
     yield
     membership.classes.cache_clear()
-
-
-def opened(name: str, **link: str) -> AppTest:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.switch_page(f"pages/{name}.py")
-    for key, value in link.items():
-        page.query_params[key] = value
-    return page.run()
 
 
 def click(page: AppTest, key: str) -> AppTest:
@@ -53,10 +45,6 @@ def game(page: AppTest) -> Playing:
 def html_of(page: AppTest) -> str:
     bodies = [node.proto.body for node in page._tree if node.type == "html"]
     return "\n".join(body for body in bodies if not body.startswith("<style"))
-
-
-def said(page: AppTest) -> str:
-    return "\n".join(each.value for each in [*page.markdown, *page.info, *page.warning, *page.caption])
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The "When it helps" page by AppTest: the recorded sweep first, then a small one of its own on the bundled models."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +12,23 @@ from specviz.measure.sweep.table import dump_frame, frame_of
 from specviz.ui.helps.choice import Choice
 from specviz.ui.helps.helps_state import CANCELLED, HERE, MAX_FILES, RECORDED, Sweeps, recorded_sweep, studied
 from specviz.ui.session import Session
+from tests.support import app_pages
+from tests.support.app_pages import texts, until
 from tests.support.fake_rows import row_at
 from tests.support.hostile import figures_of
 
-SECONDS = 90  # for a loaded machine; the engine needs five to start
-PAGE = "../../pages/helps.py"
 SMALL = Choice(workloads=("story", "copy"), draft_lengths=(2, 4), tokens=8, prompts=1)
 
 
 def opened(**state: Any) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=SECONDS)
-    page.session_state["session"] = Session(sweeps=Sweeps(**state))
-    page.run()
+    page = app_pages.opened("pages/helps.py", Session(sweeps=Sweeps(**state)))
     assert not page.exception
     return page
-
-
-def texts(page: AppTest) -> str:
-    shown = [*page.markdown, *page.caption, *page.error, *page.warning, *page.info, *page.text]
-    return "\n".join(element.value for element in shown)
 
 
 def sweeps_of(page: AppTest) -> Sweeps:
     found: Sweeps = page.session_state["session"].sweeps
     return found
-
-
-def until(page: AppTest, holds: Any) -> None:
-    end = time.monotonic() + SECONDS
-    while not holds(page):
-        assert time.monotonic() < end, texts(page)
-        time.sleep(0.2)
-        page.run()
-        assert not page.exception
 
 
 def test_the_first_screen_shows_the_recorded_sweep_and_says_so() -> None:
@@ -77,9 +60,8 @@ def test_the_address_says_what_is_chosen_and_a_link_is_taken() -> None:
     page.get_by_key("sweep_tokens").set_value(32).run()
     assert page.query_params["tokens"] == "32"
     assert page.query_params["gamma"] == ["1", "2", "4", "8"]
-    linked = AppTest.from_file(PAGE, default_timeout=SECONDS)
-    linked.query_params.update({"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"})
-    linked.run()
+    link = {"workload": ["prose", "nonsense"], "gamma": ["3"], "tokens": "16"}
+    linked = app_pages.opened("pages/helps.py", **link)
     assert not linked.exception
     assert sweeps_of(linked).choice == Choice(workloads=("prose",), draft_lengths=(3,), tokens=16)
     assert "A workload in the link is not known here" in texts(linked)
@@ -102,7 +84,7 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     page = opened(choice=SMALL)
     page.button(key="sweep_start").click().run()
     assert sweeps_of(page).slot.busy
-    until(page, lambda page: not sweeps_of(page).slot.busy)
+    until(page, lambda: not sweeps_of(page).slot.busy)
     rows = sweeps_of(page).rows[HERE]
     assert list(zip(rows["preset"], rows["draft_length"], strict=True)) == [
         ("story-1", 2), ("story-1", 4), ("copy-1", 2), ("copy-1", 4),
@@ -115,14 +97,14 @@ def test_the_rows_of_a_sweep_are_still_there_after_another_page() -> None:
     assert "**Measured here**" in texts(again)
     assert again.get_by_key("sweep_tokens").value == 8
     again.button(key="sweep_start").click().run()
-    until(again, lambda page: not sweeps_of(page).slot.busy)
+    until(again, lambda: not sweeps_of(again).slot.busy)
     assert len(sweeps_of(again).rows[HERE]) == 8  # sweeps accumulate
 
 
 def test_a_cancelled_sweep_keeps_what_it_has() -> None:
     page = opened(choice=Choice(tokens=64, prompts=3))
     page.button(key="sweep_start").click().run()
-    until(page, lambda page: len(sweeps_of(page).rows_of(HERE)) >= 2)
+    until(page, lambda: len(sweeps_of(page).rows_of(HERE)) >= 2)
     page.button(key="sweep_cancel").click().run()
     assert not page.exception
     assert not sweeps_of(page).slot.busy

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from specviz.core.metrics import Costs
 from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
@@ -23,6 +22,7 @@ from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared.arrival import Arrival
 from specviz.ui.watch.watch_state import PairCosts, Watching, recorded_run
+from tests.support.app_pages import alone, opened
 from tests.support.fake_rows import row_at
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile import ALL_NAMES, NAME, NAMES, ODD_NAMES, markdown_of, raw_names_in
@@ -128,17 +128,9 @@ PAGES: list[tuple[str, Callable[[], dict[str, Any]]]] = [
 ]
 
 
-def opened(name: str, state: dict[str, Any], **link: str) -> AppTest:
-    page = AppTest.from_file(f"../../pages/{name}.py", default_timeout=60)
-    page.session_state["session"] = Session(**state)
-    for key, value in link.items():
-        page.query_params[key] = value
-    return page.run()
-
-
 @pytest.mark.parametrize(("name", "state"), PAGES, ids=[make.__name__ for _, make in PAGES])
 def test_names_from_a_file_stay_text(name: str, state: Callable[[], dict[str, Any]]) -> None:
-    page = opened(name, state())
+    page = opened(f"pages/{name}.py", Session(**state()))
     assert not page.exception
     assert raw_names_in(page) == []
     assert any("evil" in text for text in markdown_of(page)), "the page shows the names at all"
@@ -151,14 +143,14 @@ LINK += ("mode", "set", "lesson", "part", "words", "alpha", "c", "run", "view", 
 @pytest.mark.parametrize("name", ["watch", "race", "helps", "worksheet", "proof", "play", "learn", "class"])
 @pytest.mark.parametrize("value", [NAME, " ".join(ODD_NAMES)], ids=["markup", "odd"])
 def test_values_from_a_link_stay_text(name: str, value: str) -> None:
-    page = opened(name, {}, **dict.fromkeys(LINK, value))
+    page = opened(f"pages/{name}.py", Session(), **dict.fromkeys(LINK, value))
     assert not page.exception
     assert raw_names_in(page) == []
 
 
 def test_pasted_counters_stay_text() -> None:
     line = "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
-    page = opened("worksheet", {})
+    page = opened("pages/worksheet.py", Session())
     for text in (NAME, f"{line}{NAME}", f'vllm:spec_decode_num_drafts_total{{model="{NAME}"}} {NAME}'):
         page.text_area(key="worksheet_paste").set_value(text).run()
         assert not page.exception
@@ -177,4 +169,4 @@ def test_what_is_looked_for_would_be_found() -> None:
         st.selectbox("shown as text", [NAMES[2]])
         chart({"data": [{"type": "bar", "x": [NAMES[1]], "y": [1]}], "layout": {"height": 300}}, "bars", "Bars.")
 
-    assert len(raw_names_in(AppTest.from_function(unescaped, default_timeout=60).run())) == 3
+    assert len(raw_names_in(alone(unescaped))) == 3

@@ -18,20 +18,12 @@ from specviz.data.texts import Words, fill
 from specviz.ui.learn.learn_state import Learning
 from specviz.ui.learn.questions import href
 from specviz.ui.session import Session
+from tests.support.app_pages import opened, texts
 from tests.support.payloads import payload_of, stage_payload_of
 
 
-def open_page(**address: str) -> AppTest:
-    page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
-    for name, value in address.items():
-        page.query_params[name] = value
-    return page.run()
-
-
-def texts(page: AppTest) -> str:
-    shown = [*page.markdown, *page.caption, *page.error, *page.info, *page.warning, *page.success]
-    html = [element.proto.body for element in page.get("html")]
-    return "\n".join([*(element.value for element in shown), *html])
+def open_page(**link: str) -> AppTest:
+    return opened("pages/learn.py", **link)
 
 
 def diagram_of(page: AppTest) -> Any:
@@ -105,9 +97,8 @@ def test_an_older_link_still_names_its_step() -> None:
 
 
 def test_a_visitor_who_comes_back_finds_their_place_and_answers() -> None:
-    page = AppTest.from_file("../../pages/learn.py", default_timeout=30)
-    page.session_state["session"] = Session(learn=Learning(lesson=3, words="plain", answers={"step-acceptance": 1}))
-    page.run()
+    learning = Learning(lesson=3, words="plain", answers={"step-acceptance": 1})
+    page = opened("pages/learn.py", Session(learn=learning))
     assert place(page) == "story acceptance plain"
     assert "**Right.**" in texts(page)
 

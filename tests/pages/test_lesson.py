@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from specviz.data.hidden import HIDEABLE
 from specviz.data.lessons.plans import OWN, all_plans
 from specviz.ui.lesson import teachers
+from tests.support.app_pages import alone, opened, opened_in_app, texts
 from tests.support.payloads import payload_of
 
 PLANS = {plan.name: plan for plan in all_plans() if plan.name in OWN}
@@ -26,15 +27,6 @@ def every_run_goes_through_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", init)
-
-
-def opened(page: str = "", **link: str) -> AppTest:
-    app = AppTest.from_file("../../app.py", default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    if page:
-        app.switch_page(f"pages/{page}.py")
-    return app.run()
 
 
 def stage_of(page: AppTest) -> dict[str, object]:
@@ -74,8 +66,7 @@ def test_a_moment_shows_what_its_link_says_and_nothing_of_the_notes(plan: str, a
         assert (stage["run_id"], stage["playhead"]) == (moment.screen.last("run"), moment.screen.step)
         assert stage["view"] == "projector"
         assert stage.get("hide", []) == (["result"] if moment.screen.last("hide") else [])
-    shown = " ".join(str(element.value) for element in [*page.markdown, *page.caption, *page.info])
-    assert not any(secret[:40] in shown for secret in (moment.answer, moment.mistakes, moment.do))
+    assert not any(secret[:40] in texts(page) for secret in (moment.answer, moment.mistakes, moment.do))
 
 
 def test_next_and_previous_walk_the_lesson_and_leave_ends_it() -> None:
@@ -141,22 +132,21 @@ def test_a_lesson_or_moment_that_there_is_not_gives_one_line(link: dict[str, str
 
 
 def test_a_step_of_the_story_is_still_a_lesson_of_learn() -> None:
-    page = opened("learn", lesson="round", part="story")
+    page = opened_in_app("learn", lesson="round", part="story")
     assert not page.warning
     assert payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"].startswith("round")
 
 
 def test_the_notes_are_a_page_of_their_own() -> None:
     page = opened(lesson="ten-minutes", moment="2", notes="1")
-    said = " ".join(line.value for line in page.markdown)
     moment = PLANS["ten-minutes"].moments[1]
     for text in (moment.question, moment.answer, moment.mistakes, moment.do):
-        assert text[:30] in said
+        assert text[:30] in texts(page)
     assert not _has(page, "stage-1")
     assert page.caption[0].value == "3 min, from minute 2 to 5 of 10"
     page.button(key="notes_next").click().run()
     assert address_of(page) == {"lesson": "ten-minutes", "moment": "3", "notes": "1"}
-    assert any("3. The best round" in line.value for line in page.markdown)
+    assert "3. The best round" in texts(page)
 
 
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
@@ -205,12 +195,11 @@ moments:
 
 
 def test_teachers_find_the_plans_and_start_one() -> None:
-    page = opened("learn", part="teach")
+    page = opened_in_app("learn", part="teach")
     assert not page.exception
     assert page.radio(key="lesson_plan").options == ["Ten minutes · 10 min", "Fifty minutes · 50 min"]
-    said = " ".join(line.value for line in page.markdown)
     moments = PLANS["ten-minutes"].moments
-    assert all(moment.question in said and moment.answer not in said for moment in moments)
+    assert all(moment.question in texts(page) and moment.answer not in texts(page) for moment in moments)
     assert any("lesson=ten-minutes&moment=1&notes=1" in str(link.proto.url) for link in page.get("link_button"))
     page.button(key="lesson_start_ten-minutes").click().run()
     assert bar_of(page).startswith("Moment 1 of 4")
@@ -218,7 +207,7 @@ def test_teachers_find_the_plans_and_start_one() -> None:
 
 
 def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link() -> None:
-    page = opened("learn", part="teach")
+    page = opened_in_app("learn", part="teach")
     page.get_by_key("lesson_file").set_value(("mine.yaml", b"title: Mine\nminutes: [", "application/yaml")).run()
     assert page.error[0].value.startswith("mine.yaml is no lesson plan that can be shown")
     assert "this is not YAML" in page.error[0].value
@@ -227,12 +216,12 @@ def test_a_teachers_own_plan_is_checked_and_walked_by_everyone_who_has_its_link(
     assert not page.error
     name = page.radio(key="lesson_plan").value
     assert name.startswith("own-")
-    assert any("\\<b>What" in line.value for line in page.markdown)  # a plan's text is text
+    assert "\\<b>What" in texts(page)  # a plan's text is text
     walked = opened(lesson=name)
     assert bar_of(walked) == "Moment 1 of 1: **A round**"
     assert (stage_of(walked)["run_id"], stage_of(walked)["view"]) == ("story-round", "full")
     assert not _has(walked, "trace_file")
-    assert "checked" in " ".join(line.value for line in opened(lesson=name, notes="1").markdown)
+    assert "checked" in texts(opened(lesson=name, notes="1"))
 
 
 def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
@@ -263,7 +252,7 @@ def test_a_plan_has_three_files_and_an_address_of_this_computer_alone_gives_a_wa
         assert plan
         offer_papers(plan)
 
-    drawn = AppTest.from_function(page, default_timeout=60).run()
+    drawn = alone(page)
     assert not drawn.exception
     for key in ("lesson_sheet", "lesson_key", "lesson_lesson"):  # a Chromium opens them in tests/browser
         assert drawn.get_by_key(key).proto.label.startswith("Save the")

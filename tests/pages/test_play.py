@@ -1,7 +1,5 @@
 """The game's page by AppTest: a round, bad input, skipping, the easier mode, the end, links. Real engine and models."""
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,22 +9,14 @@ from specviz.game.game import PROMPTS, ROUNDS, Plan
 from specviz.game.words import branches
 from specviz.ui.play.play_state import Playing
 from specviz.ui.shared.job_slot import JobSlot
+from tests.support.app_pages import opened_in_app, texts
+from tests.support.app_pages import until as wait
 from tests.support.payloads import payload_of, stage_payload_of
-
-SECONDS = 90  # for a loaded machine; the engine needs five to start
-
-
-def open_page(**link: str) -> AppTest:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
-    page.switch_page("pages/play.py")
-    for name, value in link.items():
-        page.query_params[name] = value
-    return page.run()
 
 
 @pytest.fixture
 def page() -> AppTest:
-    return open_page()
+    return opened_in_app("play")
 
 
 def game(page: AppTest) -> Playing:
@@ -39,28 +29,12 @@ def drawn(page: AppTest, key: str) -> dict[str, Any]:
     return data
 
 
-def texts(page: AppTest) -> str:
-    parts = [*page.markdown, *page.caption, *page.error, *page.warning, *page.info]
-    return "\n".join(element.value for element in parts)
-
-
 def button(page: AppTest, key: str) -> Any:
     return next(button for button in page.button if button.key == key)
 
 
 def has_button(page: AppTest, key: str) -> bool:
     return any(button.key == key for button in page.button)
-
-
-def wait(page: AppTest, done: Callable[[], bool]) -> None:
-    """Run the script until it is so, as the page's own polling would."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        if done():
-            return
-        time.sleep(0.2)
-        page.run()
-    raise AssertionError(f"it did not come to that: {texts(page)}")
 
 
 def send(page: AppTest, words: str) -> None:
@@ -143,27 +117,6 @@ def test_a_bad_second_guess_is_answered_and_both_stay(page: AppTest) -> None:
     assert (page.text_input(key="play_guess").value, page.text_input(key="play_second").value) == ("Lily.", "🐦")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("", "Nothing to check yet"),
-        ("word " * 10_000, "a lot of text"),
-        ("the\x00cat", "control characters"),
-        ("日本語", "Latin alphabet"),
-        ("🐦", "words, not pictures"),
-        ("<|endoftext|>", "a special mark of the models"),
-    ],
-)
-def test_bad_input_is_answered_in_one_sentence_and_costs_nothing(page: AppTest, words: str, said: str) -> None:
-    page.session_state["play_guess"] = words
-    button(page, "play_send").click().run()
-    assert not page.exception
-    assert said in page.warning[0].value.replace("\\", "")  # its marks are escaped: it is text, not Markdown
-    assert not game(page).slot.busy
-    assert game(page).all_turns == []
-    assert page.table[0].value["accepted"][0] == "–"
-
-
 def test_a_skipped_turn_does_not_count_and_keeps_the_typed_text(page: AppTest) -> None:
     page.text_input(key="play_guess").set_value("and then")
     button(page, "play_skip").click().run()
@@ -201,7 +154,7 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_its_table(page: AppTes
 
 
 def test_the_easier_mode_picks_among_candidates() -> None:
-    page = open_page(mode="pick", seed="5")
+    page = opened_in_app("play", mode="pick", seed="5")
     wait(page, lambda: has_button(page, "play_offer_4"))
     labels = [button(page, f"play_offer_{i}").label for i in range(5)]
     assert len(set(labels)) == 5
@@ -221,7 +174,7 @@ def test_the_easier_mode_picks_among_candidates() -> None:
 
 
 def test_two_candidates_may_be_picked_as_two_guesses() -> None:
-    page = open_page(mode="pick", seed="5")
+    page = opened_in_app("play", mode="pick", seed="5")
     wait(page, lambda: has_button(page, "play_offer_4"))
     page.checkbox(key="play_two").set_value(True).run()
     for number in (0, 1, 2):  # the last two count
@@ -243,7 +196,7 @@ def test_two_candidates_may_be_picked_as_two_guesses() -> None:
 
 
 def test_a_link_gives_the_same_texts_and_names_what_it_could_not_use() -> None:
-    page = open_page(seed="12", set="prose", mode="cheat")
+    page = opened_in_app("play", seed="12", set="prose", mode="cheat")
     assert drawn(page, "play_text")["text"] == Plan(12, "prose").prompts[0].text
     assert "mode is not type or pick" in page.warning[0].value
     assert not game(page).slot.busy

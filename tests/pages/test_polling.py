@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.ui.shared import job_slot
+from tests.support.app_pages import SECONDS, alone
 from tests.support.payloads import payload_of
 
 
@@ -22,7 +23,7 @@ def page_with_a_job() -> None:
 
 
 def opened(looks: list[bool], sets: bool = False) -> AppTest:
-    page = AppTest.from_function(page_with_a_job, default_timeout=60)
+    page = AppTest.from_function(page_with_a_job, default_timeout=SECONDS)
     page.session_state["looks"], page.session_state["sets"] = looks, sets
     return page.run()
 
@@ -63,7 +64,7 @@ def page_that_looks_at_a_run() -> None:
 
 def test_what_is_new_is_handed_on_until_there_is_something_newer() -> None:
     """Found on a busy machine: a look that began before the one before it was sent threw its news away."""
-    page = AppTest.from_function(page_that_looks_at_a_run, default_timeout=60).run()
+    page = alone(page_that_looks_at_a_run)
     news = payload_of(page.get_by_key("feed"))
     assert news["whole"]
     assert payload_of(page.run().get_by_key("feed")) == news

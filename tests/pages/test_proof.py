@@ -14,30 +14,13 @@ from specviz.measure.proof.rule_names import FORGETFUL, RULES
 from specviz.service.protocol import Failed, Finished, Item, Progress
 from specviz.ui.proof.greedy import Cells, bfloat16_step, without_constant
 from specviz.ui.proof.outcomes import token_label
-from specviz.ui.shared import job_slot
-from specviz.ui.shared.engine import Visitor
+from tests.support.app_pages import opened, texts
 from tests.support.fake_service import FakeService
 
-SECONDS = 60
-
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    service = FakeService()
-    monkeypatch.setattr(job_slot, "engine", lambda: service)
-    monkeypatch.setattr(job_slot, "visitor", lambda: Visitor("ada"))
-    return service
-
-
-@pytest.fixture
-def page(engine: FakeService) -> AppTest:
-    page = AppTest.from_file("../../pages/proof.py", default_timeout=SECONDS)
-    return page.run()
-
-
-def texts(page: AppTest) -> str:
-    shown = [*page.markdown, *page.caption, *page.error, *page.info, *page.warning, *page.text]
-    return "\n".join(element.value for element in shown)
+def page(service: FakeService) -> AppTest:
+    return opened("pages/proof.py")
 
 
 def test_the_first_screen_is_the_recorded_proof(page: AppTest) -> None:
@@ -80,7 +63,7 @@ def test_the_first_token_is_accepted_in_three_ways(page: AppTest) -> None:
     assert "Why not accept only exact matches?" in texts(page)
 
 
-def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, engine: FakeService) -> None:
+def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, service: FakeService) -> None:
     page.selectbox(key="proof_draft").set_value("wren-eagle").run()
     page.radio(key="proof_verification").set_value("block").run()
     page.selectbox(key="proof_tree").set_value("2,2").run()
@@ -89,31 +72,28 @@ def test_a_head_a_tree_and_the_block_can_be_proved(page: AppTest, engine: FakeSe
     assert page.radio(key="proof_verification").value == "token", "a tree is verified token by token"
     assert page.radio(key="proof_verification").disabled
     page.button(key="proof_draw").click().run()
-    settings = engine.commands[0].request.settings
-    assert (engine.commands[0].request.draft, settings.tree, settings.draft_length) == ("wren-eagle", "2,2", 2)
+    settings = service.commands[0].request.settings
+    assert (service.commands[0].request.draft, settings.tree, settings.draft_length) == ("wren-eagle", "2,2", 2)
     assert (page.query_params["tree"], page.query_params["gamma"]) == ("2,2", "2")
     page.slider(key="proof_gamma").set_value(3).run()
     assert page.selectbox(key="proof_tree").value == "2,2,1"
 
 
-def test_a_link_proves_drafts_of_most_probable_tokens_verified_as_a_block(engine: FakeService) -> None:
-    page = AppTest.from_file("../../pages/proof.py", default_timeout=SECONDS)
-    for name, value in {"draft": "early-exit:2", "draft_sampling": "argmax", "verification": "block"}.items():
-        page.query_params[name] = value
-    page.run()
+def test_a_link_proves_drafts_of_most_probable_tokens_verified_as_a_block(service: FakeService) -> None:
+    page = opened("pages/proof.py", draft="early-exit:2", draft_sampling="argmax", verification="block")
     page.button(key="proof_draw").click().run()
-    (command,) = engine.commands
+    (command,) = service.commands
     assert command.request.draft == "early-exit:2"
     assert command.request.settings.manner == ", most probable drafts, block verification"
 
 
-def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: FakeService) -> None:
+def test_drawing_asks_for_what_the_controls_say(page: AppTest, service: FakeService) -> None:
     page.slider(key="proof_temperature").set_value(0.7).run()
     page.radio(key="proof_position").set_value("second").run()
     page.select_slider(key="proof_draws").set_value(500).run()
     page.button(key="proof_draw").click().run()
     assert not page.exception
-    (command,) = engine.commands
+    (command,) = service.commands
     assert (command.rule, command.position, command.draws) == ("lossless", "second", 500)
     assert command.request.settings.temperature == 0.7
     assert page.button(key="proof_draw").disabled
@@ -121,11 +101,11 @@ def test_drawing_asks_for_what_the_controls_say(page: AppTest, engine: FakeServi
     assert page.query_params["temperature"] == "0.7"
 
 
-def test_the_uncropped_cache_is_always_tested_after_a_rejection(page: AppTest, engine: FakeService) -> None:
+def test_the_uncropped_cache_is_always_tested_after_a_rejection(page: AppTest, service: FakeService) -> None:
     page.radio(key="proof_rule").set_value("uncropped").run()
     page.button(key="proof_break").click().run()
-    assert engine.commands[0].rule == "uncropped"
-    assert engine.commands[0].position == "after"
+    assert service.commands[0].rule == "uncropped"
+    assert service.commands[0].position == "after"
 
 
 def batches(rule: str, number: int, job: int = 1) -> list[Item]:
@@ -136,30 +116,30 @@ def batches(rule: str, number: int, job: int = 1) -> list[Item]:
     return [Item(job, "prove", batch) for batch in found[:number]]
 
 
-def drawing(page: AppTest, engine: FakeService) -> None:
+def drawing(page: AppTest, service: FakeService) -> None:
     """A proof with three of its ten parts."""
     page.button(key="proof_draw").click().run()
-    engine.tell(Progress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
+    service.tell(Progress(1, "drawing", 10, draws=1000), *batches("lossless", 3))
     page.run()
     assert "After 3,000 draws" in texts(page)
 
 
-def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTest, engine: FakeService) -> None:
-    drawing(page, engine)
+def test_results_grow_then_stay_and_a_cancelled_proof_has_no_verdict(page: AppTest, service: FakeService) -> None:
+    drawing(page, service)
     assert "LIVE · this machine" in texts(page)
     assert "More draws are coming." in texts(page)
     assert "3 of 10 parts, drawing 1,000 more each way" in page.get("progress")[0].proto.text
     page.button(key="proof_cancel").click().run()
-    assert engine.cancelled == ["proof"]
+    assert service.cancelled == ["proof"]
     assert "Cancelled. The results so far stay." in texts(page)
     assert "Stopped early: no verdict." in texts(page)
     assert not page.button(key="proof_draw").disabled
 
 
-def test_a_proof_that_expired_keeps_its_results_on_screen(page: AppTest, engine: FakeService) -> None:
+def test_a_proof_that_expired_keeps_its_results_on_screen(page: AppTest, service: FakeService) -> None:
     """Found in the app: they were replaced by empty ones, while the page said that they stay."""
-    drawing(page, engine)
-    engine.expire("ada")
+    drawing(page, service)
+    service.expire("ada")
     page.run()
     assert "This proof has expired. The results so far stay." in texts(page)
     assert not page.error
@@ -170,10 +150,10 @@ def test_a_proof_that_expired_keeps_its_results_on_screen(page: AppTest, engine:
 
 
 def test_a_proof_that_expired_before_its_first_draws_leaves_the_recorded_one(
-    page: AppTest, engine: FakeService
+    page: AppTest, service: FakeService
 ) -> None:
     page.button(key="proof_draw").click().run()
-    engine.expire("ada")
+    service.expire("ada")
     page.run()
     assert not page.exception
     assert "Passes the test." in texts(page)
@@ -187,9 +167,9 @@ def test_what_is_under_way_is_shown_right_after_the_button_that_began_it(page: A
     assert keys.index("proof_cancel") == keys.index(button) + 1
 
 
-def test_a_failed_task_is_one_sentence_and_the_page_goes_on(page: AppTest, engine: FakeService) -> None:
+def test_a_failed_task_is_one_sentence_and_the_page_goes_on(page: AppTest, service: FakeService) -> None:
     page.button(key="proof_draw").click().run()
-    engine.tell(Failed(1, "The engine stopped."))
+    service.tell(Failed(1, "The engine stopped."))
     page.run()
     assert [error.value for error in page.error] == ["The engine stopped."]
     assert "Passes the test." in texts(page)
@@ -204,15 +184,15 @@ def test_a_bad_prompt_is_said_and_nothing_can_be_started(page: AppTest) -> None:
     )
 
 
-def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, engine: FakeService) -> None:
+def test_greedy_asks_for_a_prompt_of_each_kind_or_the_visitors_own(page: AppTest, service: FakeService) -> None:
     page.button(key="proof_greedy").click().run()
-    assert len(engine.commands[0].presets) == 8
-    assert not engine.commands[0].half
-    engine.tell(Finished(1))
+    assert len(service.commands[0].presets) == 8
+    assert not service.commands[0].half
+    service.tell(Finished(1))
     page.run()
     page.button(key="proof_tie").click().run()
-    assert engine.commands[1].half
-    assert len(engine.commands[1].presets) == 1
+    assert service.commands[1].half
+    assert len(service.commands[1].presets) == 1
 
 
 def test_the_eight_statistics_are_one_row_folded_under_the_verdict(page: AppTest) -> None:
@@ -247,16 +227,16 @@ def test_one_rare_token_fails_inside_the_bins(page: AppTest) -> None:
     assert "the places of the drawn tokens are not spread evenly" in texts(page)
 
 
-def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, engine: FakeService) -> None:
+def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, service: FakeService) -> None:
     page.radio(key="proof_rule").set_value(FORGETFUL.name).run()
     assert not page.exception
     assert "FAILS: this difference is larger than rounding explains" in texts(page)
     page.button(key="proof_forget").click().run()
-    (command,) = engine.commands
+    (command,) = service.commands
     assert (command.forgets, command.presets) == (True, [])
     found = recorded_proof()
     assert found is not None
-    engine.tell(Item(1, "compare greedy", found.greedy[0]), Finished(1))
+    service.tell(Item(1, "compare greedy", found.greedy[0]), Finished(1))
     page.run()
     assert "Here the two texts do not differ" in texts(page)
     assert "LIVE · this machine" in texts(page)
@@ -264,7 +244,7 @@ def test_the_greedy_break_is_recorded_as_failing_and_runs_here(page: AppTest, en
 
 @pytest.mark.parametrize(("target", "word"), [("wren-base", "FAILS"), ("another", "is not known for this model")])
 def test_a_greedy_comparison_fails_where_rounding_does_not_explain_it(
-    page: AppTest, engine: FakeService, target: str, word: str
+    page: AppTest, service: FakeService, target: str, word: str
 ) -> None:
     """The verdict over all prompts takes the worst one, and this one is shown in detail."""
     found = recorded_proof()
@@ -272,7 +252,7 @@ def test_a_greedy_comparison_fails_where_rounding_does_not_explain_it(
     assert found.forgotten_row is not None
     page.button(key="proof_greedy").click().run()
     row = replace(found.forgotten_row, target=target)
-    engine.tell(Item(1, "compare greedy", found.greedy[0]), Item(1, "compare greedy", row), Finished(1))
+    service.tell(Item(1, "compare greedy", found.greedy[0]), Item(1, "compare greedy", row), Finished(1))
     page.run()
     assert word in next(one.value for one in page.markdown if "tokens identical" in one.value)
 

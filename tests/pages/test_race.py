@@ -1,7 +1,5 @@
 """The Race page by AppTest: at first, a race, a cancelled one, bad input, links. Real engine, bundled models."""
 
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,21 +9,14 @@ from streamlit.testing.v1 import AppTest
 from specviz.measure.race import RaceLap
 from specviz.ui.race.race_state import Entry, Racing, recorded_race
 from specviz.ui.session import Session
+from tests.support.app_pages import opened, opened_in_app, texts
+from tests.support.app_pages import until as wait
 from tests.support.payloads import payload_of
-
-SECONDS = 90  # for a loaded machine; the engine needs five to start
 
 
 @pytest.fixture
 def page() -> AppTest:
-    return open_page()
-
-
-def open_page(**link: Any) -> AppTest:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
-    for name, value in link.items():
-        page.query_params[name] = value
-    return page.switch_page("pages/race.py").run()
+    return opened_in_app("race")
 
 
 def lanes_of(page: AppTest) -> dict[str, Any]:
@@ -45,31 +36,12 @@ def plot_of(page: AppTest) -> dict[str, str]:
 
 
 def with_own_race(laps: list[RaceLap]) -> AppTest:
-    page = AppTest.from_file("../../pages/race.py", default_timeout=SECONDS)
-    page.session_state["session"] = Session(race=Racing(Entry(), laps=laps))
-    return page.run()
+    return opened("pages/race.py", Session(race=Racing(Entry(), laps=laps)))
 
 
 def racing(page: AppTest) -> Racing:
     found: Racing = page.session_state["session"].race
     return found
-
-
-def texts(page: AppTest) -> str:
-    return "\n".join(
-        element.value for element in [*page.markdown, *page.caption, *page.error, *page.warning, *page.info, *page.text]
-    )
-
-
-def wait(page: AppTest, done: Callable[[], bool]) -> None:
-    """Run the script until it is so, as the page's own polling would."""
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        if done():
-            return
-        time.sleep(0.3)
-        page.run()
-    raise AssertionError(f"this did not happen in time: {texts(page)}")
 
 
 def small_race(page: AppTest, presets: list[str], own: str = "", tokens: int = 8, repeats: int = 2) -> AppTest:
@@ -252,11 +224,7 @@ def test_a_prompt_beyond_the_window_is_named(page: AppTest) -> None:
 
 
 def test_a_link_fills_the_controls_and_starts_nothing() -> None:
-    page = AppTest.from_file("../../pages/race.py", default_timeout=SECONDS)
-    page.query_params["preset"] = ["code-1", "story-2"]
-    page.query_params["gamma"] = "6"
-    page.query_params["repeats"] = "99"
-    page.run()
+    page = opened("pages/race.py", preset=["code-1", "story-2"], gamma="6", repeats="99")
     assert not page.exception
     assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
     assert page.slider(key="race_gamma").value == 6

@@ -3,30 +3,18 @@
 from typing import get_args
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from specviz.data.lessons.roofline import published_peaks, roofline
 from specviz.data.texts import Words
+from tests.support.app_pages import opened, texts
 from tests.support.payloads import payload_of
 
 LINK = "(./learn?part=load)"
 
 
-def open_page(name: str, **address: str) -> AppTest:
-    page = AppTest.from_file(f"../../pages/{name}.py", default_timeout=30)
-    for key, value in address.items():
-        page.query_params[key] = value
-    return page.run()
-
-
-def texts(page: AppTest) -> str:
-    html = [element.proto.body for element in page.get("html")]
-    return "\n".join([*(element.value for element in (*page.markdown, *page.caption)), *html])
-
-
 @pytest.mark.parametrize("words", get_args(Words))
 def test_the_lesson_has_its_picture_continuous_batching_and_every_source(words: Words) -> None:
-    page = open_page("learn", part="load", words=words)
+    page = opened("pages/learn.py", part="load", words=words)
     assert not page.exception
     assert not page.warning
     shown, payload = texts(page), payload_of(page.get_by_key("learn-roofline"))
@@ -39,5 +27,5 @@ def test_the_lesson_has_its_picture_continuous_batching_and_every_source(words: 
 
 
 def test_the_questions_and_the_worksheets_batch_lead_to_it() -> None:
-    assert LINK in texts(open_page("learn", part="why"))
-    assert LINK in texts(open_page("worksheet"))
+    assert LINK in texts(opened("pages/learn.py", part="why"))
+    assert LINK in texts(opened("pages/worksheet.py"))

@@ -1,18 +1,15 @@
 """Every slider of every page: the number under it shows what one key press changes."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
+
+from tests.support.app_pages import opened, opened_in_app
 
 PAGES = ["watch", "race", "helps", "worksheet", "proof", "play"]
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_key_press_changes_the_number_that_is_shown(name: str) -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=90)
-    page.query_params["view"] = "full"
-    page.run()
-    if name != "watch":
-        page.switch_page(f"pages/{name}.py").run()
+    page = opened(view="full") if name == "watch" else opened_in_app(name)
     assert not page.exception
     same = [
         slider.label

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.test_views import opened, view_of
+from tests.pages.test_views import view_of
+from tests.support.app_pages import opened
 from tests.support.payloads import payload_of
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from specviz import DecodeSettings, autoregressive_decode, load_model, make_drafter, speculative_decode
 from specviz.cli.main import main
@@ -16,8 +15,8 @@ from specviz.models.draft_menu import draft_groups, is_offered, linked_names, of
 from specviz.player.data import stage_data
 from specviz.player.offline import offline_page
 from specviz.ui.shared.pair_menu import model_label
+from tests.support.app_pages import opened
 from tests.support.toy_drafter import registered
-from tests.support.watch_page import SECONDS
 
 ASKED = ["--target", "wren-base", "--draft", "toy", "--max-new-tokens", "6"]
 
@@ -44,9 +43,7 @@ def test_a_link_holds_it() -> None:
 
 
 def test_the_watch_page_offers_it_and_opens_its_link() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params.update({"view": "full", "draft": "toy", "tokens": "8"})
-    page.run()
+    page = opened(view="full", draft="toy", tokens="8")
     assert not page.exception
     assert page.selectbox(key="draft").value == "toy"
     assert "toy · no model" in page.selectbox(key="draft").options

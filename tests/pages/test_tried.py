@@ -3,12 +3,13 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.watch_page import SECONDS, release_slider, stage_of, until_done
+from tests.support.app_pages import opened
+from tests.support.watch_page import release_slider, stage_of, until_done
 
 
 @pytest.fixture
 def page() -> AppTest:
-    return AppTest.from_file("../../app.py", default_timeout=SECONDS).run()
+    return opened()
 
 
 def choose_try(page: AppTest, number: int, button: str) -> None:

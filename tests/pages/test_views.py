@@ -1,22 +1,10 @@
 """How much Watch shows: simple for a newcomer, everything by choice or by a link. By AppTest; nothing runs live."""
 
-from typing import Any
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.payloads import payload_of
-
-
-def opened(**link: str) -> AppTest:
-    page = AppTest.from_file("../../app.py", default_timeout=60)
-    for name, value in link.items():
-        page.query_params[name] = value
-    return page.run()
-
-
-def stage_of(page: AppTest) -> dict[str, Any]:
-    return payload_of(page.get_by_key("stage"))
+from tests.support.app_pages import opened
+from tests.support.watch_page import stage_of
 
 
 def view_of(page: AppTest) -> str:

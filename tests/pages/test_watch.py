@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,10 @@ from specviz.data.first_run import first_trace
 from specviz.data.lessons.recorded_runs import story_trace
 from specviz.ui.watch import watch_state
 from tests.conftest import ROOT
+from tests.support.app_pages import SECONDS, opened, texts, until
 from tests.support.payloads import payload_of
 from tests.support.records import record
-from tests.support.watch_page import SECONDS, release_slider, stage_of, texts, until_done
-
-
-@pytest.fixture
-def page() -> AppTest:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params["view"] = "full"
-    return page.run()
+from tests.support.watch_page import release_slider, stage_of, until_done
 
 
 def chips_of(foreseen: dict[str, Any]) -> list[int]:
@@ -63,10 +56,7 @@ def test_the_controls_ask_for_the_run_of_the_first_screen(page: AppTest) -> None
 
 def test_an_older_link_to_the_first_run_runs_what_it_asks_for() -> None:
     """The run of the first screen was another one when the link was made."""
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in {"preset": "story-2", "draft": "wren-nano", "tokens": "16", "run": "first"}.items():
-        page.query_params[name] = value
-    page.run()
+    page = opened(preset="story-2", draft="wren-nano", tokens="16", run="first")
     assert not page.exception
     until_done(page)
     watching = page.session_state["session"].watch
@@ -108,10 +98,8 @@ def test_run_again_is_a_new_run_and_undo_goes_back(page: AppTest) -> None:
 
 def test_a_slow_browser_shows_the_values_of_a_link() -> None:
     """Found on a slowed browser: a link's run played beside empty controls, and Run again took those."""
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in {"preset": "code-1", "draft": "lookup", "temperature": "0.7", "tokens": "20"}.items():
-        page.query_params[name] = value
-    page.run().run()  # the second run of the script sets no value again
+    page = opened(preset="code-1", draft="lookup", temperature="0.7", tokens="20")
+    page.run()  # the second run of the script sets no value again
     prompt = page.text_area(key="prompt")
     assert prompt.proto.default == prompt.value != ""
     assert page.slider(key="temperature").proto.default == [0.7]
@@ -149,9 +137,7 @@ def stored_id(page: AppTest) -> str:
 
 
 def test_a_link_opens_a_recorded_run_of_the_lesson_and_nothing_runs() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params["run"] = "story-costly"
-    page.run()
+    page = opened(run="story-costly")
     data = stage_of(page)
     assert (data["run_id"], data["link"]["run"], data["badge"]) == ("story-costly", "story-costly", "recorded run")
     assert page.text_area(key="prompt").value == story_trace("costly").prompt.text
@@ -163,10 +149,7 @@ def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
     link, figures = until_done(page)["link"], stage_of(page)["rounds"]
     page.button(key="again").click().run()
     until_done(page)
-    other = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in link.items():
-        other.query_params[name] = value
-    other.run()
+    other = opened(**link)
     data = stage_of(other)
     assert (data["rounds"], data["link"]) == (figures, link)
     assert data["badge"].startswith("measured here on")
@@ -174,39 +157,27 @@ def test_a_link_opens_one_stored_run_with_its_figures(page: AppTest) -> None:
 
 
 def test_a_link_to_a_run_that_is_gone_runs_its_settings_and_says_so() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in {"run": "0123456789abcdef", "gamma": "3", "tokens": "20"}.items():
-        page.query_params[name] = value
-    page.run()
-    assert "no longer has the run of this link" in "\n".join(element.value for element in page.warning)
+    page = opened(run="0123456789abcdef", gamma="3", tokens="20")
+    assert "no longer has the run of this link" in texts(page)
     assert until_done(page)["draft_length"] == 3
 
 
 def test_the_recorded_run_has_a_link_that_shows_it_and_nothing_else(page: AppTest) -> None:
     link = stage_of(page)["link"]
     assert link["run"] == "first"
-    other = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in {**link, "step": "5"}.items():
-        other.query_params[name] = value
-    other.run()
-    data = stage_of(other)
+    data = stage_of(opened(**link, step="5"))
     assert (data["run_id"], data["playhead"], data["rounds"]) == ("first", 5, stage_of(page)["rounds"])
 
 
 def test_a_lessons_link_to_a_moment_of_the_first_run_needs_no_engine() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params["run"], page.query_params["step"] = "first", "4"
-    page.run()
+    page = opened(run="first", step="4")
     data = stage_of(page)
     assert (data["run_id"], data["playhead"]) == ("first", 4)
     assert not page.session_state["session"].watch.form.came.acted
 
 
 def test_a_link_reproduces_a_run() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in {"preset": "code-1", "draft": "lookup", "gamma": "3", "tokens": "20", "step": "4"}.items():
-        page.query_params[name] = value
-    page.run()
+    page = opened(preset="code-1", draft="lookup", gamma="3", tokens="20", step="4")
     data = until_done(page)
     assert (data["draft_length"], data["drafter"], data["playhead"]) == (3, "prompt-lookup", 4)
     assert data["replay"]["why_not"] is None, "prompt lookup needs no model to be replayed"
@@ -214,15 +185,11 @@ def test_a_link_reproduces_a_run() -> None:
 
 
 def test_a_broken_link_falls_back_and_says_so() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params["gamma"] = "99"
-    page.query_params["target"] = "../../etc/passwd"
-    page.run()
+    page = opened(gamma="99", target="../../etc/passwd")
     assert not page.exception
     assert page.session_state["gamma"] == 4
-    said = "\n".join(element.value for element in page.warning)
-    assert "gamma=99" in said
-    assert "target" in said
+    assert "gamma=99" in texts(page)
+    assert "target" in page.warning[0].value
 
 
 @pytest.mark.parametrize(
@@ -243,20 +210,14 @@ def test_a_prompt_that_cannot_be_used_gets_a_sentence_and_nothing_is_lost(
 @pytest.mark.usefixtures("real_engine")
 def test_a_prompt_beyond_the_context_window_is_the_decoders_sentence(page: AppTest) -> None:
     page.text_area(key="prompt").set_value("word " * 600).run()
-    end = time.monotonic() + SECONDS
-    while not page.error and time.monotonic() < end:
-        time.sleep(0.2)
-        page.run()
+    until(page, lambda: page.error)
     assert "do not fit wren-base's context window of 512 tokens" in page.error[0].value
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"
 
 
 def test_a_link_alone_loads_no_model_that_is_in_no_menu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params["target"] = "somebody/some_*thing*"
-    page.query_params["prompt"] = "Once"
-    page.run()
+    page = opened(target="somebody/some_*thing*", prompt="Once")
     assert not page.session_state["session"].watch.run.busy
     assert stage_of(page)["run_id"] == "first"  # the recorded run stays
     assert "press Run again to load it" in texts(page)
@@ -297,11 +258,7 @@ def test_a_catalogued_pair_says_what_it_needs_and_a_hub_out_of_reach_is_one_sent
     assert page.selectbox(key="draft").value == "distilbert/distilgpt2"
     assert "GB in float32" in texts(page)
     assert "The first run downloads openai-community/gpt2 and distilbert/distilgpt2 from the Hub" in texts(page)
-    end = time.monotonic() + SECONDS
-    while not page.error and time.monotonic() < end:
-        time.sleep(0.2)
-        page.run()
-    assert not page.exception
+    until(page, lambda: page.error)
     assert "openai-community/gpt2" in page.error[0].value
     assert stage_of(page)["run_id"] == "first", "the previous run stays on screen"
     page.button(key="undo").click().run()
@@ -398,15 +355,9 @@ def test_an_own_folder_is_shown_by_its_last_part_and_refused_with_a_reason(
     monkeypatch.setenv("SPECVIZ_MODELS", "any")
     folder = tmp_path / "mine" / name
     (tmp_path / "mine").mkdir()
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params.update({"view": "full", "target": str(folder)})
-    page.run()
+    page = opened(view="full", target=str(folder))
     assert f"{folder.name} · folder" in page.selectbox(key="target").options
     page.button(key="again").click().run()
-    end = time.monotonic() + SECONDS
-    while not page.error and time.monotonic() < end:
-        time.sleep(0.2)
-        page.run()
-    assert not page.exception
+    until(page, lambda: page.error)
     assert reason.format(folder) in page.error[0].value.replace("\\", "").replace("\u2060", "")
     assert stage_of(page)["run_id"] == "first", "what was on screen stays"

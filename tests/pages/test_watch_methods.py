@@ -2,19 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz.data.first_run import first_trace
 from specviz.ui.watch.controls import request_of
-from tests.support.watch_page import SECONDS, release_slider, stage_of, texts, until_done
-
-
-@pytest.fixture
-def page() -> AppTest:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    page.query_params["view"] = "full"
-    return page.run()
+from tests.support.app_pages import opened, texts
+from tests.support.watch_page import release_slider, stage_of, until_done
 
 
 def test_the_draft_may_be_a_head_and_a_tree_is_as_deep_as_the_draft_is_long(page: AppTest) -> None:
@@ -50,10 +43,7 @@ def test_drafts_of_most_probable_tokens_and_block_verification_are_asked_for(pag
 
 
 def test_a_link_to_a_head_and_a_tree_runs_them_at_once() -> None:
-    page = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-    for name, value in {"draft": "early-exit:2", "tree": "2,2", "gamma": "2", "tokens": "12", "view": "full"}.items():
-        page.query_params[name] = value
-    page.run()
+    page = opened(draft="early-exit:2", tree="2,2", gamma="2", tokens="12", view="full")
     until_done(page)
     assert not page.warning
     assert page.session_state["session"].watch.shown.trace.drafter.asked_as == "early-exit:2"

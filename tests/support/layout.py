@@ -1,6 +1,6 @@
-"""Where the words of a figure stand: what overlaps, and what is cut off at its edge."""
+"""Where the parts of a page and the words of a figure stand: what overlaps, and what is cut off at its edge."""
 
-from playwright.sync_api import Locator
+from playwright.sync_api import FloatRect, Locator
 
 SLANTED = """(all) => all.map((one) => {
   const angle = Number(/rotate\\(([-0-9.]+)/.exec(one.getAttribute("transform") ?? "")?.[1] ?? 0);
@@ -12,6 +12,22 @@ BOXES = """(all) => all.map((one) => {
 })"""
 TOUCHING = 1  # px by which boxes may overlap: their edges are rounded
 Box = tuple[str, float, float, float, float]
+
+
+def placed(*parts: Locator) -> list[FloatRect]:
+    """Where parts of a page are drawn, from a time in which none of them moved."""
+    before: list[FloatRect | None] = []
+    for _ in range(100):
+        found = [part.bounding_box() for part in parts]
+        if found == before and None not in found:
+            return [box for box in found if box]
+        before = found
+    raise AssertionError("a part is not drawn, or does not stand still")
+
+
+def bottom(*parts: Locator) -> float:
+    """Where the lowest of these parts ends."""
+    return max(box["y"] + box["height"] for box in placed(*parts))
 
 
 def boxes_of(parts: Locator) -> list[Box]:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, TimeoutError
 MARGIN = 0.4  # inches, as browsers have it
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 PIXELS = 96  # an inch in CSS
-SETTLED = 20_000  # ms; only a page that fails needs so long
+SETTLED = 120_000  # ms; only a page that fails needs so long
 # Parts with more inside than they show, and parts that go beyond the paper, in shadow roots too.
 CUT = """() => {
   const found = [];

@@ -6,7 +6,6 @@ The greedy text is compared with the one that transformers' `generate` writes, i
 from collections import Counter
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import pytest
 import torch
@@ -19,6 +18,7 @@ from specviz.models import cached_model
 from specviz.models.cached_model import CHUNK
 from specviz.models.loaded_model import LoadedModel
 from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
+from tests.support.grids import grid
 from tests.support.joint import OddAndNew
 from tests.support.tiny_models import ending, greedy_of_transformers, tiny_model
 from tests.support.tokenizers import KINDS, PAIRS, TEXTS
@@ -48,11 +48,7 @@ SHAPES = CHAINS | TREES
 SMALL_SHAPES = ("γ=3", "confidence", "4,2,1", "dynamic:12")  # all shapes with the model; these with every drafter
 PROMPTS = ([1, 2, 3], [4], [0, 2, 5, 0, 2, 5], [(5 * i) % 7 for i in range(2 * CHUNK + 9)])  # the last: three passes
 CELLS = [(drafter, shape) for drafter in DRAFTERS for shape in SHAPES if drafter != "lookup" or shape in CHAINS]
-
-
-def cell(drafter: str, shape: str) -> Any:
-    small = drafter == "model" or shape in SMALL_SHAPES
-    return pytest.param(drafter, shape, marks=() if small else pytest.mark.full)
+SMALL = [(drafter, shape) for drafter, shape in CELLS if drafter == "model" or shape in SMALL_SHAPES]
 
 
 @cache
@@ -69,7 +65,7 @@ def decoded(drafter: str, shape: str, prompt: list[int] = PROMPTS[0], **how: obj
 # ---- greedy text
 
 
-@pytest.mark.parametrize(("drafter", "shape"), [cell(*each) for each in CELLS])
+@pytest.mark.parametrize(("drafter", "shape"), grid(CELLS, SMALL))
 def test_greedy_text_is_the_targets_own(drafter: str, shape: str) -> None:
     for prompt in PROMPTS:
         trace = decoded(drafter, shape, prompt)
@@ -140,9 +136,7 @@ def test_so_it_is_for_architectures_that_transformers_reads(kind: str, monkeypat
 ROUND = list(zip(KINDS, [*KINDS[1:], KINDS[0]], strict=True))  # each kind of tokenizer as target and as draft
 
 
-@pytest.mark.parametrize(
-    ("target", "draft"), [pytest.param(*pair, marks=() if pair in ROUND else pytest.mark.full) for pair in PAIRS]
-)
+@pytest.mark.parametrize(("target", "draft"), grid(PAIRS, ROUND))
 def test_so_it_is_with_every_drafts_own_tokenizer(target: str, draft: str) -> None:
     big, small = speaker(target), speaker(draft, seed=2)
     drafter = fit_drafter(big, small, DecodeSettings())

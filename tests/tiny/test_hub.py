@@ -245,7 +245,7 @@ class Pace:
     def _download(self, name: str) -> Iterator[Progress]:
         for step in download(name):
             yield step
-            assert self._parts.acquire(timeout=60)
+            assert self._parts.acquire(timeout=300)
 
 
 def all_steps(workshop: Workshop, target: str, draft: str = "lookup", **settings: Any) -> Steps:

@@ -9,7 +9,7 @@ seeds it is decided for ever. What is lossy fails by far: with odds below 1 in 1
 """
 
 from functools import partial
-from typing import Any
+from itertools import product
 
 import pytest
 import torch
@@ -21,6 +21,7 @@ from specviz.decoding.rules import SamplingTreeRule
 from specviz.measure.proof.other_rules import make_other_rule, rule_of_proof
 from specviz.measure.proof.rule_names import RULES as PROOF_RULES
 from specviz.measure.proof.rule_names import RuleName
+from tests.support.grids import grid
 from tests.support.joint import FALSE_ALARM, OddAndNew, p_value_of_loop
 from tests.support.tiny_grammar import LANGUAGE, lettered
 from tests.support.ways import DRAFTERS as KINDS
@@ -75,31 +76,24 @@ def settings_of(drafter: str = "model", rule: str = "token", sampling: str = "T=
     return DecodeSettings(**({"draft_length": 4} | DRAFTERS[drafter] | RULES[rule] | SAMPLING[sampling]))  # type: ignore[arg-type]
 
 
-def in_full(value: object) -> Any:
-    """A parameter that is tried only in the full grid."""
-    return pytest.param(value, marks=pytest.mark.full)
-
-
 def test_the_small_grid_has_every_drafter_and_every_way_to_sample() -> None:
     assert set(CELLS) >= SMALL
     assert {drafter for drafter, _, _ in SMALL} == set(DRAFTERS)
     assert {sampling for _, _, sampling in SMALL} == set(SAMPLING)
 
 
-@pytest.mark.parametrize("cell", [cell if cell in SMALL else in_full(cell) for cell in CELLS], ids=", ".join)
-def test_sampled_text_is_distributed_as_the_targets(cell: tuple[str, str, str]) -> None:
-    target, drafter = pair_of(cell[0] if cell[0] in KINDS else "model")
-    assert p_value_of_loop(target, drafter, PROMPT, settings_of(*cell), runs=RUNS) > FALSE_ALARM
+@pytest.mark.parametrize(("drafter", "rule", "sampling"), grid(CELLS, SMALL))
+def test_sampled_text_is_distributed_as_the_targets(drafter: str, rule: str, sampling: str) -> None:
+    pair = pair_of(drafter if drafter in KINDS else "model")
+    assert p_value_of_loop(*pair, PROMPT, settings_of(drafter, rule, sampling), runs=RUNS) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("drafter", ["model", in_full("lookup")])
-@pytest.mark.parametrize(
-    "rule", ["token", *(pytest.param(rule, marks=pytest.mark.full) for rule in ("block", "4,2,1"))]
-)
+CONSTRAINED = [*product(("model", "lookup"), ("token", "block")), ("model", "4,2,1")]  # prompt lookup grows no trees
+
+
+@pytest.mark.parametrize(("drafter", "rule"), grid(CONSTRAINED, CONSTRAINED[:1]))
 def test_under_a_constraint_it_is_distributed_as_the_constrained_targets(drafter: str, rule: str) -> None:
     """A grammar, with drafts that agree and disagree; and a bare rule about ids, which nothing but a mask knows."""
-    if (drafter, rule) == ("lookup", "4,2,1"):
-        pytest.skip("prompt lookup grows no trees")
     target, draft = lettered(2), lettered(1)
     pair = PromptLookupDrafter() if drafter == "lookup" else ModelDrafter(draft)
     constraints: list[LogitsConstraint] = [make_constraint(target, draft, LANGUAGE, PROMPT), OddAndNew()]
@@ -112,9 +106,7 @@ def test_under_a_constraint_it_is_distributed_as_the_constrained_targets(drafter
 LOSSY: list[RuleName] = ["no-residual", "wrong-block", "typical", "ensemble", "lenient", "top-k"]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.full if i > 1 else ()) for i, name in enumerate(LOSSY)]
-)
+@pytest.mark.parametrize("name", grid(LOSSY, LOSSY[:2]))
 def test_a_lossy_rule_is_seen(name: RuleName) -> None:
     rule = partial(make_other_rule, name)
     assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(), runs=RUNS, rule=rule) < CERTAIN

@@ -18,6 +18,7 @@ from specviz.measure.proof.other_rules import make_other_rule
 from specviz.measure.proof.remembering import NeverCropped, Passes, RememberingModel
 from specviz.measure.proof.rows import BATCHES, DrawBatch
 from specviz.measure.proof.rule_names import RULES, Position, RuleName
+from tests.support.grids import grid
 from tests.support.tiny_models import tiny_model
 
 PROMPT = [1, 5, 2, 2, 6, 0, 3]
@@ -42,9 +43,7 @@ SMALL = [("lossless", "third"), ("lossless", "after"), ("match", "second"), ("bl
 LOSSLESS = [*product(("lossless", "match", "block"), ("first", "second", "third", "after"))]
 
 
-@pytest.mark.parametrize(
-    ("rule", "position"), [pytest.param(*cell, marks=() if cell in SMALL else pytest.mark.full) for cell in LOSSLESS]
-)
+@pytest.mark.parametrize(("rule", "position"), grid(LOSSLESS, SMALL))
 def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Position) -> None:
     assert found(rule, position).state == "passes"
 

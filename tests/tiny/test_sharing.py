@@ -13,9 +13,8 @@ from specviz.service.job import RunResult
 from specviz.service.protocol import Calibrate, CostsResult, Run, Sweep
 from specviz.service.run_store import RunStore
 from specviz.service.service import sharing_key
-from tests.tiny.test_service import FAKE, has_begun, measure_costs, run, submit, sweep_of, until, until_state
+from tests.tiny.test_service import FAKE, PATIENCE, has_begun, measure_costs, run, submit, sweep_of, until, until_state
 
-PATIENCE = 30.0
 REQUEST = RunRequest("rounds 3")
 HELD = RunRequest("hold")
 

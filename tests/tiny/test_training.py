@@ -266,10 +266,10 @@ def test_a_head_learns_every_guess_of_a_round(
     target, _ = trained
     lessons = read_with(target, corpus_rows(mixture, 24, 32))
     head = Eagle(with_layers(target, [1]), width=24) if kind == "eagle" else Medusa(32)
-    before = held_out_head_losses(head, target, domains)
-    train(head, head_objective(lessons, 8, seed=0, share=0.5), Plan(60, RATES))
-    after = held_out_head_losses(head, target, domains)
-    assert set(after) == {"pets", "places"}
+    before = held_out_head_losses(head, target, domains[:1])
+    train(head, head_objective(lessons, 8, seed=0, share=0.5), Plan(20, RATES))
+    after = held_out_head_losses(head, target, domains[:1])
+    assert set(after) == {"pets"}
     for name, losses in after.items():
         assert len(losses) == 4
         assert all(new < old for new, old in zip(losses, before[name], strict=True))

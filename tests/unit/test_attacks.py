@@ -11,6 +11,7 @@ import pytest
 from specviz.core.trace import Output, dump_trace
 from tests.support.child import in_a_child
 from tests.support.fake_traces import fake_trace
+from tests.support.grids import grid
 from tests.support.hostile_records import RECORDS, of_about
 
 OPEN_RUN = """
@@ -22,7 +23,7 @@ GIVEN = Given(tokenizer=Tokenizer() if b'candidate_ids' in content else None)
 """
 
 
-@pytest.mark.parametrize("system", RECORDS)
+@pytest.mark.parametrize("system", grid(RECORDS, ("vllm", "transformers")))
 def test_a_small_record_of_a_large_run_is_refused_before_a_round_is_made(system: str) -> None:
     """Before: 200 kB of vLLM's counters took 1,850 MB, the others 500 to 600 MB for each MB."""
     content = of_about(system, 990_000)
@@ -31,7 +32,7 @@ def test_a_small_record_of_a_large_run_is_refused_before_a_round_is_made(system:
     assert found.megabytes < 120
 
 
-@pytest.mark.parametrize("system", RECORDS)
+@pytest.mark.parametrize("system", grid(RECORDS, ("vllm", "transformers")))
 def test_the_largest_record_that_is_read_takes_little_memory(system: str) -> None:
     content = RECORDS[system](370)  # of 64 drafted tokens each
     found = in_a_child(OPEN_RUN, "len(open_run(content, GIVEN).rounds)", content)
@@ -106,7 +107,7 @@ LONG: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", grid(LONG, ("a valid trace", "empty objects")))
 def test_a_file_of_29_mb_is_shown_in_10_times_its_size_of_memory(name: str) -> None:
     """Before: up to 4,400 MB."""
     make, said = LONG[name]
